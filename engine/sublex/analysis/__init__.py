@@ -1,0 +1,13 @@
+"""Text to terms."""
+
+from sublex.hookspecs import Register, hookimpl
+
+sublex_api = 1
+
+
+@hookimpl
+def register_analyzers(register: Register) -> None:
+    """The built-in analyzers."""
+    from sublex.analysis import analyzers
+
+    analyzers.register(register)

@@ -1,0 +1,64 @@
+"""Texts through an analyzer: the same raw tokens, and so the same terms, for documents and for queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.analysis import kernels
+from sublex.base import Analyzer
+
+
+class Tokens(NamedTuple):
+    """Raw tokens of texts laid end to end: a number for each met, and the distinct ones as spans of the text."""
+
+    tokens: np.ndarray
+    ends: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+    hashes: np.ndarray
+
+    def strings(self, text: bytes) -> list[str]:
+        """The distinct raw tokens."""
+        spans = zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
+        return [text[start : start + length].decode() for start, length in spans]
+
+
+@cache
+def byte_classes() -> np.ndarray:
+    """The class of every byte, for the tokenizer."""
+    k = kernels
+    classes = np.full(256, k.BREAK, np.uint8)
+    classes[128:] = k.HIGH
+    for first, last, kind in ((65, 90, k.LETTER), (97, 122, k.LETTER), (48, 57, k.DIGIT)):
+        classes[first : last + 1] = kind
+    for characters, kind in (("_", k.UNDERSCORE), (":", k.COLON), (",;", k.COMMA), (".'", k.DOT), ('"', k.QUOTE)):
+        classes[[ord(c) for c in characters]] = kind
+    return classes
+
+
+def tokenize(text: np.ndarray, ends: np.ndarray) -> Tokens:
+    """Cut texts laid end to end into raw tokens."""
+    return Tokens(*kernels.tokenize(text, ends, byte_classes()))
+
+
+def raw_tokens(text: str) -> list[str]:
+    """The raw tokens of one text."""
+    data = text.encode("utf-8", "replace")
+    found = tokenize(np.frombuffer(data, np.uint8), np.array([len(data)], np.int64))
+    strings = found.strings(data)
+    return [strings[token] for token in found.tokens.tolist()]
+
+
+def terms_of(analyzer: Analyzer, tokens: Sequence[str]) -> list[list[str]]:
+    """The terms of each raw token, by the analyzer's `batch` where it has one."""
+    batch = getattr(analyzer, "batch", None)
+    return batch(tokens) if batch else [analyzer.terms(token) for token in tokens]
+
+
+def analyze(analyzer: Analyzer, text: str) -> list[str]:
+    """The terms of one text, in order."""
+    return [term for terms in terms_of(analyzer, raw_tokens(text)) for term in terms]

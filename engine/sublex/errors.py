@@ -1,0 +1,32 @@
+"""The errors Sublex raises. Each message is one sentence: what happened, to which thing, what to do next."""
+
+
+class SublexError(Exception):
+    """Anything Sublex tells a user about; the command line prints it and exits with 2."""
+
+
+class InputError(SublexError):
+    """The user's data is at fault: a file, a record, a name, a value."""
+
+
+class MissingExtra(SublexError):
+    """An optional part is not installed."""
+
+    def __init__(self, what: str, extra: str):
+        super().__init__(f"{what} needs an optional part: run pip install 'sublex[{extra}]'.")
+
+
+class UnknownName(SublexError):
+    """A name that nothing is registered under."""
+
+
+class PluginError(SublexError):
+    """A plugin could not be loaded or broke its contract."""
+
+
+class IndexProblem(SublexError):
+    """An index cannot do what was asked of it: absent, in the way, too new, in use."""
+
+
+class IndexCorrupt(SublexError):
+    """Bytes of an index are not the ones that were written."""

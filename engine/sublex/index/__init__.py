@@ -1,0 +1,1 @@
+"""The inverted index: its format, building, reading, merging, checking."""

@@ -1,0 +1,123 @@
+"""Building and adding as people call it: paths or documents, names and sizes as text."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sublex import plugins
+from sublex.analysis.profiles import profile as find_profile
+from sublex.base import Analyzer, Document, Report
+from sublex.errors import InputError
+from sublex.index.build import Progress, Settings
+from sublex.index.manifest import Manifest
+from sublex.index.outcome import Outcome
+from sublex.index.writer import PARTS, Input
+from sublex.readers import choose
+from sublex.readers.fields import document
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
+LEAST_MEMORY = 16 << 20
+Documents = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Document | Mapping[str, Any]]
+
+
+def create(
+    path: str | os.PathLike[str],
+    documents: Documents,
+    *,
+    profile: str = "sublex",
+    analyzer: str | None = None,
+    reader: str | None = None,
+    store: str | Iterable[str] = PARTS,
+    workers: int | None = None,
+    memory: str | int = "1GB",
+    overwrite: bool = False,
+    resume: bool = False,
+    strict: bool = False,
+    progress: Progress = lambda docs: None,
+) -> Outcome:
+    """Build an index of collection files, or of documents."""
+    from sublex.index import writer
+
+    registry = plugins.load()
+    made = registry.make("analyzer", analyzer or find_profile(profile).analyzer)
+    settings = _settings(made, _parts(store), workers, memory, "first")
+    given = to_input(documents, registry, reader, strict)
+    return writer.create(Path(path), given, settings, find_profile(profile).name, progress, overwrite, resume)
+
+
+def add(
+    path: str | os.PathLike[str],
+    documents: Documents,
+    *,
+    duplicates: str = "error",
+    reader: str | None = None,
+    workers: int | None = None,
+    memory: str | int = "1GB",
+    strict: bool = False,
+    progress: Progress = lambda docs: None,
+) -> Outcome:
+    """Add collection files, or documents, to an index."""
+    from sublex.index import writer
+
+    if duplicates not in ("error", "first", "last"):
+        raise InputError(f"duplicates={duplicates} is none of error, first, last.")
+    registry = plugins.load()
+    given = to_input(documents, registry, reader, strict)
+
+    def settings(manifest: Manifest) -> Settings:
+        stored = manifest["analyzer"]["settings"]
+        made = registry.build("analyzer", stored["name"], stored["params"])
+        return _settings(made, frozenset(manifest["store"]), workers, memory, duplicates)
+
+    return writer.add(Path(path), given, settings, progress)
+
+
+def _settings(made: Analyzer, store: frozenset[str], workers: int | None, memory: str | int, duplicates: str) -> Settings:
+    return Settings(made, store, max(1, workers or os.cpu_count() or 1), size_of(memory), duplicates)
+
+
+def size_of(text: str | int) -> int:
+    """Bytes, from a number or a text such as 256MB."""
+    match = _SIZE.fullmatch(str(text))
+    if not match:
+        raise InputError(f"{text} is not a size; write for example 512MB or 2GB.")
+    size = int(float(match[1]) * (1 << (10 * " KMGT".index(match[2].upper() or " "))))
+    if size < LEAST_MEMORY:
+        raise InputError(f"{text} of memory is too little; give at least {LEAST_MEMORY >> 20}MB.")
+    return size
+
+
+def _parts(store: str | Iterable[str]) -> frozenset[str]:
+    names = [name.strip() for name in store.split(",")] if isinstance(store, str) else list(store)
+    parts = frozenset(names) - {"none", ""}
+    if parts - set(PARTS):
+        raise InputError(f"Cannot store {', '.join(sorted(parts - set(PARTS)))}; there are {', '.join(PARTS)}, or none.")
+    return parts
+
+
+def to_input(documents: Documents, registry: plugins.Registry, reader: str | None, strict: bool) -> Input:
+    """Paths become sources with their readers; anything else is taken as documents."""
+    if isinstance(documents, (str, os.PathLike)):
+        documents = [documents]
+    if isinstance(documents, Sequence) and documents and all(isinstance(d, (str, os.PathLike)) for d in documents):
+        notes = Report(strict)
+        return Input(choose(documents, registry, reader, notes), (), strict, notes)  # type: ignore[arg-type]
+    return Input((), _documents(documents), strict)  # type: ignore[arg-type]
+
+
+def _documents(given: Iterable[Document | Mapping[str, Any]]) -> Iterator[Document]:
+    report = Report()
+    for number, item in enumerate(given, 1):
+        if isinstance(item, Document):
+            yield item
+            continue
+        try:
+            if not isinstance(item, Mapping):
+                raise ValueError("it is neither a Document nor a mapping with an id and a text")
+            yield document(item, report)
+        except ValueError as error:
+            raise InputError(f"Document {number} cannot be indexed: {error}.") from None

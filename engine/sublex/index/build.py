@@ -1,0 +1,216 @@
+"""Building a segment from batches of documents: tokenize, count, spill when memory runs out, merge.
+
+Batches pass through in order, their heavy work done by threads. The result depends on the documents alone, never on the
+number of workers or the memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.analysis.interner import Interner
+from sublex.analysis.tokens import Tokens, tokenize
+from sublex.base import Analyzer
+from sublex.errors import InputError
+from sublex.index import texts
+from sublex.index.format import FolderWriter
+from sublex.index.merge import TextWriter, merge, write_docnos
+from sublex.index.outcome import Outcome
+from sublex.index.run import Part, Run
+from sublex.index.segment import Segment
+from sublex.index.workers import Workers
+from sublex.readers.batch import Batch, Make, arena
+
+JOURNAL = "journal.json"
+SEGMENT = "segment"
+Progress = Callable[[int], None]
+
+
+class Settings(NamedTuple):
+    """What a segment is built with. `duplicates` says what a docno met before means: error, first or last."""
+
+    analyzer: Analyzer
+    store: frozenset[str]
+    workers: int
+    memory: int
+    duplicates: str
+
+
+class _Counted(NamedTuple):
+    batch: Batch
+    keep: np.ndarray
+    numbers: np.ndarray
+    part: Part
+    blocks: texts.Blocks | None
+
+
+class Building:
+    """One build. `folder` holds what is unfinished; `known` are the docnos of documents already in the index."""
+
+    def __init__(self, folder: Path, settings: Settings, known: Iterable[list[bytes]] = ()):
+        self.folder, self.settings = folder, settings
+        self.outcome = Outcome()
+        self.replaced: list[str] = []
+        self.superseded: list[int] = []
+        self._spills: list[dict[str, Any]] = []
+        self._batches = self._docs = 0
+        self._docnos = Interner()
+        self._doc_of: dict[int, int] = {}
+        for docnos in known:
+            self._meet(*arena(docnos))
+
+    def run(self, makers: Iterable[Make], progress: Progress, sources: Any = None) -> dict[str, Any]:
+        """Index every batch; the segment's manifest entry without its name, its files in `folder / "segment"`.
+
+        `sources` identifies the input to a later `resume`; None where it cannot be read again.
+        """
+        with Workers(self.settings.workers) as workers:
+            prepared = workers.map(_prepare, islice(makers, self._batches, None))
+            done = False
+            while not done:
+                held = _Held(self.folder / f"spill-{len(self._spills):04}", self.settings)
+                done = self._fill(held, workers, prepared, progress)
+                if done and not self._spills:
+                    entry = held.write(workers, spill=False)
+                    os.rename(held.path, self.folder / SEGMENT)
+                    return entry
+                self._spills.append(held.write(workers, spill=True))
+                self._save_journal(sources)
+            return self._merge(workers)
+
+    def _fill(self, held: _Held, workers: Workers, prepared: Iterator[tuple[Batch, Tokens]], progress: Progress) -> bool:
+        """Take batches in until memory or input ends; whether it was the input."""
+        done = False
+
+        def jobs() -> Iterator[Callable[[], _Counted]]:
+            nonlocal done
+            while held.run.nbytes + self._docnos.nbytes < self.settings.memory or not held.run.docs:
+                found = next(prepared, None)
+                if found is None:
+                    done = True
+                    return
+                self._batches += 1
+                yield self._job(held.run, *found)
+
+        for counted in workers.map(_call, jobs()):
+            held.take(counted, self.outcome)
+            self._docs += int(counted.keep.sum())
+            progress(self._docs)
+        return done
+
+    def _job(self, run: Run, batch: Batch, tokens: Tokens) -> Callable[[], _Counted]:
+        """What must happen in order happens here; the returned rest may run in any thread."""
+        self.outcome.take(batch.report)
+        keep = self._keep(batch)
+        self.outcome.read += len(batch)
+        numbers = run.number(batch.text, tokens)
+        counter = run.counter(tokens, keep, numbers)
+        store = "text" in self.settings.store
+        return lambda: _Counted(batch, keep, numbers, counter(), texts.compress(batch, keep) if store else None)
+
+    def _meet(self, docnos: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of docnos, and which of them are met for the first time."""
+        sizes = np.diff(ends, prepend=0)
+        before = self._docnos.size
+        numbers = self._docnos.add(docnos, ends - sizes, sizes.astype(np.int32))
+        return numbers, numbers > np.maximum.accumulate(np.concatenate(([before - 1], numbers)))[:-1]
+
+    def _keep(self, batch: Batch) -> np.ndarray:
+        """Which documents of a batch are indexed, by the rule for docnos met before."""
+        numbers, new = self._meet(batch.docnos, batch.docno_ends)
+        if len(batch) and batch.docnos.min() <= 32:
+            self.outcome.white_space += [d for d in map(batch.docno, range(len(batch))) if any(map(str.isspace, d))]
+        repeated = np.flatnonzero(~new).tolist()
+        self.outcome.duplicate += [batch.docno(k) for k in repeated]
+        if self.settings.duplicates == "last":
+            for k, number in enumerate(numbers.tolist()):
+                if number in self._doc_of:
+                    self.superseded.append(self._doc_of[number])
+                elif not new[k]:
+                    self.replaced.append(batch.docno(k))
+                self._doc_of[number] = self.outcome.read + k
+            return np.ones(len(batch), np.bool_)
+        if repeated and self.settings.duplicates == "error":
+            raise InputError(
+                f"Document {self.outcome.duplicate[0]} is there twice, so nothing was added; "
+                "choose --duplicates first to keep the older text or last to take the newer."
+            )
+        return new
+
+    def _merge(self, workers: Workers) -> dict[str, Any]:
+        """One segment of all spills."""
+        folder = FolderWriter(self.folder / SEGMENT)
+        segments = [Segment(self.folder / spill["name"], spill) for spill in self._spills]
+        counts = merge(segments, folder, workers.map)
+        return counts | {"data": folder.finish()}
+
+    # An interrupted build.
+
+    def _save_journal(self, sources: Any) -> None:
+        journal = {"sources": sources, "batches": self._batches, "docs": self._docs, "spills": self._spills}
+        text = json.dumps(journal | {"outcome": self.outcome.to_json()})
+        temporary = self.folder / f"{JOURNAL}.new"
+        temporary.write_text(text, encoding="utf-8")
+        temporary.rename(self.folder / JOURNAL)
+
+    def resume(self, sources: Any) -> int:
+        """Take up the interrupted build that `folder` holds, if its sources are the same; how many documents it has."""
+        path = self.folder / JOURNAL
+        if not path.exists():
+            return 0
+        journal = json.loads(path.read_text(encoding="utf-8"))
+        if sources is None or journal["sources"] != sources:
+            raise InputError("The sources or settings changed since the build was interrupted: start again without --resume.")
+        self._batches, self._docs, self._spills = journal["batches"], journal["docs"], journal["spills"]
+        self.outcome = Outcome.from_json(journal["outcome"])
+        for spill in self._spills:
+            self._meet(*arena(Segment(self.folder / spill["name"], spill).docnos.list()))
+        for left in self.folder.iterdir():
+            if left.is_dir() and left.name not in {spill["name"] for spill in self._spills}:
+                shutil.rmtree(left)
+        return self._docs
+
+
+class _Held:
+    """What a build holds in memory, and the texts it has written: a segment in the making."""
+
+    def __init__(self, path: Path, settings: Settings):
+        self.path, self.settings = path, settings
+        self.run = Run(settings.analyzer)
+        self._folder = FolderWriter(path)
+        self._texts = TextWriter(self._folder) if "text" in settings.store else None
+        self._docnos: list[bytes] = []
+
+    def take(self, counted: _Counted, outcome: Outcome) -> None:
+        """Add a counted batch."""
+        kept = counted.batch.docno_list(counted.keep)
+        outcome.empty += [kept[k].decode() for k in np.flatnonzero(counted.part.lengths == 0)]
+        self._docnos += kept
+        self.run.add(counted.part, counted.numbers)
+        if self._texts and counted.blocks:
+            self._texts.add(np.frombuffer(counted.blocks.data, np.uint8), counted.blocks.sizes, counted.blocks.counts)
+
+    def write(self, workers: Workers, spill: bool) -> dict[str, Any]:
+        """Write everything; the manifest's entry."""
+        counts = self.run.write(self._folder, workers.map, "terms" in self.settings.store, spill)
+        write_docnos(self._folder, self._docnos)
+        if self._texts:
+            self._texts.finish()
+        return {"name": self.path.name} | counts | {"data": self._folder.finish()}
+
+
+def _prepare(make: Make) -> tuple[Batch, Tokens]:
+    batch = make()
+    return batch, tokenize(batch.text, batch.text_ends)
+
+
+def _call(job: Callable[[], _Counted]) -> _Counted:
+    return job()

@@ -1,0 +1,76 @@
+"""Verifying an index: every checksum, and everything that readers take for granted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from sublex.errors import IndexCorrupt, SublexError
+from sublex.index import manifest as files
+from sublex.index.format import Folder
+from sublex.index.segment import Segment
+
+SPAN = 1 << 20
+
+
+def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> list[str]:
+    """What is wrong with an index, one sentence each; empty when nothing is."""
+    try:
+        manifest = files.read(root)
+    except IndexCorrupt as error:
+        return [str(error)]
+    problems = []
+    for entry in manifest["segments"]:
+        progress(f"segment {entry['name']}")
+        problems += _segment(root / files.SEGMENTS / entry["name"], entry)
+    return problems
+
+
+def _segment(path: Path, entry: dict) -> list[str]:
+    try:
+        segment = Segment(path, entry)
+    except SublexError as error:
+        return [str(error)]
+    folders = [segment.folder] + ([Folder(path / entry["deleted"]["name"], entry["deleted"]["data"])] if entry.get("deleted") else [])
+    problems = [problem for folder in folders for problem in _damaged(folder)]
+    if problems:
+        return problems
+    try:
+        return list(_inconsistent(segment))
+    except SublexError as error:
+        return [str(error)]
+
+
+def _damaged(folder: Folder) -> Iterator[str]:
+    for _, component in folder:
+        try:
+            component.all()
+        except IndexCorrupt as error:
+            yield str(error)
+
+
+def _inconsistent(segment: Segment) -> Iterator[str]:
+    """Components that do not fit each other, though each is as it was written."""
+    counts, total = np.zeros(segment.docs, np.int64), np.zeros(segment.docs, np.int64)
+    for begin, end in segment.spans(SPAN):
+        docs, tfs = segment.postings(begin, end)
+        starts = np.cumsum(segment.df[begin:end], dtype=np.int64) - segment.df[begin:end]
+        if not np.array_equal(np.add.reduceat(tfs, starts, dtype=np.int64), segment.cf[begin:end]):
+            yield f"{segment.path}: collection frequencies do not fit the postings."
+        counts += np.bincount(docs, minlength=segment.docs)
+        total += np.bincount(docs, tfs, segment.docs).astype(np.int64)
+    if not np.array_equal(counts, segment.uniques) or not np.array_equal(total, segment.lengths):
+        yield f"{segment.path}: document lengths do not fit the postings."
+    terms = segment.terms.list()
+    if any(a >= b for a, b in zip(terms, terms[1:], strict=False)):
+        yield f"{segment.path}: terms do not ascend."
+    docnos = segment.docnos.list()
+    order = segment.docno_order.tolist()
+    if sorted(order) != list(range(segment.docs)) or any(docnos[a] > docnos[b] for a, b in zip(order, order[1:], strict=False)):
+        yield f"{segment.path}: the order of docnos is wrong."
+    if segment.texts and int(segment.texts.counts.sum()) != segment.docs:
+        yield f"{segment.path}: stored documents are missing."
+    for block in range(len(segment.texts.counts) if segment.texts else 0):
+        segment.texts.raw(block)  # type: ignore[union-attr]

@@ -1,0 +1,222 @@
+"""Components on disk: one-dimensional `.npy` files with a checksum for every 64 KiB, verified when first touched.
+
+Writing streams; reading maps. Nothing here knows what a component means.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from sublex.errors import IndexCorrupt
+
+FORMAT = 1
+CHUNK = 1 << 16
+HEADER = 128
+CHECKSUMS = "checksums"
+
+
+def smallest(values: np.ndarray) -> np.ndarray:
+    """The same non-negative numbers in the smallest unsigned type that holds them."""
+    return values.astype(np.min_scalar_type(int(values.max()) if len(values) else 0), copy=False)
+
+
+def header(dtype: np.dtype, count: int) -> bytes:
+    """The `.npy` header of a one-dimensional array, padded to a fixed size."""
+    descr = np.lib.format.dtype_to_descr(dtype)
+    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': ({count},), }}"
+    return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + text.ljust(HEADER - 11).encode() + b"\n"
+
+
+class ComponentWriter:
+    """Streams one array to its file, summing chunk by chunk; the header is written last."""
+
+    def __init__(self, path: Path, dtype: Any):
+        self.path, self.dtype = path, np.dtype(dtype).newbyteorder("<")
+        self.file = open(path, "wb", buffering=0)  # noqa: SIM115
+        self.bytes, self.sums = HEADER, []
+        self._held = bytearray(HEADER)
+        self._first: bytearray | None = None
+
+    def write(self, values: np.ndarray) -> None:
+        """Append values of the component's type."""
+        data = memoryview(np.ascontiguousarray(values, self.dtype)).cast("B")
+        self.bytes += len(data)
+        begin = 0
+        if len(self._held) + len(data) >= CHUNK:
+            begin = CHUNK - len(self._held)
+            self._chunk(self._held + data[:begin])
+            while len(data) - begin >= CHUNK:
+                self._chunk(data[begin : begin + CHUNK])
+                begin += CHUNK
+            self._held = bytearray()
+        self._held += data[begin:]
+
+    def _chunk(self, data: Any) -> None:
+        if self._first is None:
+            self._first = bytearray(data)
+        self.sums.append(xxhash.xxh3_64_intdigest(data))
+        _write_all(self.file, data)
+
+    def close(self) -> None:
+        """Write what is held and the header, and see it on the disk."""
+        if self._held or self._first is None:
+            self._chunk(self._held)
+        head = header(self.dtype, (self.bytes - HEADER) // self.dtype.itemsize)
+        assert self._first is not None
+        self._first[:HEADER] = head
+        self.sums[0] = xxhash.xxh3_64_intdigest(self._first)
+        self.file.seek(0)
+        _write_all(self.file, head)
+        os.fsync(self.file.fileno())
+        self.file.close()
+
+
+def _write_all(file: Any, data: Any) -> None:
+    view = memoryview(data)
+    while len(view):
+        view = view[file.write(view) :]
+
+
+class FolderWriter:
+    """Writes the components of one folder and their checksums."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        path.mkdir(parents=True)
+        self._writers: dict[str, ComponentWriter] = {}
+
+    def stream(self, name: str, dtype: Any) -> ComponentWriter:
+        """A component to be written in pieces."""
+        self._writers[name] = ComponentWriter(self.path / f"{name}.npy", dtype)
+        return self._writers[name]
+
+    def put(self, name: str, values: np.ndarray) -> None:
+        """A component written at once."""
+        self.stream(name, values.dtype).write(values)
+
+    def finish(self) -> dict[str, Any]:
+        """Close everything; what the manifest must say of this folder."""
+        sums: list[int] = []
+        for name in sorted(self._writers):
+            self._writers[name].close()
+            sums += self._writers[name].sums
+        components = {name: self._writers[name].bytes for name in sorted(self._writers)}
+        writer = ComponentWriter(self.path / f"{CHECKSUMS}.npy", np.uint64)
+        writer.write(np.array(sums, np.uint64))
+        writer.close()
+        sync(self.path)
+        return {"components": components, "checksum": _summary(components, np.array(sums, np.uint64))}
+
+    def abandon(self) -> None:
+        """Close files after a failure."""
+        for writer in self._writers.values():
+            writer.file.close()
+
+
+def _summary(components: Mapping[str, int], sums: np.ndarray) -> str:
+    named = json.dumps([*components.items()]).encode()
+    return xxhash.xxh3_128_hexdigest(named + sums.astype("<u8").tobytes())
+
+
+def sync(folder: Path) -> None:
+    """Make a folder's entries last."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class Component:
+    """One mapped array; bytes are verified when first touched."""
+
+    def __init__(self, path: Path, size: int):
+        self.path = path
+        try:
+            with open(path, "rb") as file:
+                found = os.fstat(file.fileno()).st_size
+                if found != size or size < HEADER:
+                    raise IndexCorrupt(f"{path} has {found:,} bytes where the manifest says {size:,}; rebuild the index.")
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except FileNotFoundError:
+            raise IndexCorrupt(f"{path} is missing; rebuild the index.") from None
+        self.values = _array(self._map, path)
+        self._sums = np.empty(0, np.uint64)
+        self._seen = bytearray()
+
+    def expect(self, sums: np.ndarray) -> None:
+        """The checksums the chunks must have."""
+        self._sums, self._seen = sums, bytearray(len(sums))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def all(self) -> np.ndarray:
+        """The whole array, verified."""
+        return self.part(0, len(self.values))
+
+    def part(self, begin: int, end: int) -> np.ndarray:
+        """values[begin:end], verified."""
+        size = self.values.itemsize
+        first, last = (HEADER + begin * size) // CHUNK, (HEADER + max(end, begin + 1) * size - 1) // CHUNK
+        last = min(last, len(self._seen) - 1)
+        at = self._seen.find(0, first, last + 1)
+        while at >= 0:
+            if xxhash.xxh3_64_intdigest(memoryview(self._map)[at * CHUNK : (at + 1) * CHUNK]) != self._sums[at]:
+                raise IndexCorrupt(f"{self.path} is damaged in its bytes from {at * CHUNK:,} on; rebuild the index.")
+            self._seen[at] = 1
+            at = self._seen.find(0, at, last + 1)
+        return self.values[begin:end]
+
+    def close(self) -> None:
+        """Let the map go; for files about to be deleted."""
+        self.values = np.empty(0, self.values.dtype)
+
+
+def _array(mapped: mmap.mmap, path: Path) -> np.ndarray:
+    head = mapped[:HEADER]
+    for descr in ("|u1", "<u2", "<u4", "<u8", "<i4", "<i8"):
+        dtype = np.dtype(descr)
+        if len(mapped) >= HEADER and head == header(dtype, (len(mapped) - HEADER) // dtype.itemsize):
+            return np.frombuffer(mapped, dtype, offset=HEADER)
+    raise IndexCorrupt(f"{path} has a damaged header; rebuild the index.")
+
+
+class Folder:
+    """The mapped components of one folder, as the manifest's entry describes it."""
+
+    def __init__(self, path: Path, entry: Mapping[str, Any]):
+        self.path = path
+        sizes = entry["components"]
+        chunks = [-(-size // CHUNK) for size in sizes.values()]
+        sums = Component(path / f"{CHECKSUMS}.npy", HEADER + 8 * sum(chunks)).values
+        if _summary(sizes, sums) != entry["checksum"]:
+            raise IndexCorrupt(f"{path / CHECKSUMS}.npy is damaged; rebuild the index.")
+        self._components: dict[str, Component] = {}
+        begin = 0
+        for (name, size), count in zip(sizes.items(), chunks, strict=True):
+            component = self._components[name] = Component(path / f"{name}.npy", size)
+            component.expect(sums[begin : begin + count])
+            begin += count
+
+    def __getitem__(self, name: str) -> Component:
+        return self._components[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._components
+
+    def __iter__(self):
+        return iter(self._components.items())
+
+    def nbytes(self) -> dict[str, int]:
+        """Bytes on disk of each component, checksums included."""
+        sums = {CHECKSUMS: HEADER + 8 * sum(len(c._sums) for c in self._components.values())}
+        return {name: c.values.nbytes + HEADER for name, c in self._components.items()} | sums

@@ -1,0 +1,136 @@
+"""The manifest, the lock, and what is on disk around them: how a generation becomes the index, all or nothing."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import xxhash
+
+from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.index.format import FORMAT, sync
+
+MANIFEST = "index.json"
+LOCK = "lock"
+BUILDING = "building"
+SEGMENTS = "segments"
+Manifest = dict[str, Any]
+
+
+def read(root: Path) -> Manifest:
+    """The manifest of an index, checked."""
+    path = root / MANIFEST
+    try:
+        text = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise IndexProblem(_absent(root)) from None
+    try:
+        manifest = json.loads(text)
+        found = manifest["format"]
+    except (ValueError, KeyError, TypeError):
+        raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
+    if found != FORMAT:
+        raise IndexProblem(f"{root} has index format {found}, and this Sublex reads {FORMAT}: update Sublex or rebuild it.")
+    if manifest.pop("checksum", None) != _checksum(manifest):
+        raise IndexCorrupt(f"{path} is damaged; rebuild the index.")
+    return manifest
+
+
+def _absent(root: Path) -> str:
+    if not root.exists():
+        return f"No index at {root}; make one by: sublex index {root.name} FILE…"
+    if (root / BUILDING).exists():
+        return f"{root} holds no finished index: its build was interrupted; run it again, with --resume to go on."
+    return f"{root} is not an index: it has no {MANIFEST}."
+
+
+def commit(root: Path, manifest: Manifest) -> None:
+    """Make this the index, in one rename."""
+    manifest["statistics"] = _statistics(manifest["segments"])
+    manifest["fingerprint"] = _fingerprint(manifest)
+    text = json.dumps(manifest | {"checksum": _checksum(manifest)}, indent=1, ensure_ascii=False, sort_keys=True)
+    temporary = root / f"{MANIFEST}.new"
+    with open(temporary, "wb") as file:
+        file.write(text.encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.rename(root / MANIFEST)
+    sync(root)
+
+
+def _checksum(manifest: Manifest) -> str:
+    return xxhash.xxh3_128_hexdigest(json.dumps(manifest, sort_keys=True).encode())
+
+
+def _fingerprint(manifest: Manifest) -> str:
+    """A hash of everything that can change a score: analysis, contents and deletions of the segments."""
+    segments = [
+        [segment["data"]["checksum"], segment["deleted"]["data"]["checksum"] if segment.get("deleted") else None]
+        for segment in manifest["segments"]
+    ]
+    return xxhash.xxh3_128_hexdigest(json.dumps([FORMAT, manifest["analyzer"], segments], sort_keys=True).encode())
+
+
+def _statistics(segments: list[Manifest]) -> dict[str, int]:
+    """Live documents, tokens and postings."""
+    names = ("docs", "tokens", "postings")
+    return {name: sum(s[name] - (s["deleted"][name] if s.get("deleted") else 0) for s in segments) for name in names}
+
+
+def next_segment(manifest: Manifest | None) -> str:
+    """A folder name not used by this manifest."""
+    used = [int(segment["name"]) for segment in manifest["segments"]] if manifest else []
+    return f"{max(used, default=0) + 1:06}"
+
+
+def sweep(root: Path, manifest: Manifest | None, building: bool = True) -> None:
+    """Remove what no manifest names: the leavings of interrupted writers and of older generations."""
+    if building:
+        shutil.rmtree(root / BUILDING, ignore_errors=True)
+    live = {segment["name"]: segment for segment in (manifest or {"segments": []})["segments"]}
+    for folder in (root / SEGMENTS).glob("*"):
+        if folder.name not in live:
+            shutil.rmtree(folder)
+            continue
+        deleted = live[folder.name].get("deleted")
+        for losses in folder.glob("deleted-*"):
+            if not deleted or losses.name != deleted["name"]:
+                shutil.rmtree(losses)
+
+
+@contextmanager
+def locked(root: Path, what: str) -> Iterator[None]:
+    """Be the only writer; the folder is made where it is absent."""
+    try:
+        if root.exists() and not root.is_dir():
+            raise IndexProblem(f"{root} is a file, not a folder for an index.")
+        if root.is_dir() and not (root / LOCK).exists() and any(root.iterdir()):
+            raise IndexProblem(f"{root} holds other files and is not an index; choose another place.")
+        root.mkdir(parents=True, exist_ok=True)
+        with open(root / LOCK, "a+", encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.seek(0)
+                holder = file.read().strip() or "another process"
+                raise IndexProblem(f"{root} is being written by {holder}; wait until it has finished.") from None
+            file.truncate(0)
+            file.write(f"sublex {what}, process {os.getpid()}")
+            file.flush()
+            yield
+    except OSError as error:
+        raise _plainly(error, root) from None
+
+
+def _plainly(error: OSError, root: Path) -> IndexProblem:
+    place = error.filename or root
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return IndexProblem(f"The disk is full; {root} is as it was before. Make room and try again.")
+    return IndexProblem(f"Cannot write {place}: {error.strerror or error}; the index is as it was before.")

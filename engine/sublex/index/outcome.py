@@ -1,0 +1,52 @@
+"""What became of the documents a build read: the table every build ends with."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sublex.base import Problem, Report
+
+
+@dataclass
+class Outcome:
+    """Counts, and the ids behind them."""
+
+    read: int = 0
+    indexed: int = 0
+    empty: list[str] = field(default_factory=list)
+    duplicate: list[str] = field(default_factory=list)
+    white_space: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: dict[str, int] = field(default_factory=dict)
+    fields: dict[str, int] = field(default_factory=dict)
+
+    def take(self, report: Report) -> None:
+        """Add what a reader reported."""
+        Report(problems=self.problems, notes=self.notes, fields=self.fields).merge(report)
+
+    def rows(self) -> list[tuple[str, int, list[str]]]:
+        """What, how many, which."""
+        return [
+            ("read", self.read + len(self.problems), []),
+            ("indexed", self.indexed, []),
+            ("empty (indexed, but no terms)", len(self.empty), self.empty),
+            ("duplicate docno", len(self.duplicate), self.duplicate),
+            ("malformed (left out)", len(self.problems), list(map(str, self.problems))),
+            ("docno with white space", len(self.white_space), self.white_space),
+        ]
+
+    def write(self, path: Path) -> None:
+        """List every document that a row speaks of, one a line."""
+        lines = [f"{what}\t{which}\n" for what, _, listed in self.rows() for which in listed]
+        path.write_text("".join(lines), encoding="utf-8", errors="replace")
+
+    def to_json(self) -> dict[str, Any]:
+        """For the journal of a build."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Outcome:
+        """From the journal of a build."""
+        return cls(**(data | {"problems": [Problem(*problem) for problem in data["problems"]]}))

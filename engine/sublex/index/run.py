@@ -1,0 +1,223 @@
+"""A run: the part of a build that is held in memory, until it is written as a segment.
+
+It numbers raw tokens and terms by first appearance, collects the parts that batches become, and inverts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.analysis.interner import Interner
+from sublex.analysis.tokens import Tokens, terms_of
+from sublex.base import Analyzer
+from sublex.index import kernels
+from sublex.index.format import FolderWriter, smallest
+from sublex.index.segment import spans
+
+SPAN = 1 << 20
+# What one more raw token costs beside its bytes: its entry in the table of terms, its strings, its rows.
+TOKEN_BYTES = 200
+
+
+class Part(NamedTuple):
+    """A batch's documents as terms with frequencies, in order of documents; `met` counts its raw tokens."""
+
+    terms: np.ndarray
+    tfs: np.ndarray
+    ends: np.ndarray
+    lengths: np.ndarray
+    met: np.ndarray
+
+
+class Run:
+    """Documents on their way to a segment."""
+
+    def __init__(self, analyzer: Analyzer):
+        self.analyzer = analyzer
+        self.raw = Interner()
+        self._met = np.zeros(1 << 12, np.int64)
+        self._term_ids: dict[str, int] = {}
+        self._flat = np.empty(0, np.int32)
+        self._ends = np.empty(0, np.int64)
+        self.parts: list[Part] = []
+        self.docs = 0
+        self._bytes = 0
+
+    @property
+    def nbytes(self) -> int:
+        """What the run will need at most: its parts twice (inverting copies them), and its vocabulary."""
+        return 2 * self._bytes + self.raw.nbytes + TOKEN_BYTES * self.raw.size
+
+    def number(self, text: np.ndarray, found: Tokens) -> np.ndarray:
+        """The run's numbers of a batch's distinct raw tokens; the analyzer is asked for those not met before."""
+        known = self.raw.size
+        numbers = self.raw.add(text, found.starts, found.lengths, found.hashes)
+        if self.raw.size > known:
+            fresh = self.raw.strings(known)[:-1].decode().split("\n")
+            ids = self._term_ids
+            terms = terms_of(self.analyzer, fresh)
+            flat = [ids.setdefault(term, len(ids)) for found_terms in terms for term in found_terms]
+            counts = np.fromiter(map(len, terms), np.int64, len(terms))
+            first = int(self._ends[-1]) if len(self._ends) else 0
+            self._flat = np.concatenate([self._flat, np.array(flat, np.int32)])
+            self._ends = np.concatenate([self._ends, first + np.cumsum(counts)])
+        return numbers
+
+    def counter(self, found: Tokens, keep: np.ndarray, numbers: np.ndarray) -> Callable[[], Part]:
+        """The work that makes a batch's part, for any thread: it sees the vocabulary as it is now."""
+        ends, flat, size = self._ends, self._flat, len(self._term_ids)
+        return lambda: Part(
+            *kernels.count(found.tokens, found.ends, keep, numbers, ends, flat, np.zeros(size, np.int32))
+        )
+
+    def add(self, part: Part, numbers: np.ndarray) -> None:
+        """Take a part in; parts come in the order of their documents."""
+        if self.raw.size > len(self._met):
+            self._met = np.concatenate([self._met, np.zeros(max(self.raw.size, len(self._met)), np.int64)])
+        self._met[numbers] += part.met
+        self.parts.append(part._replace(met=np.empty(0, np.int64)))
+        self.docs += len(part.ends)
+        self._bytes += part.terms.nbytes + part.tfs.nbytes + part.ends.nbytes + part.lengths.nbytes
+
+    def write(self, folder: FolderWriter, each: Callable[..., Any], document_terms: bool, keep_raw: bool) -> dict[str, int]:
+        """Write lexicon, postings, lengths and, if wanted, document terms; `each` maps in threads and keeps the order."""
+        names = sorted(self._term_ids)
+        ranks = np.empty(len(names), np.int32)
+        ranks[np.fromiter(map(self._term_ids.__getitem__, names), np.int64, len(names))] = np.arange(len(names))
+        df, docs, tfs, cf = self._invert(ranks, len(names), each)
+        put_strings(folder, "term", [name.encode() for name in names])
+        self._write_surfaces(folder, ranks, names, keep_raw)
+        write_postings(folder, df, cf, docs, tfs, each)
+        lengths = np.concatenate([part.lengths for part in self.parts] or [np.empty(0, np.int64)])
+        uniques = np.concatenate([np.diff(part.ends, prepend=0) for part in self.parts] or [np.empty(0, np.int64)])
+        folder.put("lengths", smallest(lengths))
+        folder.put("uniques", smallest(uniques))
+        if document_terms:
+            _write_document_terms(folder, df, docs, tfs, uniques, each)
+        return {"docs": self.docs, "tokens": int(lengths.sum()), "terms": len(names), "postings": len(docs)}
+
+    def _invert(self, ranks: np.ndarray, terms: int, each: Callable[..., Any]) -> tuple[np.ndarray, ...]:
+        """(df, docs, tfs, cf) with the postings in order of terms, then documents."""
+        groups = _groups(self.parts)
+        firsts = np.cumsum([0] + [len(part.ends) for part in self.parts])
+
+        def tally(group: list[int]) -> np.ndarray:
+            counts = np.zeros((2, terms), np.int64)
+            for k in group:
+                kernels.tally(self.parts[k].terms, self.parts[k].tfs, ranks, counts[0], counts[1])
+            return counts
+
+        tallies = list(each(tally, groups))
+        df, cf = np.sum(tallies, axis=0) if tallies else np.zeros((2, terms), np.int64)
+        starts = np.cumsum(df) - df
+        docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
+
+        def scatter(job: tuple[list[int], np.ndarray]) -> None:
+            for k in job[0]:
+                part = self.parts[k]
+                kernels.scatter(part.terms, part.tfs, part.ends, firsts[k], ranks, job[1], docs, tfs)
+
+        cursors = []
+        for counts in tallies:
+            cursors.append(starts.copy())
+            starts += counts[0]
+        list(each(scatter, list(zip(groups, cursors, strict=True))))
+        return df, docs, tfs, cf
+
+    def _write_surfaces(self, folder: FolderWriter, ranks: np.ndarray, names: list[str], keep_raw: bool) -> None:
+        """The commonest raw token of each term, and for a spill all of them with their counts."""
+        counts = np.diff(self._ends, prepend=0)
+        single = np.flatnonzero((counts == 1) & (self._met[: self.raw.size] > 0))
+        raws = self.raw.strings()[:-1].split(b"\n") if self.raw.size else []
+        terms = ranks[self._flat[self._ends[single] - 1]]
+        order = np.argsort(terms, kind="stable")
+        listed = [(int(t), raws[r], int(n)) for t, r, n in zip(terms[order], single[order], self._met[single[order]], strict=True)]
+        best: list[bytes] = [b""] * len(names)
+        most = [0] * len(names)
+        for term, raw, met in listed:
+            if met > most[term] or (met == most[term] and raw < best[term]):
+                best[term], most[term] = raw, met
+        put_surfaces(folder, best, names)
+        if keep_raw:
+            put_strings(folder, "raw", [raw for _, raw, _ in listed])
+            folder.put("raw_counts", np.array([met for *_, met in listed], np.uint64))
+            folder.put("raw_terms", np.array([term for term, *_ in listed], np.uint32))
+
+
+def _groups(parts: list[Part], most: int = 16) -> list[list[int]]:
+    """The parts' places in a few runs of like length; how many does not matter to the result."""
+    return [list(map(int, group)) for group in np.array_split(np.arange(len(parts)), min(most, len(parts))) if len(group)] if parts else []
+
+
+def put_strings(folder: FolderWriter, name: str, strings: list[bytes]) -> None:
+    """An arena of strings, and their sizes."""
+    folder.put(f"{name}s", np.frombuffer(b"".join(strings), np.uint8))
+    folder.put(f"{name}_sizes", smallest(np.fromiter(map(len, strings), np.int64, len(strings))))
+
+
+def put_surfaces(folder: FolderWriter, best: list[bytes], names: list[str]) -> None:
+    """The commonest raw forms; a term that is its own is left empty."""
+    put_strings(folder, "surface", [b"" if raw == name.encode() else raw for raw, name in zip(best, names, strict=True)])
+
+
+class PostingsWriter:
+    """Streams postings in order of terms to their components."""
+
+    def __init__(self, folder: FolderWriter):
+        self._words, self._tails = folder.stream("postings", np.uint32), folder.stream("tails", np.uint8)
+        self._lasts, self._widths = folder.stream("block_lasts", np.int32), folder.stream("block_widths", np.uint8)
+        self._folder, self._sizes = folder, [np.empty(0, np.int64)]
+
+    def add(self, encoded: tuple[np.ndarray, ...]) -> None:
+        """Append what `encode_postings` made."""
+        words, lasts, widths, tails, sizes = encoded
+        self._words.write(words)
+        self._lasts.write(lasts)
+        self._widths.write(widths)
+        self._tails.write(tails)
+        self._sizes.append(sizes)
+
+    def finish(self, df: np.ndarray, cf: np.ndarray) -> None:
+        """Write what is known at the end."""
+        self._folder.put("tail_sizes", smallest(np.concatenate(self._sizes)))
+        self._folder.put("df", smallest(df))
+        self._folder.put("cf", smallest(cf))
+
+
+def write_postings(
+    folder: FolderWriter, df: np.ndarray, cf: np.ndarray, docs: np.ndarray, tfs: np.ndarray, each: Callable[..., Any]
+) -> None:
+    """Encode postings span by span."""
+    ends = np.cumsum(df)
+
+    def encode(span: tuple[int, int]) -> tuple[np.ndarray, ...]:
+        begin, end = (int(ends[k - 1]) if k else 0 for k in span)
+        return kernels.encode_postings(docs[begin:end], tfs[begin:end], df[span[0] : span[1]])
+
+    writer = PostingsWriter(folder)
+    for encoded in each(encode, spans(df, SPAN)):
+        writer.add(encoded)
+    writer.finish(df, cf)
+
+
+def _write_document_terms(
+    folder: FolderWriter, df: np.ndarray, docs: np.ndarray, tfs: np.ndarray, uniques: np.ndarray, each: Callable[..., Any]
+) -> None:
+    """Turn the postings back into documents, terms ascending, and write their lists."""
+    starts = np.cumsum(uniques) - uniques
+    terms_out, tfs_out = np.empty(len(docs), np.int32), np.empty(len(docs), np.int32)
+    kernels.transpose(docs, tfs, df, 0, starts.copy(), terms_out, tfs_out)
+
+    def encode(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        begin = int(starts[span[0]])
+        end = begin + int(uniques[span[0] : span[1]].sum())
+        return kernels.encode_lists(terms_out[begin:end], tfs_out[begin:end], uniques[span[0] : span[1]])
+
+    stream, sizes = folder.stream("document_terms", np.uint8), [np.empty(0, np.int64)]
+    for data, found in each(encode, spans(uniques, SPAN)):
+        stream.write(data)
+        sizes.append(found)
+    folder.put("document_term_sizes", smallest(np.concatenate(sizes)))

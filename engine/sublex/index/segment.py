@@ -1,0 +1,278 @@
+"""An immutable segment: its lexicon, postings, documents. Reading only; ordinals of terms and documents are the segment's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sublex.base import Document
+from sublex.errors import IndexCorrupt
+from sublex.index import kernels
+from sublex.index.format import Component, Folder
+from sublex.index.texts import TextReader
+
+
+class Strings:
+    """Byte strings end to end: an arena and their sizes."""
+
+    def __init__(self, arena: Component, sizes: Component):
+        self._arena, self._sizes = arena, sizes
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where each string starts, and where the last ends."""
+        starts = kernels.starts_of(self._sizes.all())
+        if starts[-1] != len(self._arena):
+            raise IndexCorrupt(f"{self._sizes.path} does not fit {self._arena.path}; rebuild the index.")
+        return starts
+
+    def __getitem__(self, k: int) -> bytes:
+        begin, end = int(self.starts[k]), int(self.starts[k + 1])
+        return self._arena.part(begin, end).tobytes()
+
+    def list(self, begin: int = 0, end: int | None = None) -> list[bytes]:
+        """The strings of a range."""
+        starts = self.starts[begin : (len(self) if end is None else end) + 1]
+        data = self._arena.part(int(starts[0]), int(starts[-1])).tobytes()
+        cuts = (starts - starts[0]).tolist()
+        return [data[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+
+    def bisect(self, wanted: bytes, order: np.ndarray | None = None) -> int:
+        """How many of the strings, which ascend (in `order`, where given), are smaller than the wanted one."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self[middle if order is None else int(order[middle])] < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+class Segment:
+    """One segment with the documents deleted from it."""
+
+    def __init__(self, path: Path, entry: Mapping[str, Any]):
+        self.path, self.entry = path, entry
+        self.name: str = entry["name"]
+        self.docs: int = entry["docs"]
+        self.folder = Folder(self.path, entry["data"])
+        self._deleted = entry.get("deleted")
+        self._losses = Folder(self.path / self._deleted["name"], self._deleted["data"]) if self._deleted else None
+        get = self.folder.__getitem__
+        self.terms = Strings(get("terms"), get("term_sizes"))
+        self.docnos = Strings(get("docnos"), get("docno_sizes"))
+
+    # Documents.
+
+    @cached_property
+    def dead(self) -> np.ndarray:
+        """Which documents are deleted, as a mask."""
+        mask = np.zeros(self.docs, np.bool_)
+        if self._losses:
+            docs = self._losses["docs"].all()
+            if len(docs) and int(docs.max()) >= self.docs:
+                raise IndexCorrupt(f"{self._losses['docs'].path} names a document that is not there; rebuild the index.")
+            mask[docs] = True
+        return mask
+
+    @property
+    def live(self) -> int:
+        """How many documents are not deleted."""
+        return self.docs - (self._deleted["docs"] if self._deleted else 0)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Each document's number of terms, repetitions counted."""
+        return self.folder["lengths"].all()
+
+    @cached_property
+    def uniques(self) -> np.ndarray:
+        """Each document's number of distinct terms."""
+        return self.folder["uniques"].all()
+
+    @cached_property
+    def docno_order(self) -> np.ndarray:
+        """Documents by their docnos' bytes, ascending."""
+        order = self.folder["docno_order"].all()
+        if len(order) and int(order.max()) >= self.docs:
+            raise IndexCorrupt(f"{self.folder['docno_order'].path} names a document that is not there; rebuild the index.")
+        return order
+
+    def docno(self, doc: int) -> str:
+        """A document's docno."""
+        return self.docnos[doc].decode()
+
+    def find_docno(self, docno: str) -> int | None:
+        """The live document of this docno."""
+        wanted = docno.encode("utf-8", "replace")
+        at = self.docnos.bisect(wanted, self.docno_order)
+        while at < self.docs and self.docnos[doc := int(self.docno_order[at])] == wanted:
+            if not self.dead[doc]:
+                return doc
+            at += 1
+        return None
+
+    @cached_property
+    def texts(self) -> TextReader | None:
+        """The stored documents, where they are kept."""
+        if "texts" not in self.folder:
+            return None
+        return TextReader(self.folder["texts"], self.folder["text_sizes"].all(), self.folder["text_counts"].all())
+
+    def document(self, doc: int) -> Document | None:
+        """A stored document, or None where texts are not kept."""
+        return self.texts.document(doc, self.docno(doc)) if self.texts else None
+
+    @cached_property
+    def _document_term_starts(self) -> np.ndarray:
+        return kernels.starts_of(self.folder["document_term_sizes"].all())
+
+    def document_terms(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """(counts, term ordinals, frequencies) of the documents of a range, or None where they are not kept."""
+        if "document_terms" not in self.folder:
+            return None
+        counts = self.uniques[begin:end].astype(np.int64)
+        starts = self._document_term_starts[begin : end + 1]
+        component = self.folder["document_terms"]
+        data = component.part(int(starts[0]), int(starts[-1]))
+        terms, tfs = np.empty(int(counts.sum()), np.int32), np.empty(int(counts.sum()), np.int32)
+        if kernels.decode_lists(data, starts - starts[0], counts, len(self.terms), terms, tfs) >= 0:
+            raise IndexCorrupt(f"{component.path} is damaged; rebuild the index.")
+        return counts, terms, tfs
+
+    def nbytes(self) -> dict[str, int]:
+        """Bytes on disk of each component."""
+        deleted = {"deleted": sum(self._losses.nbytes().values())} if self._losses else {}
+        return self.folder.nbytes() | deleted
+
+    # Terms.
+
+    def find(self, term: str) -> int | None:
+        """A term's ordinal."""
+        wanted = term.encode("utf-8", "replace")
+        at = self.terms.bisect(wanted)
+        return at if at < len(self.terms) and self.terms[at] == wanted else None
+
+    @cached_property
+    def df(self) -> np.ndarray:
+        """In how many documents, deleted ones included, each term occurs: the length of its postings."""
+        return self.folder["df"].all()
+
+    @cached_property
+    def cf(self) -> np.ndarray:
+        """How often each term occurs, deleted documents included."""
+        return self.folder["cf"].all()
+
+    @cached_property
+    def live_df(self) -> np.ndarray:
+        """`df` without deleted documents."""
+        return self._less(self.df, "df")
+
+    @cached_property
+    def live_cf(self) -> np.ndarray:
+        """`cf` without deleted documents."""
+        return self._less(self.cf, "cf")
+
+    def _less(self, values: np.ndarray, name: str) -> np.ndarray:
+        left = values.astype(np.int64)
+        if self._losses:
+            left[self._losses["terms"].all()] -= self._losses[name].all().astype(np.int64)
+        return left
+
+    def surface(self, term: int) -> str:
+        """The commonest raw form of a term."""
+        return (self._surfaces[term] or self.terms[term]).decode()
+
+    @cached_property
+    def _surfaces(self) -> Strings:
+        return Strings(self.folder["surfaces"], self.folder["surface_sizes"])
+
+    def surfaces(self, begin: int, end: int) -> list[bytes]:
+        """The commonest raw forms of a range of terms, empty where the term itself is one."""
+        return self._surfaces.list(begin, end)
+
+    def raw_forms(self, term: int) -> list[tuple[bytes, int]]:
+        """Raw forms of a term with how often each occurred: all of them in a spill, else the commonest for all."""
+        if "raws" not in self.folder:
+            return [(self._surfaces[term] or self.terms[term], int(self.cf[term]))]
+        first, last = np.searchsorted(self.folder["raw_terms"].all(), [term, term + 1]).tolist()
+        counts = self.folder["raw_counts"].part(first, last).tolist()
+        return list(zip(self._raws.list(first, last), counts, strict=True))
+
+    @cached_property
+    def _raws(self) -> Strings:
+        return Strings(self.folder["raws"], self.folder["raw_sizes"])
+
+    # Postings.
+
+    @cached_property
+    def _block_starts(self) -> np.ndarray:
+        """The first block of each term."""
+        starts = kernels.starts_of(self.df >> 7)
+        if starts[-1] != len(self.folder["block_lasts"]):
+            raise IndexCorrupt(f"{self.folder['df'].path} does not fit the postings; rebuild the index.")
+        return starts
+
+    @cached_property
+    def _word_starts(self) -> np.ndarray:
+        """The first word of each block."""
+        widths = self.folder["block_widths"].all().reshape(-1, 2)
+        starts = kernels.starts_of(kernels.LANES * widths.sum(axis=1, dtype=np.int64))
+        if starts[-1] != len(self.folder["postings"]) or len(starts) != len(self.folder["block_lasts"]) + 1:
+            raise IndexCorrupt(f"{self.folder['block_widths'].path} does not fit the postings; rebuild the index.")
+        return starts
+
+    @cached_property
+    def _tail_starts(self) -> np.ndarray:
+        starts = kernels.starts_of(self.folder["tail_sizes"].all())
+        if starts[-1] != len(self.folder["tails"]):
+            raise IndexCorrupt(f"{self.folder['tail_sizes'].path} does not fit the postings; rebuild the index.")
+        return starts
+
+    def postings(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """Documents and frequencies of the terms of a range, one term after the other, deleted documents included."""
+        df = self.df[begin:end].astype(np.int64)
+        blocks = self._block_starts[begin : end + 1]
+        words = self._word_starts[blocks]
+        tails = self._tail_starts[begin : end + 1]
+        first, last = int(blocks[0]), int(blocks[-1])
+        docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
+        bad = kernels.decode_terms(
+            self.folder["postings"].part(int(words[0]), int(words[-1])),
+            self.folder["block_lasts"].part(first, last),
+            self.folder["block_widths"].part(2 * first, 2 * last),
+            words - words[0],
+            blocks - first,
+            self.folder["tails"].part(int(tails[0]), int(tails[-1])),
+            tails - tails[0],
+            df,
+            self.docs,
+            docs,
+            tfs,
+        )
+        if bad >= 0:
+            term = self.terms[begin + bad].decode(errors="replace")
+            raise IndexCorrupt(f"The postings of {term!r} in {self.folder['postings'].path} are damaged; rebuild the index.")
+        return docs, tfs
+
+    def spans(self, most: int) -> list[tuple[int, int]]:
+        """Ranges of terms that hold at most so many postings, or a single term."""
+        return spans(self.df, most)
+
+
+def spans(sizes: np.ndarray, most: int) -> list[tuple[int, int]]:
+    """Cut 0 … len(sizes) into ranges whose sizes sum to at most `most`, or hold one item."""
+    ends = np.cumsum(sizes, dtype=np.int64)
+    cuts = [0]
+    while cuts[-1] < len(sizes):
+        base = int(ends[cuts[-1] - 1]) if cuts[-1] else 0
+        cuts.append(max(cuts[-1] + 1, int(np.searchsorted(ends, base + most, side="right"))))
+    return list(zip(cuts[:-1], cuts[1:], strict=True))

@@ -1,0 +1,228 @@
+"""Changing an index: create, add, delete, merge. Each takes the lock, prepares files aside and commits in one step."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.base import Document, Report
+from sublex.errors import IndexProblem, InputError
+from sublex.index import kernels
+from sublex.index import manifest as files
+from sublex.index.build import JOURNAL, SEGMENT, Building, Progress, Settings
+from sublex.index.format import FolderWriter, smallest, sync
+from sublex.index.manifest import BUILDING, SEGMENTS, Manifest
+from sublex.index.merge import merge
+from sublex.index.outcome import Outcome
+from sublex.index.segment import Segment
+from sublex.index.workers import Workers
+from sublex.readers import Chosen
+from sublex.readers.batch import Make, batches
+from sublex.readers.source import files_below
+
+PARTS = ("text", "terms")
+
+
+class Input(NamedTuple):
+    """Where documents come from: sources with their readers, or documents at hand."""
+
+    sources: Sequence[Chosen] = ()
+    documents: Iterable[Document] = ()
+    strict: bool = False
+    notes: Report = Report()
+
+    def makers(self) -> Iterator[Make]:
+        """The documents as batches to be made."""
+        report = Report(self.strict)
+        for source, _, reader in self.sources:
+            if hasattr(reader, "batches"):
+                yield from reader.batches(source, report)
+            else:
+                yield from batches(reader.read(source, report), report)
+        if not self.sources:
+            yield from batches(self.documents, report)
+
+    def identity(self) -> list[Any] | None:
+        """What must be unchanged for a build to be resumed; None for what cannot be read twice."""
+        if not self.sources or any(chosen.source.path == "-" for chosen in self.sources):
+            return None
+        return [[chosen.name, path, *_stamp(path)] for chosen in self.sources for path in _files(chosen.source.path)]
+
+
+def _files(path: str) -> list[str]:
+    return list(files_below(path)) if os.path.isdir(path) else [path]
+
+
+def _stamp(path: str) -> list[int]:
+    if not os.path.exists(path):
+        return []
+    status = os.stat(path)
+    return [status.st_size, status.st_mtime_ns]
+
+
+def create(
+    root: Path,
+    given: Input,
+    settings: Settings,
+    profile: str,
+    progress: Progress,
+    overwrite: bool = False,
+    resume: bool = False,
+) -> Outcome:
+    """Build an index of the input; an existing one is replaced only with `overwrite`, and only at the end."""
+    analyzer = {"settings": settings.analyzer.settings(), "versions": settings.analyzer.versions()}
+    with files.locked(root, "index"):
+        old = files.read(root) if (root / files.MANIFEST).exists() else None
+        if old and not overwrite:
+            raise IndexProblem(f"{root} is already an index; --overwrite replaces it, and sublex add adds to it.")
+        identity = given.identity()
+        if resume and identity is None:
+            raise InputError("Standard input cannot be read again, so --resume cannot go on; start again without it.")
+        files.sweep(root, old, building=not resume)
+        new: Manifest = {
+            "format": files.FORMAT,
+            "generation": old["generation"] + 1 if old else 1,
+            "analyzer": analyzer,
+            "profile": profile,
+            "store": sorted(settings.store),
+            "segments": [],
+        }
+        sources = None if identity is None else [identity, analyzer, new["store"]]
+        with _aside(root):
+            building = Building(root / BUILDING, settings)
+            building.outcome.take(given.notes)
+            if resume:
+                building.resume(json.loads(json.dumps(sources)))
+            entry = building.run(given.makers(), progress, sources)
+            if not entry["docs"]:
+                raise InputError(_nothing(building.outcome))
+            _publish(root, new, old, entry)
+        building.outcome.indexed = entry["docs"]
+        building.outcome.write(root / "last-build.tsv")
+    return building.outcome
+
+
+def _nothing(outcome: Outcome) -> str:
+    first = f"; the first of {len(outcome.problems)} malformed records is {outcome.problems[0]}" if outcome.problems else ""
+    return f"There is no document to index{first}."
+
+
+def add(root: Path, given: Input, settings: Callable[[Manifest], Settings], progress: Progress) -> Outcome:
+    """Add documents as a segment of their own; docnos already there are treated by the settings' rule."""
+    with files.locked(root, "add"):
+        old = files.read(root)
+        files.sweep(root, old)
+        segments = _segments(root, old)
+        with _aside(root):
+            known = ([docno for doc, docno in enumerate(s.docnos.list()) if not s.dead[doc]] for s in segments)
+            building = Building(root / BUILDING, settings(old), known)
+            building.outcome.take(given.notes)
+            entry = building.run(given.makers(), progress)
+            building.outcome.indexed = entry["docs"] - len(building.superseded)
+            if not building.outcome.read:
+                raise InputError(_nothing(building.outcome))
+            if entry["docs"]:
+                new = old | {"generation": old["generation"] + 1, "segments": list(old["segments"])}
+                if building.replaced:
+                    _kill(segments, building.replaced, new)
+                if building.superseded:
+                    made = Segment(root / BUILDING / SEGMENT, entry)
+                    entry["deleted"] = _write_losses(made, np.array(building.superseded), new["generation"])
+                _publish(root, new, old, entry)
+        building.outcome.write(root / "last-build.tsv")
+    return building.outcome
+
+
+def delete(root: Path, docnos: Sequence[str]) -> int:
+    """Delete documents; an unknown docno leaves everything as it was. How many documents are left."""
+    with files.locked(root, "delete"):
+        old = files.read(root)
+        files.sweep(root, old)
+        new = old | {"generation": old["generation"] + 1, "segments": list(old["segments"])}
+        _kill(_segments(root, old), docnos, new)
+        files.commit(root, new)
+        files.sweep(root, new)
+        return new["statistics"]["docs"]
+
+
+def merge_all(root: Path, workers: int) -> int:
+    """Make all segments one, without what was deleted; how many there were."""
+    with files.locked(root, "merge"):
+        old = files.read(root)
+        files.sweep(root, old)
+        if len(old["segments"]) == 1 and not old["segments"][0].get("deleted"):
+            return 1
+        with _aside(root), Workers(workers) as pool:
+            folder = FolderWriter(root / BUILDING / SEGMENT)
+            entry = merge(_segments(root, old), folder, pool.map) | {"data": folder.finish()}
+            _publish(root, old | {"generation": old["generation"] + 1, "segments": []}, old, entry)
+        return len(old["segments"])
+
+
+def _segments(root: Path, manifest: Manifest) -> list[Segment]:
+    return [Segment(root / SEGMENTS / entry["name"], entry) for entry in manifest["segments"]]
+
+
+@contextmanager
+def _aside(root: Path) -> Iterator[None]:
+    """A folder for unfinished files; after a failure it stays only when a build can go on from it."""
+    folder = root / BUILDING
+    folder.mkdir(exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if not (folder / JOURNAL).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _publish(root: Path, new: Manifest, old: Manifest | None, entry: dict[str, Any]) -> None:
+    """Move the finished segment to its place and commit a manifest that names it."""
+    name = files.next_segment(old)
+    place = root / SEGMENTS / name
+    place.parent.mkdir(exist_ok=True)
+    os.rename(root / BUILDING / SEGMENT, place)
+    sync(place.parent)
+    new["segments"] = [*new["segments"], entry | {"name": name}]
+    files.commit(root, new)
+    files.sweep(root, new)
+
+
+def _kill(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None:
+    """Mark documents as deleted in the new manifest."""
+    doomed: list[list[int]] = [[] for _ in segments]
+    for docno in dict.fromkeys(docnos):
+        places = [(k, doc) for k, segment in enumerate(segments) if (doc := segment.find_docno(docno)) is not None]
+        if not places:
+            raise InputError(f"No document {docno} in the index, so nothing was deleted.")
+        doomed[places[0][0]].append(places[0][1])
+    for k, (segment, docs) in enumerate(zip(segments, doomed, strict=True)):
+        if docs:
+            dead = np.union1d(np.flatnonzero(segment.dead), docs)
+            new["segments"][k] = segment.entry | {"deleted": _write_losses(segment, dead, new["generation"])}
+
+
+def _write_losses(segment: Segment, dead: np.ndarray, generation: int) -> dict[str, Any]:
+    """Which documents are dead, and what each term loses by that: statistics stay exact without touching the postings."""
+    mask = np.zeros(segment.docs, np.bool_)
+    mask[dead] = True
+    df, cf = np.zeros(len(segment.terms), np.int64), np.zeros(len(segment.terms), np.int64)
+    for begin, end in segment.spans(1 << 20):
+        counts = segment.df[begin:end].astype(np.int64)
+        kernels.losses(*segment.postings(begin, end), counts, mask, df[begin:end], cf[begin:end])
+    terms = np.flatnonzero(df)
+    folder = FolderWriter(segment.path / f"deleted-{generation}")
+    for name, values in (("docs", np.flatnonzero(mask)), ("terms", terms), ("df", df[terms]), ("cf", cf[terms])):
+        folder.put(name, smallest(values))
+    entry = {"name": folder.path.name, "docs": int(mask.sum()), "tokens": int(cf.sum()), "postings": int(df.sum())}
+    return entry | {"data": folder.finish()}
+
+

@@ -1,0 +1,87 @@
+"""Batches: documents laid end to end in arrays, which is how they travel from a reader to the index.
+
+A batch is cut by the bytes of its input alone, so that the same input makes the same batches for any number of workers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.base import Document, Report
+
+BATCH_BYTES = 4 << 20
+
+
+class Batch(NamedTuple):
+    """Documents as arenas: docno i is docnos[docno_ends[i-1]:docno_ends[i]], and so for the contents and the other fields."""
+
+    docnos: np.ndarray
+    docno_ends: np.ndarray
+    text: np.ndarray
+    text_ends: np.ndarray
+    titles: np.ndarray
+    extra: np.ndarray
+    extra_ends: np.ndarray
+    report: Report
+
+    def __len__(self) -> int:
+        return len(self.docno_ends)
+
+    def docno(self, k: int) -> str:
+        """A document's docno."""
+        return self.docnos[self.docno_ends[k - 1] if k else 0 : self.docno_ends[k]].tobytes().decode()
+
+    def docno_list(self, keep: np.ndarray) -> list[bytes]:
+        """The docnos of the documents to keep."""
+        data, ends = self.docnos.tobytes(), self.docno_ends.tolist()
+        return [data[a:b] for a, b, kept in zip([0, *ends], ends, keep.tolist(), strict=False) if kept]
+
+
+Make = Callable[[], Batch]
+
+
+def encode(text: str) -> bytes:
+    """UTF-8; halves of surrogate pairs, which no file can hold, become the replacement character."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+def arena(parts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    """The parts end to end, and where each ends."""
+    ends = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), dtype=np.int64)
+    return np.frombuffer(b"".join(parts), np.uint8), ends
+
+
+def pack(documents: list[Document], report: Report) -> Batch:
+    """Lay documents end to end."""
+    docnos = arena([encode(d.docno) for d in documents])
+    text = arena([encode(d.contents) for d in documents])
+    titles = np.fromiter((len(encode(d.title)) for d in documents), np.int32, len(documents))
+    extra = arena([encode(json.dumps(dict(d.fields), ensure_ascii=False)) if d.fields else b"" for d in documents])
+    return Batch(*docnos, *text, titles, *extra, report)
+
+
+def batches(documents: Iterable[Document], report: Report) -> Iterator[Make]:
+    """Cut a stream of documents into batches; what the reader reported on the way goes with the batch it belongs to."""
+    held: list[Document] = []
+    size = 0
+    for document in documents:
+        held.append(document)
+        size += len(document.text) + len(document.title) + 64
+        if size >= BATCH_BYTES:
+            yield _made(held, report)
+            held, size = [], 0
+    yield _made(held, report)
+
+
+def _made(documents: list[Document], report: Report) -> Make:
+    taken = Report(report.strict)
+    taken.merge(report)
+    report.problems, report.notes, report.fields = [], {}, {}
+    return lambda: pack(documents, taken)

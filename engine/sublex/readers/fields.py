@@ -1,0 +1,61 @@
+"""From a record with named fields to a document, the names taken by alias.
+
+The first id alias that a record has is its docno, the first text alias its text; what is left over is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sublex.base import NO_FIELDS, Document, Report
+
+ID_ALIASES = ("id", "docid", "docno", "_id", "doc_id")
+TEXT_ALIASES = ("contents", "text", "body", "passage", "abstract")
+TITLE = "title"
+
+KINDS = {bool: "true or false", int: "a number", float: "a fraction", list: "a list", dict: "an object"}
+
+
+def document(record: Mapping[str, Any], report: Report, ids: tuple[str, ...] = ID_ALIASES) -> Document:
+    """The record as a document; a ValueError says why it is none."""
+    id_name = next((name for name in ids if name in record), None)
+    if id_name is None:
+        raise ValueError(f"no id: the record has none of the fields {', '.join(ids)}")
+    text_name = next((name for name in TEXT_ALIASES if name in record), None)
+    if text_name is None and TITLE not in record:
+        raise ValueError(f"no text: the record has none of the fields {', '.join((*TEXT_ALIASES, TITLE))}")
+    docno = _docno(id_name, record[id_name])
+    text = _string(text_name, record[text_name]) if text_name is not None else ""
+    title = _string(TITLE, record[TITLE]) if TITLE in record else ""
+    stored = {name: value for name, value in record.items() if name not in (id_name, text_name, TITLE)}
+    report.used("docno", id_name)
+    if text_name is not None:
+        report.used("text", text_name)
+    if TITLE in record:
+        report.used("title", TITLE)
+    for name in stored:
+        report.used("stored", name)
+    return Document(docno, text, title, stored or NO_FIELDS)
+
+
+def _docno(name: str, value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is {_kind(value)}, not a string or a whole number")
+    if not value.strip():
+        raise ValueError(f"{name} is empty")
+    return value
+
+
+def _string(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is {_kind(value)}, not a string")
+    return value
+
+
+def _kind(value: Any) -> str:
+    return "null" if value is None else KINDS.get(type(value), f"of type {type(value).__name__}")

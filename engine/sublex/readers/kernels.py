@@ -1,0 +1,352 @@
+"""The kernel that cuts JSON lines into documents: bytes in, arenas and their ends out.
+
+It accepts plain well-formed records only and marks every other line as odd; Python then decides what that line means.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+QUOTE, BACKSLASH, COMMA, COLON = 34, 92, 44, 58
+OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
+NEWLINE = 10
+
+
+@njit(cache=True, nogil=True)
+def _skip_space(buf, i, end):
+    while i < end and (buf[i] == 32 or buf[i] == 9 or buf[i] == 13):
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _string_end(buf, i, end):
+    """The index of the quote that closes the string opened before `i`; -1 when there is none or a control character."""
+    while i < end:
+        c = buf[i]
+        if c == QUOTE:
+            return i
+        if c == BACKSLASH:
+            i += 1
+        elif c < 32:
+            return -1
+        i += 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _nested_end(buf, i, end):
+    """The index after the bracket that closes the one at `i`; -1 when there is none."""
+    depth = 0
+    while i < end:
+        c = buf[i]
+        if c == QUOTE:
+            i = _string_end(buf, i + 1, end)
+            if i < 0:
+                return -1
+        elif c == OPEN_BRACE or c == OPEN_BRACKET:
+            depth += 1
+        elif c == CLOSE_BRACE or c == CLOSE_BRACKET:
+            depth -= 1
+            if depth == 0:
+                return i + 1
+        i += 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _digits_end(buf, i, end):
+    while i < end and 48 <= buf[i] <= 57:
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _plain_end(buf, i, end):
+    """The index after an integer, `true`, `false` or `null` at `i`; -1 for anything else."""
+    c = buf[i]
+    if c == 116 and i + 4 <= end and buf[i + 1] == 114 and buf[i + 2] == 117 and buf[i + 3] == 101:
+        return i + 4
+    if c == 110 and i + 4 <= end and buf[i + 1] == 117 and buf[i + 2] == 108 and buf[i + 3] == 108:
+        return i + 4
+    if c == 102 and i + 5 <= end and buf[i + 1] == 97 and buf[i + 2] == 108 and buf[i + 3] == 115 and buf[i + 4] == 101:
+        return i + 5
+    if c == 48:
+        return i + 1
+    stop = _digits_end(buf, i, end)
+    return stop if stop > i else -1
+
+
+@njit(cache=True, nogil=True)
+def _hex4(buf, i, end):
+    value = 0
+    if i + 4 > end:
+        return -1
+    for j in range(i, i + 4):
+        c = buf[j]
+        if 48 <= c <= 57:
+            value = value * 16 + c - 48
+        elif 97 <= c <= 102:
+            value = value * 16 + c - 87
+        elif 65 <= c <= 70:
+            value = value * 16 + c - 55
+        else:
+            return -1
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _put_code(out, o, code):
+    if code < 0x80:
+        out[o] = code
+        return o + 1
+    if code < 0x800:
+        out[o] = 0xC0 | (code >> 6)
+        out[o + 1] = 0x80 | (code & 63)
+        return o + 2
+    if code < 0x10000:
+        out[o] = 0xE0 | (code >> 12)
+        out[o + 1] = 0x80 | ((code >> 6) & 63)
+        out[o + 2] = 0x80 | (code & 63)
+        return o + 3
+    out[o] = 0xF0 | (code >> 18)
+    out[o + 1] = 0x80 | ((code >> 12) & 63)
+    out[o + 2] = 0x80 | ((code >> 6) & 63)
+    out[o + 3] = 0x80 | (code & 63)
+    return o + 4
+
+
+@njit(cache=True, nogil=True)
+def _unescape(buf, i, end, out, o):
+    """Write the string's characters to `out`; -1 when an escape is not JSON's or is half a surrogate pair."""
+    while i < end:
+        c = buf[i]
+        if c != BACKSLASH:
+            out[o] = c
+            o += 1
+            i += 1
+            continue
+        if i + 1 >= end:
+            return -1
+        c = buf[i + 1]
+        i += 2
+        if c == QUOTE or c == BACKSLASH or c == 47:
+            code = np.int64(c)
+        elif c == 98:
+            code = 8
+        elif c == 102:
+            code = 12
+        elif c == 110:
+            code = 10
+        elif c == 114:
+            code = 13
+        elif c == 116:
+            code = 9
+        elif c == 117:
+            code = _hex4(buf, i, end)
+            i += 4
+            if 0xD800 <= code < 0xE000:
+                if code >= 0xDC00 or i + 6 > end or buf[i] != BACKSLASH or buf[i + 1] != 117:
+                    return -1
+                low = _hex4(buf, i + 2, end)
+                if low < 0xDC00 or low >= 0xE000:
+                    return -1
+                code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
+                i += 6
+        else:
+            code = -1
+        if code < 0:
+            return -1
+        o = _put_code(out, o, code)
+    return o
+
+
+@njit(cache=True, nogil=True)
+def _alias(buf, start, stop, names, name_ends):
+    """Which of the names stands at buf[start:stop]; -1 for none."""
+    begin = 0
+    for k in range(len(name_ends)):
+        finish = name_ends[k]
+        if finish - begin == stop - start:
+            same = True
+            for j in range(stop - start):
+                if names[begin + j] != buf[start + j]:
+                    same = False
+                    break
+            if same:
+                return k
+        begin = finish
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _fields(buf, i, end, trusted, spans):
+    """Write (key start, key end, value start, value end) of each field of the object at `i`; -1 for an odd record.
+
+    A string's span stands inside its quotes, and its key end is negated to mark it.
+    """
+    n = 0
+    if buf[i] != OPEN_BRACE:
+        return -1
+    i = _skip_space(buf, i + 1, end)
+    if i < end and buf[i] == CLOSE_BRACE:
+        return -1 if _skip_space(buf, i + 1, end) < end else 0
+    while i < end:
+        if buf[i] != QUOTE or n == len(spans):
+            return -1
+        key = i + 1
+        key_end = key
+        while key_end < end and buf[key_end] != QUOTE:
+            if buf[key_end] == BACKSLASH and not trusted:
+                return -1
+            if buf[key_end] == BACKSLASH:
+                key_end += 1
+            key_end += 1
+        i = _skip_space(buf, key_end + 1, end)
+        if i >= end or buf[i] != COLON:
+            return -1
+        i = _skip_space(buf, i + 1, end)
+        if i >= end:
+            return -1
+        spans[n, 0], spans[n, 1] = key, key_end
+        c = buf[i]
+        if c == QUOTE:
+            stop = _string_end(buf, i + 1, end)
+            if stop < 0:
+                return -1
+            spans[n, 1], spans[n, 2], spans[n, 3] = -key_end, i + 1, stop
+            i = stop + 1
+        else:
+            if c == OPEN_BRACE or c == OPEN_BRACKET:
+                stop = _nested_end(buf, i, end)
+                if stop > i + 2 and not trusted:
+                    return -1
+            elif trusted:
+                stop = i
+                while stop < end and buf[stop] != COMMA and buf[stop] != CLOSE_BRACE:
+                    stop += 1
+            else:
+                stop = _plain_end(buf, i, end)
+            if stop < 0:
+                return -1
+            spans[n, 2], spans[n, 3] = i, stop
+            i = stop
+        n += 1
+        i = _skip_space(buf, i, end)
+        if i >= end:
+            return -1
+        if buf[i] == CLOSE_BRACE:
+            return -1 if _skip_space(buf, i + 1, end) < end else n
+        if buf[i] != COMMA:
+            return -1
+        i = _skip_space(buf, i + 1, end)
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _choose(buf, spans, n, names, name_ends, first, last):
+    """The field whose name comes earliest among names[first:last], with that name; (-1, -1) for none, (-2, -2) for a name twice."""
+    best, which = -1, -1
+    for f in range(n):
+        k = _alias(buf, spans[f, 0], abs(spans[f, 1]), names, name_ends)
+        if first <= k < last:
+            if k == which:
+                return -2, -2
+            if which < 0 or k < which:
+                best, which = f, k
+    return best, which
+
+
+@njit(cache=True, nogil=True)
+def _visible(data, start, end):
+    """Whether some plain character stands there that is not white space."""
+    for i in range(start, end):
+        if 32 < data[i] < 127:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def scan(buf, names, name_ends, ids, texts, capacity, trusted):
+    """Cut newline-separated records into arenas of docnos, contents and other fields.
+
+    `names` holds `ids` aliases of the id, then `texts` of the text, then the title. Returns the three arenas with their ends,
+    the title lengths, how often each name served, and the odd lines as (number, start, end).
+    """
+    size = len(buf)
+    lines = 0
+    for i in range(size):
+        lines += buf[i] == NEWLINE
+    lines += 1
+    docnos, docno_ends = np.empty(size, np.uint8), np.empty(lines, np.int64)
+    text, text_ends = np.empty(size + lines, np.uint8), np.empty(lines, np.int64)
+    extra, extra_ends = np.empty(size + 2 * lines, np.uint8), np.empty(lines, np.int64)
+    titles = np.empty(lines, np.int32)
+    used = np.zeros(len(name_ends), np.int64)
+    odd = np.empty((lines, 3), np.int64)
+    spans = np.empty((capacity, 4), np.int64)
+    n = n_odd = number = 0
+    d = t = e = 0
+    start = 0
+    while start < size:
+        end = start
+        while end < size and buf[end] != NEWLINE:
+            end += 1
+        begin = _skip_space(buf, start, end)
+        if begin < end:
+            ok = False
+            fields = _fields(buf, begin, end, trusted, spans)
+            if fields > 0:
+                id_field, id_name = _choose(buf, spans, fields, names, name_ends, 0, ids)
+                text_field, text_name = _choose(buf, spans, fields, names, name_ends, ids, ids + texts)
+                title_field, title_name = _choose(buf, spans, fields, names, name_ends, ids + texts, ids + texts + 1)
+                ok = id_field >= 0 and text_field >= -1 and title_field >= -1 and text_field + title_field > -2
+                if ok:
+                    first = buf[spans[id_field, 2]]
+                    ok = spans[id_field, 3] > spans[id_field, 2] and (spans[id_field, 1] < 0 or 48 <= first <= 57)
+                    ok = ok and (text_field < 0 or spans[text_field, 1] < 0)
+                    ok = ok and (title_field < 0 or spans[title_field, 1] < 0)
+            if ok:
+                d2 = _unescape(buf, spans[id_field, 2], spans[id_field, 3], docnos, d)
+                t2 = t
+                title = 0
+                if title_field >= 0:
+                    t2 = _unescape(buf, spans[title_field, 2], spans[title_field, 3], text, t2)
+                    title = t2 - t
+                    if title > 0:
+                        text[t2] = NEWLINE
+                        t2 += 1
+                if text_field >= 0 and t2 >= 0:
+                    t2 = _unescape(buf, spans[text_field, 2], spans[text_field, 3], text, t2)
+                ok = t2 >= 0 and _visible(docnos, d, d2)
+            if ok:
+                d, t = d2, t2
+                used[id_name] += 1
+                if text_field >= 0:
+                    used[text_name] += 1
+                if title_field >= 0:
+                    used[title_name] += 1
+                others = 0
+                for f in range(fields):
+                    if f == id_field or f == text_field or f == title_field:
+                        continue
+                    extra[e] = COMMA if others else OPEN_BRACE
+                    e += 1
+                    others += 1
+                    last = spans[f, 3] + (1 if spans[f, 1] < 0 else 0)
+                    for j in range(spans[f, 0] - 1, last):
+                        extra[e] = buf[j]
+                        e += 1
+                if others:
+                    extra[e] = CLOSE_BRACE
+                    e += 1
+                docno_ends[n], text_ends[n], extra_ends[n], titles[n] = d, t, e, title
+                n += 1
+            else:
+                odd[n_odd, 0], odd[n_odd, 1], odd[n_odd, 2] = number, start, end
+                n_odd += 1
+        number += 1
+        start = end + 1
+    return (docnos[:d].copy(), docno_ends[:n].copy(), text[:t].copy(), text_ends[:n].copy(), titles[:n].copy(),
+            extra[:e].copy(), extra_ends[:n].copy(), used, odd[:n_odd].copy())  # fmt: skip

@@ -1,0 +1,74 @@
+"""Reuters-21578: SGML in Latin-1, one thousand stories a file.
+
+NEWID is the docno, TITLE the title, and whatever else stands in TEXT (author, dateline, body) the text.
+Categories, splits and dates are stored; the wire codes in UNKNOWN are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sublex.base import Document, Report, Source
+from sublex.readers.sgml import Records, plain
+from sublex.readers.signatures import signature
+
+LISTS = ("TOPICS", "PLACES", "PEOPLE", "ORGS", "EXCHANGES", "COMPANIES")
+UNCLOSED = "<REUTERS> was never closed and was read up to the next one or the end"
+# Whoever prepared the collection put this where a brief has no body.
+FILLER = "Blah blah blah."
+
+_ATTRIBUTE = re.compile(r'\b([A-Z]+)\s*=\s*"([^"]*)"', re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+class Reuters:
+    """Reads the files of Reuters-21578."""
+
+    def detect(self, path: str, head: bytes) -> bool:
+        return signature(head) == "reuters"
+
+    def read(self, source: Source, report: Report) -> Iterator[Document]:
+        with source.open() as stream:
+            records = Records(stream, "REUTERS")
+            for tag, body, closed in records:
+                if not closed:
+                    report.note(f"{source.path}: {UNCLOSED}")
+                attributes = {name.upper(): value for name, value in _ATTRIBUTE.findall(tag.decode("latin-1"))}
+                docno = attributes.pop("NEWID", "").strip()
+                if docno:
+                    yield _story(docno, attributes, body.decode("latin-1"))
+                else:
+                    report.malformed(source.path, records.line, "<REUTERS> without a NEWID")
+
+
+def _story(docno: str, attributes: dict[str, str], body: str) -> Document:
+    before, kind, text, _ = _element(body, "TEXT")
+    start, _, title, end = _element(text, "TITLE")
+    kind = next((value for name, value in _ATTRIBUTE.findall(kind) if name.upper() == "TYPE"), "NORM")
+    text = _clean(f"{start}\n{end}")
+    if kind == "BRIEF":
+        text = text.replace(FILLER, "").strip("* \n")
+    fields: dict[str, Any] = {"type": kind, "date": _clean(_element(before, "DATE")[2])}
+    for name in LISTS:
+        labels = _element(before, name)[2].replace("</D>", "").split("<D>")[1:]
+        fields[name.lower()] = [_clean(label) for label in labels]
+    # The attribute TOPICS says whether topics were assigned at all: another thing than the list of them.
+    fields |= {"topics_attribute" if name == "TOPICS" else name.lower(): value for name, value in attributes.items()}
+    return Document(docno, text, " ".join(_clean(title).split()), fields)
+
+
+def _element(text: str, name: str) -> tuple[str, str, str, str]:
+    """What stands before the element, its attributes, what is in it (the rest, if unclosed), what stands after."""
+    start = text.find(f"<{name}")
+    tag_end = text.find(">", start)
+    if start < 0 or tag_end < 0:
+        return text, "", "", ""
+    end = text.find(f"</{name}>", tag_end)
+    end = end if end >= 0 else len(text)
+    return text[:start], text[start:tag_end], text[tag_end + 1 : end], text[end + len(name) + 3 :]
+
+
+def _clean(text: str) -> str:
+    return _CONTROL.sub("", plain(text)).strip()

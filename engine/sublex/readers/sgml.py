@@ -1,0 +1,128 @@
+"""Records between `<NAME …>` and `</NAME>`, and plain text from loosely marked-up text.
+
+Made for the SGML of TREC and Reuters: tags in any case, unclosed or unknown, no DTD. Every step takes time linear
+in its input, also on hostile input.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from sublex.readers.entities import unescape
+from sublex.readers.source import CHUNK
+
+LONGEST_TAG = 4096
+
+_TAG = r"<[/!?]?[A-Za-z][^<>]*>\s*"
+_TAGS = re.compile(rf"{_TAG}(?:{_TAG})*")
+_DOCNO = re.compile(r"<DOCNO(?:\s[^<>]*)?>([^<]*)(</DOCNO\s*>)?", re.IGNORECASE)
+_DOCHDR = re.compile(r"<DOCHDR(?:\s[^<>]*)?>", re.IGNORECASE)
+_DOCHDR_END = re.compile(r"</DOCHDR\s*>", re.IGNORECASE)
+
+
+class Records:
+    """The records of a stream as (opening tag's attributes, body, whether it was closed); `line` tells where."""
+
+    def __init__(self, stream: BinaryIO, name: str):
+        self._stream = stream
+        self._tag = re.compile(rb"<(/?)" + name.encode() + rb"(\s[^<>]*)?>", re.IGNORECASE)
+        self._buffer = bytearray()
+        self._opened = self._counted = 0
+        self._lines = 1
+
+    @property
+    def line(self) -> int:
+        """The line on which the present record was opened."""
+        self._count(self._opened)
+        return self._lines
+
+    def __iter__(self) -> Iterator[tuple[bytes, bytes, bool]]:
+        buffer, search, scan = self._buffer, self._tag.search, 0
+        body, attributes = -1, b""
+        while chunk := self._stream.read(CHUNK):
+            buffer += chunk
+            while tag := search(buffer, scan):
+                scan = tag.end()
+                if body >= 0:
+                    yield attributes, self._cut(body, tag.start()), bool(tag[1])
+                if tag[1]:
+                    body = -1
+                else:
+                    body, attributes, self._opened = scan, tag[2] or b"", tag.start()
+            scan = self._resume(scan)
+            gone = self._opened if body >= 0 else scan
+            self._forget(gone)
+            scan, body = scan - gone, body - gone if body >= 0 else -1
+        if body >= 0:
+            yield attributes, self._cut(body, len(buffer)), False
+
+    def _cut(self, start: int, end: int) -> bytes:
+        with memoryview(self._buffer) as view:
+            return bytes(view[start:end])
+
+    def _resume(self, scan: int) -> int:
+        """Where to search on: at a tag that the chunk may have cut in two, else at the end."""
+        cut = self._buffer.rfind(b"<", max(scan, len(self._buffer) - LONGEST_TAG))
+        return cut if cut >= 0 else len(self._buffer)
+
+    def _forget(self, length: int) -> None:
+        self._count(length)
+        del self._buffer[:length]
+        self._counted -= length
+        self._opened -= length
+
+    def _count(self, upto: int) -> None:
+        if upto > self._counted:
+            self._lines += self._buffer.count(b"\n", self._counted, upto)
+            self._counted = upto
+
+
+def take_docno(text: str) -> tuple[str, str]:
+    """The document's DOCNO and the text without any DOCNO element; an unclosed one ends with its line."""
+    found = _DOCNO.search(text)
+    if not found:
+        return "", text
+    docno, rest = found[1].strip(), "\n"
+    if not found[2]:
+        docno, _, rest = docno.partition("\n")
+    after = _DOCNO.sub("\n", text[found.end() :])
+    return docno.strip(), f"{text[: found.start()]}{rest}{after}"
+
+
+def take_header(text: str) -> tuple[str, str]:
+    """What the first DOCHDR holds, and the text without any; an unclosed one ends at the next tag."""
+    found = _DOCHDR.search(text)
+    if not found:
+        return "", text
+    kept, headers, at, closed = [], [], 0, True
+    while found:
+        kept.append(text[at : found.start()])
+        end = _DOCHDR_END.search(text, found.end()) if closed else None
+        closed = end is not None
+        stop = end.start() if end else text.find("<", found.end())
+        stop = stop if stop >= 0 else len(text)
+        headers.append(text[found.end() : stop])
+        at = end.end() if end else stop
+        found = _DOCHDR.search(text, at)
+    kept.append(text[at:])
+    return headers[0].strip(), "\n".join(kept)
+
+
+def plain(text: str) -> str:
+    """The text without comments and tags, a newline for each run of tags, entities decoded."""
+    if "<!--" in text:
+        text = _without_comments(text)
+    if "<![CDATA[" in text:
+        text = text.replace("<![CDATA[", " ").replace("]]>", " ")
+    return unescape(_TAGS.sub("\n", text)).strip()
+
+
+def _without_comments(text: str) -> str:
+    kept, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 2)) >= 0:
+        kept.append(text[at:start])
+        at = end + 3
+    kept.append(text[at:])
+    return " ".join(kept)

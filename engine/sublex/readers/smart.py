@@ -1,0 +1,57 @@
+"""The SMART system's format, in which Cornell gave away CACM, Cranfield, CISI, MED and others.
+
+`.I` begins a document and bears its id; `.T` is the title, `.W` the text, any other letter a stored field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sublex.base import NO_FIELDS, Document, Report, Source
+from sublex.readers.signatures import BOM, signature
+from sublex.readers.source import decode
+
+_ID = re.compile(rb"\.I(?:[ \t]+([^\r\n]*))?\r?\n?$")
+_FIELD = re.compile(rb"\.([A-Z])[ \t]*\r?\n?$")
+
+Fields = dict[str, list[bytes]]
+
+
+class Smart:
+    """Reads SMART text."""
+
+    def detect(self, path: str, head: bytes) -> bool:
+        return signature(head) == "smart"
+
+    def read(self, source: Source, report: Report) -> Iterator[Document]:
+        with source.open() as stream:
+            for line, docno, fields in _records(stream):
+                text = {name: decode(b"".join(parts), source.path, report).strip() for name, parts in fields.items()}
+                if docno:
+                    title = " ".join(text.pop("T", "").split())
+                    contents = "\n".join(part for part in (text.pop("", ""), text.pop("W", "")) if part)
+                    yield Document(decode(docno, source.path, report), contents, title, text or NO_FIELDS)
+                elif docno is not None or any(text.values()):
+                    reason = ".I without an id" if docno is not None else "text before the first .I"
+                    report.malformed(source.path, line, reason)
+
+
+def _records(stream: Iterator[bytes]) -> Iterator[tuple[int, bytes | None, Fields]]:
+    """Line, id and fields of each record; the id is None for what stands before the first."""
+    part: list[bytes] = []
+    start, docno, fields = 1, None, {"": part}
+    for number, line in enumerate(stream, start=1):
+        if number == 1:
+            line = line.removeprefix(BOM)
+        if line[:1] != b".":
+            part.append(line)
+        elif found := _ID.match(line):
+            yield start, docno, fields
+            start, docno, part = number, (found[1] or b"").strip(), []
+            fields = {"": part}
+        elif found := _FIELD.match(line):
+            part = fields.setdefault(found[1].decode(), [])
+        else:
+            part.append(line)
+    yield start, docno, fields
