@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def create(
     resume: bool = False,
     strict: bool = False,
     progress: Progress = lambda docs: None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
     """Build an index of collection files, or of documents."""
     from sublex.index import writer
@@ -46,6 +48,7 @@ def create(
     made = registry.make("analyzer", analyzer or find_profile(profile).analyzer)
     settings = _settings(made, _parts(store), workers, memory, "first")
     given = to_input(documents, registry, reader, strict)
+    _announce(given, say)
     return writer.create(Path(path), given, settings, find_profile(profile).name, progress, overwrite, resume)
 
 
@@ -59,6 +62,7 @@ def add(
     memory: str | int = "1GB",
     strict: bool = False,
     progress: Progress = lambda docs: None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
     """Add collection files, or documents, to an index."""
     from sublex.index import writer
@@ -67,6 +71,7 @@ def add(
         raise InputError(f"duplicates={duplicates} is none of error, first, last.")
     registry = plugins.load()
     given = to_input(documents, registry, reader, strict)
+    _announce(given, say)
 
     def settings(manifest: Manifest) -> Settings:
         stored = manifest["analyzer"]["settings"]
@@ -74,6 +79,12 @@ def add(
         return _settings(made, frozenset(manifest["store"]), workers, memory, duplicates)
 
     return writer.add(Path(path), given, settings, progress)
+
+
+def _announce(given: Input, say: Callable[[str], None]) -> None:
+    for name, group in groupby(given.sources, lambda chosen: chosen.name):
+        paths = [chosen.source.path for chosen in group]
+        say(f"Reading {paths[0]}{f' and {len(paths) - 1} more' if len(paths) > 1 else ''} as {name}.")
 
 
 def _settings(made: Analyzer, store: frozenset[str], workers: int | None, memory: str | int, duplicates: str) -> Settings:

@@ -37,6 +37,20 @@ class Outcome:
             ("docno with white space", len(self.white_space), self.white_space),
         ]
 
+    def remarks(self) -> list[str]:
+        """What a user should know beside the counts."""
+        said = [f"{note} ({times:,} times)." if times > 1 else f"{note}." for note, times in self.notes.items()]
+        roles: dict[str, list[str]] = {}
+        for key in self.fields:
+            role, name = key.split("=", 1)
+            roles.setdefault(role, []).append(name)
+        if roles:
+            said.append("Fields: " + "; ".join(f"{role} from {', '.join(names[:10])}" for role, names in roles.items()) + ".")
+        if len(self.empty) > 0.05 * self.read:
+            share = len(self.empty) / self.read
+            said.append(f"Warning: {share:.0%} of the documents give no terms; is the text in another field, or the analyzer wrong?")
+        return said
+
     def write(self, path: Path) -> None:
         """List every document that a row speaks of, one a line."""
         lines = [f"{what}\t{which}\n" for what, _, listed in self.rows() for which in listed]

@@ -83,6 +83,10 @@ def _inside(folder: str, registry: Registry, name: str | None, report: Report) -
             found.append(chosen)
         else:
             report.note(f"{path} was left out: no reader knows its format")
+    if any(chosen.name != "text" for chosen in found):
+        for chosen in [chosen for chosen in found if chosen.name == "text"]:
+            report.note(f"{chosen.source.path} was left out: it is plain text beside collection files")
+            found.remove(chosen)
     if not found:
         raise InputError(f"{folder} holds no file whose format a reader knows; name one by --reader: {_names(registry)}.")
     return found
@@ -95,8 +99,8 @@ def _names(registry: Registry) -> str:
 def _detect(source: FileSource, registry: Registry, name: str | None) -> Chosen | None:
     if name:
         reader = registry.build("reader", name, {})
-        folder = os.path.isdir(source.path)
-        return Chosen(source, name, reader) if not folder or reader.detect(source.path, b"") else None
+        whole = not os.path.isdir(source.path) or getattr(reader, "folders", False)
+        return Chosen(source, name, reader) if whole else None
     head = source.head()
     claims = [(n, r) for n in registry.names("reader") if (r := registry.build("reader", n, {})).detect(source.path, head)]
     if len(claims) > 1:

@@ -1,0 +1,86 @@
+"""The command line: one file a group of commands. Only here, in the shell and on the web page is anything printed."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from sublex import __version__
+from sublex.errors import SublexError
+
+# Where each command lives; imported when it is asked for.
+COMMANDS = {
+    "index": "indexing", "add": "indexing", "delete": "indexing", "merge": "indexing", "check": "indexing",
+    "info": "looking", "doc": "looking", "terms": "looking", "analyze": "looking",
+    "plugins": "extending", "demo": "demo",
+}  # fmt: skip
+
+
+class Commands(click.Group):
+    """Built-in commands first, then those of plugins."""
+
+    _plugins_asked = False
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        self._ask_plugins()
+        return [*COMMANDS, *sorted(name for name in self.commands if name not in COMMANDS)]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name in COMMANDS:
+            return getattr(import_module(f"sublex.cli.{COMMANDS[name]}"), name)
+        self._ask_plugins()
+        return self.commands.get(name)
+
+    def _ask_plugins(self) -> None:
+        if self._plugins_asked:
+            return
+        self._plugins_asked = True
+        from sublex import plugins
+
+        for plugin, implementation in plugins.load().hook("register_commands"):
+            try:
+                implementation(cli=self)
+            except Exception as error:
+                click.echo(f"Plugin {plugin.name} could not add its commands: {error}", err=True)
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(context, args)
+        except click.UsageError:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.list_commands(context), 1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"No command {args[0]}.{hint} See sublex --help.", context) from None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="sublex %(version)s")
+def cli() -> None:
+    """A search engine for people who study ranking.
+
+    INDEX is a path, or a bare name in $SUBLEX_INDEXES, ./indexes or the user's data folder.
+    """
+
+
+def main() -> None:
+    """Run a command; a user's mistake costs one sentence."""
+    try:
+        sys.exit(cli(standalone_mode=False) or 0)
+    except SublexError as error:
+        click.echo(f"sublex: {error}", err=True)
+        sys.exit(2)
+    except click.exceptions.Exit as end:
+        sys.exit(end.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("sublex: interrupted; the index is as it was before.", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

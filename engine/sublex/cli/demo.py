@@ -1,0 +1,38 @@
+"""`sublex demo`: the demo collection, indexed and described, and what to try next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sublex.cli.output import home, say, say_if_compiling, table
+from sublex.errors import InputError
+
+
+def folder() -> Path:
+    """Where the demo collection is: in the installed package, or in a checkout's `queries/demo`."""
+    package = Path(__file__).parents[1]
+    for place in (package / "demo", package.parents[1] / "queries" / "demo"):
+        if (place / "documents.jsonl").is_file():
+            return place
+    raise InputError("The demo collection is not installed with this copy of Sublex.")
+
+
+@click.command()
+def demo() -> None:
+    """Index the demo collection and look at it."""
+    import sublex
+
+    collection, path = folder(), home() / "demo"
+    say_if_compiling()
+    index = sublex.build(collection / "documents.jsonl", path, overwrite=True, say=say)
+    s = index.statistics
+    click.echo(f"Indexed {s.docs:,} documents with {s.tokens:,} tokens to {path}")
+    click.echo("\nWords with several senses in it:")
+    found = [index.term(term) for word in ("crane", "bank", "seal", "pitch", "mercury") for term in index.analyze(word)]
+    table([(t.surface, t.df, t.cf) for t in found if t], ("word", "documents", "occurrences"))
+    click.echo("\nTry next:")
+    for command in ("info demo", "terms demo 'cran*'", "doc demo birds-01", "analyze --index demo 'The cranes were craning'"):
+        click.echo(f"  sublex {command}")
+    click.echo(f"Topics and judgements are in {collection}")

@@ -1,0 +1,133 @@
+"""Commands that write an index: index, add, delete, merge; and check."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sublex.cli.output import format_option, index_path, progress, say, say_if_compiling, table
+
+if TYPE_CHECKING:
+    from sublex.index.outcome import Outcome
+
+workers_option = click.option("--workers", type=click.IntRange(1), help="Threads.  [default: all cores]")
+memory_option = click.option("--memory", default="1GB", show_default=True, help="Spill to disk beyond this.")
+reader_option = click.option("--reader", help="The collection's format.  [default: detected]")
+strict_option = click.option("--strict", is_flag=True, help="Stop at the first malformed record.")
+
+
+@click.command()
+@click.argument("index")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@reader_option
+@click.option("--profile", default="sublex", show_default=True, help="Defaults: sublex, anserini, terrier, pisa.")
+@click.option("--analyzer", help="Text to terms, for example 'english(stop=none)'.  [default: the profile's]")
+@click.option("--store", default="text,terms", show_default=True, help="What to keep beside the postings, or none.")
+@workers_option
+@memory_option
+@click.option("--resume", is_flag=True, help="Go on with an interrupted build.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing index, once the new one is finished.")
+@strict_option
+@format_option("table", "json")
+def index(index: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
+    """Index the collection in SOURCE... (files, folders, - for standard input, irds:NAME)."""
+    from sublex.index.api import create
+
+    path = index_path(index)
+    say_if_compiling()
+    with progress(f"Indexing {path}") as advance:
+        outcome = create(path, list(sources), progress=advance, say=say, **options)
+    _report(path, outcome, form)
+
+
+@click.command()
+@click.argument("index")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@reader_option
+@click.option(
+    "--duplicates",
+    type=click.Choice(("error", "first", "last")),
+    default="error",
+    show_default=True,
+    help="For a docno already there: refuse, keep the old document, or take the new.",
+)
+@workers_option
+@memory_option
+@strict_option
+@format_option("table", "json")
+def add(index: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
+    """Add documents to an index; --duplicates last updates those it has."""
+    from sublex.index.api import add
+
+    path = index_path(index)
+    say_if_compiling()
+    with progress(f"Adding to {path}") as advance:
+        outcome = add(path, list(sources), progress=advance, say=say, **options)
+    _report(path, outcome, form)
+
+
+def _report(path: Path, outcome: Outcome, form: str) -> None:
+    """The table every build ends with."""
+    listing = path / "last-build.tsv"
+    for remark in outcome.remarks():
+        say(remark)
+    if form == "json":
+        found = {what: {"count": count, "first": which[:10]} for what, count, which in outcome.rows()}
+        click.echo(json.dumps({"index": str(path), "outcome": found, "list": str(listing)}, ensure_ascii=False, indent=1))
+        return
+    click.echo(f"Index {path}")
+    table([(what, count, _first(which)) for what, count, which in outcome.rows()])
+    if any(which for *_, which in outcome.rows()):
+        click.echo(f"All of them are listed in {listing}")
+
+
+def _first(which: list[str]) -> str:
+    return ", ".join(name if len(name) < 60 else name[:57] + "…" for name in which[:3]) + (", …" if len(which) > 3 else "")
+
+
+@click.command()
+@click.argument("index")
+@click.argument("docnos", nargs=-1, required=True, metavar="DOCNO...")
+def delete(index: str, docnos: tuple[str, ...]) -> None:
+    """Delete documents by their docnos, all or none."""
+    from sublex.index.writer import delete
+
+    path = index_path(index)
+    say_if_compiling()
+    left = delete(path, docnos)
+    click.echo(f"Deleted {len(set(docnos)):,} of {left + len(set(docnos)):,} documents from {path}")
+
+
+@click.command()
+@click.argument("index")
+@workers_option
+def merge(index: str, workers: int | None) -> None:
+    """Make all segments one and drop what was deleted."""
+    import os
+
+    from sublex.index.writer import merge_all
+
+    path = index_path(index)
+    say_if_compiling()
+    before = merge_all(path, workers or os.cpu_count() or 1)
+    click.echo(f"{path} has one segment" + (f", made of {before}" if before > 1 else ""))
+
+
+@click.command()
+@click.argument("index")
+@click.pass_context
+def check(context: click.Context, index: str) -> None:
+    """Verify every checksum and that all parts fit each other; exit with 1 when something is wrong."""
+    from sublex.index.check import check
+
+    path = index_path(index)
+    say_if_compiling()
+    problems = check(path)
+    for problem in problems:
+        click.echo(problem)
+    if problems:
+        context.exit(1)
+    click.echo(f"{path} is sound")

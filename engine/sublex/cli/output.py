@@ -1,0 +1,112 @@
+"""Finding an index by name, and printing: tables, JSON, progress."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sublex.errors import InputError
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def home() -> Path:
+    """Where bare index names live."""
+    if os.environ.get("SUBLEX_INDEXES"):
+        return Path(os.environ["SUBLEX_INDEXES"])
+    if Path("indexes").is_dir():
+        return Path("indexes")
+    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    return Path(data) / "sublex" / "indexes"
+
+
+def index_path(name: str) -> Path:
+    """The folder that a path or a bare name means."""
+    if not name.strip() or "\x00" in name:
+        raise InputError("An index needs a name or a path.")
+    path = Path(name)
+    return path if path.is_absolute() or len(path.parts) != 1 or name in (".", "..") or path.exists() else home() / name
+
+
+def format_option(*choices: str) -> Callable[[Any], Any]:
+    """The option --format; the first choice is the default."""
+    return click.option("--format", "form", type=click.Choice(choices), default=choices[0], show_default=True, help="Output.")
+
+
+def plain(value: Any) -> str:
+    """A cell as text; control characters of the data cannot steer the terminal."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(value))
+
+
+def table(rows: Sequence[Sequence[Any]], head: Sequence[str] = ()) -> None:
+    """Aligned columns, numbers to the right."""
+    cells = [[plain(value) for value in row] for row in rows]
+    numeric = [all(isinstance(row[k], (int, float)) for row in rows) for k in range(len(rows[0]))] if rows else []
+    lines = ([list(head)] if head else []) + cells
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))] if lines else []
+    for line in lines:
+        padded = (c.rjust(w) if n else c.ljust(w) for c, w, n in zip(line, widths, numeric or [False] * len(widths), strict=True))
+        click.echo("  ".join(padded).rstrip())
+
+
+def emit(form: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Records as a table, as JSON or as CSV."""
+    if form == "json":
+        click.echo(json.dumps([dict(zip(head, row, strict=True)) for row in rows], ensure_ascii=False, indent=1))
+    elif form == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(head)
+        writer.writerows(rows)
+    else:
+        table(rows, head)
+
+
+def say(text: str) -> None:
+    """Tell the person, not the program that may read the output."""
+    click.echo(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
+
+
+def say_if_compiling() -> None:
+    """One line when the kernels have to be compiled first."""
+    from sublex.index import kernels
+
+    cache = Path(kernels.count.stats.cache_path)
+    if not any(cache.glob("kernels.count-*.nbi")):
+        say("Compiling the kernels, which happens once and takes some 15 seconds.")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int], None]]:
+    """A counter on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda docs: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,} documents"), TextColumn("{task.fields[rate]}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None, rate="")
+        begin = time.monotonic()
+
+        def advance(docs: int) -> None:
+            rate = docs / max(time.monotonic() - begin, 1e-9)
+            bar.update(task, completed=docs, rate=f"{rate:,.0f}/s")
+
+        yield advance
