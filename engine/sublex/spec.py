@@ -34,20 +34,22 @@ def print_value(value: Any) -> str:
     if isinstance(value, (int, float)):
         return repr(value)
     text = str(value)
-    return text if _WORD.fullmatch(text) and text not in _KEYWORDS else json.dumps(text, ensure_ascii=False)
+    return text if _WORD.fullmatch(text) and _value(text) == text else json.dumps(text, ensure_ascii=False)
 
 
 def parse(text: str) -> Spec:
     """Read `name` or `name(parameter=value, …)`."""
     tokens = _tokens(text)
     name = tokens.pop(0)
-    if tokens == [""] and name:
+    if not _is_word(name):
+        raise _wrong(text)
+    if tokens == [""]:
         return Spec(name, {})
     params: dict[str, Any] = {}
-    if not name or tokens.pop(0) != "(":
+    if tokens.pop(0) != "(":
         raise _wrong(text)
     while tokens[0] != ")":
-        if len(tokens) < 4 or tokens[1] != "=" or tokens[2] in "(),=":
+        if len(tokens) < 4 or not _is_word(tokens[0]) or tokens[1] != "=" or tokens[2] in "(),=":
             raise _wrong(text)
         key, value = tokens[0], tokens[2]
         if key in params:
@@ -72,6 +74,10 @@ def _tokens(text: str) -> list[str]:
         tokens.append(match.group().strip())
         at = match.end()
     return [*(tokens or [""]), ""]
+
+
+def _is_word(token: str) -> bool:
+    return token != "" and token[0] not in '"(),='
 
 
 def _value(token: str) -> Any:

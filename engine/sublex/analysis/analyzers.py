@@ -9,9 +9,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from itertools import islice
 from typing import Any
 
 from sublex.analysis import stopwords
+from sublex.analysis.tokens import split_terms
 from sublex.analysis.words import LONGEST, words
 from sublex.base import Param
 from sublex.hookspecs import Register
@@ -30,6 +32,9 @@ _FOUR_ALIKE = re.compile(r"(.)\1{3}")
 
 class WordAnalyzer:
     """Words, normalised, stopped and stemmed."""
+
+    # A raw token of ASCII characters is one word.
+    _whole = True
 
     def __init__(self, name: str, params: Sequence[Param], values: dict[str, Any]):
         self.name, self.params = name, tuple(params)
@@ -57,15 +62,28 @@ class WordAnalyzer:
 
     def terms(self, token: str) -> list[str]:
         """The terms of one raw token."""
-        return self.batch([token])[0]
+        return split_terms(self.batch([token])[0])
 
-    def batch(self, tokens: Sequence[str]) -> list[list[str]]:
-        """The terms of many raw tokens, each on its own."""
+    def batch(self, tokens: Sequence[str]) -> list[str]:
+        """The terms of many raw tokens, each on its own; those of one token stand one a line."""
+        if self._whole and (joined := "\n".join(tokens)).isascii() and max(map(len, tokens)) <= LONGEST:
+            return self._finish(self._lowered(joined))
         split = [self._split(token) for token in tokens]
-        lowered = [self._lower(word) for found in split for word in found]
+        words = [word for found in split for word in found]
+        kept = iter(self._finish(self._lowered("\n".join(words))) if words else [])
+        return ["\n".join(filter(None, islice(kept, len(found)))) for found in split]
+
+    def _finish(self, lowered: list[str]) -> list[str]:
+        """Stop and stem; nothing stands for a stop word."""
         stop = self.stop.words
-        kept = ("" if word in stop else stem for word, stem in zip(lowered, self._stem(lowered), strict=True))
-        return [[term for _ in found if (term := next(kept))] for found in split]
+        return ["" if word in stop else stem for word, stem in zip(lowered, self._stem(lowered), strict=True)]
+
+    def _lowered(self, words: str) -> list[str]:
+        """Lower-case words, one a line, without their final 's where that is wanted."""
+        lowered = words.lower() + "\n"
+        for ending in _POSSESSIVE if self._possessive else ():
+            lowered = lowered.replace(ending + "\n", "\n")
+        return lowered[:-1].split("\n")
 
     def words(self, text: str) -> list[str]:
         """The words of a text as they are written."""
@@ -74,20 +92,18 @@ class WordAnalyzer:
     def _split(self, token: str) -> list[str]:
         return [token] if token.isascii() and len(token) <= LONGEST else self.words(token)
 
-    def _lower(self, word: str) -> str:
-        word = word.lower()
-        return word[:-2] if self._possessive and word.endswith(_POSSESSIVE) else word
-
     def stages(self, text: str) -> list[tuple[str, list[str]]]:
         """What each stage makes of a text, for people to look at."""
         found = self.words(text)
-        lowered = [self._lower(word) for word in found]
+        lowered = self._lowered("\n".join(found)) if found else []
         kept = [word for word in lowered if word not in self.stop.words]
         return [("words", found), ("lower-cased", lowered), ("stopped", kept), ("stemmed", self._stem(kept))]
 
 
 class TerrierAnalyzer(WordAnalyzer):
     """Terrier's English tokens: runs of letters and digits; long, repetitive and digit-heavy ones are dropped."""
+
+    _whole = False
 
     def words(self, text: str) -> list[str]:
         return [word for word in _TERRIER.findall(text) if _terrier_keeps(word)]

@@ -14,21 +14,25 @@ class Interner:
         self.size = 0
         self.ends = np.empty(1 << 12, np.int64)
         self.hashes = np.empty(1 << 12, np.uint64)
+        self.rows = np.empty((1 << 12, 3), np.uint64)
         self.arena = np.empty(1 << 16, np.uint8)
         self.slots = np.full(1 << 13, -1, np.int32)
 
     @property
     def nbytes(self) -> int:
         """Memory held."""
-        return self.ends.nbytes + self.hashes.nbytes + self.arena.nbytes + self.slots.nbytes
+        return self.ends.nbytes + self.hashes.nbytes + self.rows.nbytes + self.arena.nbytes + self.slots.nbytes
 
-    def add(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray, hashes: np.ndarray | None = None) -> np.ndarray:
+    def add_strings(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """The numbers of the strings text[start:start + length]; unknown ones are added."""
-        if hashes is None:
-            hashes = kernels.hash_strings(text, starts, lengths)
-        self._make_room(len(starts), int(lengths.sum()) + len(starts))
+        text = np.concatenate([text, np.zeros(kernels.SPARE, np.uint8)])
+        return self.add(text, starts, *kernels.describe(text, starts, lengths))
+
+    def add(self, text: np.ndarray, starts: np.ndarray, rows: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+        """The same for strings that a kernel has described."""
+        self._make_room(len(starts), int(rows[:, 2].sum()) + len(starts))
         numbers, self.size = kernels.intern(
-            text, starts, lengths, hashes, self.slots, self.hashes, self.ends, self.arena, self.size
+            text, starts, rows, hashes, self.slots, self.rows, self.hashes, self.ends, self.arena, self.size
         )
         return numbers
 
@@ -41,6 +45,7 @@ class Interner:
         if self.size + strings > len(self.ends):
             self.ends = _longer(self.ends, self.size + strings)
             self.hashes = _longer(self.hashes, self.size + strings)
+            self.rows = _longer(self.rows, self.size + strings)
         used = int(self.ends[self.size - 1]) if self.size else 0
         if used + size > len(self.arena):
             self.arena = _longer(self.arena, used + size)
@@ -49,6 +54,6 @@ class Interner:
 
 
 def _longer(values: np.ndarray, least: int) -> np.ndarray:
-    longer = np.empty(max(least, 2 * len(values)), values.dtype)
+    longer = np.empty((max(least, 2 * len(values)), *values.shape[1:]), values.dtype)
     longer[: len(values)] = values
     return longer

@@ -8,8 +8,15 @@ from numba import njit
 # Classes of bytes. A joiner belongs to a token only between the right neighbours (UAX 29, rules WB6, 7, 11 and 12).
 BREAK, LETTER, DIGIT, UNDERSCORE, HIGH, COLON, COMMA, DOT, QUOTE = range(9)
 
-SEED = np.uint64(0x9E3779B97F4A7C15)
-PRIME = np.uint64(0x100000001B3)
+# Texts are read sixteen bytes at a time, so arrays given to these kernels carry so many bytes more than their strings.
+SPARE = 16
+
+U = np.uint64
+EIGHT, SIXTEEN = U(8), U(16)
+# Masks of a string's first eight and next eight bytes, by its length up to 16.
+LOW = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(17)], np.uint64)
+HIGHER = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(17)], np.uint64)
+MIX1, MIX2, PRIME = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x100000001B3)
 NEWLINE = np.uint8(10)
 
 
@@ -19,8 +26,6 @@ def _joins(kind, before, after):
 
     Next to a byte above ASCII the answer is yes: the character is not known here, and the Unicode rules decide later.
     """
-    if before == BREAK or after == BREAK or before >= COLON or after >= COLON:
-        return False
     if before == HIGH or after == HIGH:
         return kind != QUOTE or before == after
     if before == LETTER and after == LETTER:
@@ -49,84 +54,158 @@ def _breaking(text, i, end):
 
 
 @njit(cache=True, nogil=True)
-def tokenize(text, ends, classes):
-    """Raw tokens of documents laid end to end: a number for each token met, and the bytes of each distinct one once.
-
-    Returns the tokens, where each document's tokens end, and the starts, lengths and hashes of the distinct ones. A raw
-    token is a word, or, where bytes above ASCII take part, a run that holds whole words.
-    """
-    slots = np.full(1 << 12, -1, np.int32)
-    starts, lengths, hashes = np.empty(1 << 11, np.int64), np.empty(1 << 11, np.int32), np.empty(1 << 11, np.uint64)
-    tokens = np.empty(len(text) // 2 + len(ends) + 1, np.int32)
-    token_ends = np.empty(len(ends), np.int64)
-    doc = i = n = o = 0
-    while True:
-        doc, i, n, o = _tokenize(text, ends, classes, slots, starts, lengths, hashes, tokens, token_ends, doc, i, n, o)
-        if doc == len(ends):
-            break
-        starts, lengths, hashes = _doubled(starts), _doubled(lengths), _doubled(hashes)
-        slots = _slots(hashes, n, 4 * n)
-    return tokens[:o].copy(), token_ends, starts[:n].copy(), lengths[:n].copy(), hashes[:n].copy()
+def _runs(text, begin, end, in_word, bounds):
+    """Where runs of word bytes start and end, alternately; how many such places there are. The ASCII pass has no branches."""
+    n = 0
+    before = np.uint8(0)
+    seen = np.uint8(0)
+    for i in range(U(begin), U(end)):
+        now = in_word[text[i]]
+        seen |= text[i]
+        bounds[n] = i
+        n += now ^ before
+        before = now
+    if before:
+        bounds[n] = end
+        n += 1
+    return n if seen < 128 else _runs_above_ascii(text, begin, end, in_word, bounds)
 
 
 @njit(cache=True, nogil=True)
-def _tokenize(text, ends, classes, slots, starts, lengths, hashes, tokens, token_ends, doc, i, n, o):
-    """Go on from a state until the text ends or the table is full; arrays are not replaced here, which keeps the loop fast."""
-    mask = np.uint64(len(slots) - 1)
-    room = len(starts)
+def _runs_above_ascii(text, begin, end, in_word, bounds):
+    """The same for text with bytes above ASCII: breaking punctuation among them ends a run."""
+    n = 0
+    before = np.uint8(0)
+    i = begin
+    while i < end:
+        width = _breaking(text, i, end) if text[i] >= 128 else 0
+        now = np.uint8(0) if width else in_word[text[i]]
+        bounds[n] = i
+        n += now ^ before
+        before = now
+        i += max(width, 1)
+    if before:
+        bounds[n] = end
+        n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _word8(text, i):
+    """Eight bytes as a number; the compiler makes one load of it."""
+    i = U(i)
+    return (
+        U(text[i])
+        | U(text[i + U(1)]) << U(8)
+        | U(text[i + U(2)]) << U(16)
+        | U(text[i + U(3)]) << U(24)
+        | U(text[i + U(4)]) << U(32)
+        | U(text[i + U(5)]) << U(40)
+        | U(text[i + U(6)]) << U(48)
+        | U(text[i + U(7)]) << U(56)
+    )
+
+
+@njit(cache=True, nogil=True)
+def _head(text, start, length):
+    """The first sixteen bytes of a string as two numbers, zeros behind a shorter one; the text has SPARE bytes behind it."""
+    wide = min(U(length), SIXTEEN)
+    return _word8(text, start) & LOW[wide], _word8(text, start + 8) & HIGHER[wide]
+
+
+@njit(cache=True, nogil=True)
+def _hash(text, start, length, a, b):
+    h = (a * MIX1) ^ ((b + U(length)) * MIX2)
+    h = (h ^ (h >> U(32))) * MIX1
+    for x in range(start + 16, start + length):
+        h = (h ^ U(text[x])) * PRIME
+    return h ^ (h >> U(29))
+
+
+@njit(cache=True, nogil=True)
+def tokenize(text, ends, classes):
+    """Raw tokens of documents laid end to end: a number for each token met, and the bytes of each distinct one once.
+
+    Returns the tokens, where each document's tokens end, and the starts, rows (first sixteen bytes and length) and hashes of the distinct
+    ones. A raw token is a word, or, where bytes above ASCII take part, a run that holds whole words.
+    """
+    in_word = ((classes >= LETTER) & (classes <= HIGH)).astype(np.uint8)
+    longest = np.int64(0)
+    for doc in range(len(ends)):
+        longest = max(longest, ends[doc] - (ends[doc - 1] if doc else 0))
+    bounds = np.empty(longest + 2, np.int64)
+    tokens = np.empty(len(text) // 2 + len(ends) + 1, np.int32)
+    token_ends = np.empty(len(ends), np.int64)
+    slots, rows = np.full(1 << 13, -1, np.int32), np.empty((1 << 12, 3), np.uint64)
+    starts, hashes = np.empty(1 << 12, np.int64), np.empty(1 << 12, np.uint64)
+    state = np.zeros(5, np.int64)
+    while _tokenize(text, ends, classes, in_word, bounds, slots, rows, starts, hashes, tokens, token_ends, state):
+        rows, starts, hashes = _doubled_rows(rows), _doubled(starts), _doubled(hashes)
+        slots = _slots(hashes, state[3], 4 * state[3])
+    n, o = state[3], state[4]
+    return tokens[:o], token_ends, starts[:n].copy(), rows[:n].copy(), hashes[:n].copy()
+
+
+@njit(cache=True, nogil=True)
+def _tokenize(text, ends, classes, in_word, bounds, slots, rows, starts, hashes, tokens, token_ends, state):
+    """Go on from a state until the text ends (False) or the table is full (True).
+
+    `rows` holds the first sixteen bytes and the length of each distinct token: for most of them the whole of it.
+    No array is replaced in here: that keeps the loop fast.
+    """
+    doc, k, m, n, o = state[0], state[1], state[2], state[3], state[4]
+    mask = U(len(slots) - 1)
+    full = False
     while doc < len(ends):
-        end = ends[doc]
-        while i < end:
-            kind = classes[text[i]]
-            if kind == BREAK or kind >= COLON:
-                i += 1
-                continue
-            if n == room:
-                return doc, i, n, o
-            start = i
-            h = SEED
-            word = False
-            while i < end:
-                c = text[i]
-                kind = classes[c]
-                if kind == LETTER or kind == DIGIT:
-                    word = True
-                elif kind == BREAK:
+        if k == 0:
+            m = _runs(text, ends[doc - 1] if doc else 0, ends[doc], in_word, bounds)
+        while k < m:
+            if n == len(starts):
+                full = True
+                break
+            start, end = bounds[k], bounds[k + 1]
+            k += 2
+            while k < m and bounds[k] == end + 1 and classes[text[end]] >= COLON:
+                if not _joins(classes[text[end]], classes[text[end - 1]], classes[text[end + 1]]):
                     break
-                elif kind >= COLON:
-                    if i == start or i + 1 >= end or not _joins(kind, classes[text[i - 1]], classes[text[i + 1]]):
-                        break
-                    if _breaking(text, i + 1, end):
-                        break
-                elif kind == HIGH:
-                    if _breaking(text, i, end):
-                        break
-                    word = True
-                h = (h ^ np.uint64(c)) * PRIME
-                i += 1
-            length = i - start
-            if i < end and classes[text[i]] == HIGH:
-                i += _breaking(text, i, end)
-            if not word:
+                end = bounds[k + 1]
+                k += 2
+            if classes[text[start]] == UNDERSCORE and _blank(text, start, end, classes):
                 continue
-            h ^= h >> np.uint64(32)
+            length = U(end - start)
+            a, b = _head(text, start, length)
+            h = _hash(text, start, end - start, a, b)
             j = h & mask
             while True:
                 known = slots[j]
                 if known < 0:
                     slots[j] = n
-                    starts[n], lengths[n], hashes[n] = start, length, h
-                    known = n
+                    rows[n, 0], rows[n, 1], rows[n, 2], starts[n], hashes[n] = a, b, length, start, h
+                    known = np.int32(n)
                     n += 1
                     break
-                if hashes[known] == h and lengths[known] == length and _same(text, starts[known], text, start, length):
-                    break
-                j = (j + np.uint64(1)) & mask
+                if rows[known, 0] == a and rows[known, 1] == b and rows[known, 2] == length:
+                    if length <= SIXTEEN or _same(text, starts[known] + 16, text, start + 16, end - start - 16):
+                        break
+                j = (j + U(1)) & mask
             tokens[o] = known
             o += 1
+        if full:
+            break
         token_ends[doc] = o
         doc += 1
-    return doc, i, n, o
+        k = 0
+    state[0], state[1], state[2], state[3], state[4] = doc, k, m, n, o
+    return full
+
+
+@njit(cache=True, nogil=True)
+def _blank(text, start, end, classes):
+    """Whether a run holds underscores only."""
+    for i in range(start, end):
+        if classes[text[i]] != UNDERSCORE:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -137,14 +216,21 @@ def _doubled(values):
 
 
 @njit(cache=True, nogil=True)
+def _doubled_rows(rows):
+    longer = np.empty((2 * len(rows), 3), np.uint64)
+    longer[: len(rows)] = rows
+    return longer
+
+
+@njit(cache=True, nogil=True)
 def _slots(hashes, n, size):
     """An open-addressing table of the first n entries."""
     slots = np.full(size, -1, np.int32)
-    mask = np.uint64(size - 1)
+    mask = U(size - 1)
     for k in range(n):
         j = hashes[k] & mask
         while slots[j] >= 0:
-            j = (j + np.uint64(1)) & mask
+            j = (j + U(1)) & mask
         slots[j] = k
     return slots
 
@@ -158,28 +244,27 @@ def _same(a, i, b, j, length):
 
 
 @njit(cache=True, nogil=True)
-def hash_strings(text, starts, lengths):
-    """The hash that `tokenize` gives, for any byte strings."""
-    hashes = np.empty(len(starts), np.uint64)
+def describe(text, starts, lengths):
+    """The rows and hashes that `tokenize` gives, for any strings of a text with spare bytes."""
+    rows, hashes = np.empty((len(starts), 3), np.uint64), np.empty(len(starts), np.uint64)
     for k in range(len(starts)):
-        h = SEED
-        for x in range(starts[k], starts[k] + lengths[k]):
-            h = (h ^ np.uint64(text[x])) * PRIME
-        hashes[k] = h ^ (h >> np.uint64(32))
-    return hashes
+        a, b = _head(text, starts[k], lengths[k])
+        rows[k, 0], rows[k, 1], rows[k, 2] = a, b, lengths[k]
+        hashes[k] = _hash(text, starts[k], lengths[k], a, b)
+    return rows, hashes
 
 
 @njit(cache=True, nogil=True)
-def intern(text, starts, lengths, hashes, slots, known_hashes, ends, arena, n):
+def intern(text, starts, rows, hashes, slots, known_rows, known_hashes, ends, arena, n):
     """Number byte strings by first appearance, adding the new ones to the table; the caller has made room.
 
     Each string in the arena is followed by a newline, so that what is new can be read in one go.
     """
-    mask = np.uint64(len(slots) - 1)
+    mask = U(len(slots) - 1)
     numbers = np.empty(len(starts), np.int32)
     for k in range(len(starts)):
-        h, length = hashes[k], lengths[k]
-        j = h & mask
+        a, b, length = rows[k, 0], rows[k, 1], rows[k, 2]
+        j = hashes[k] & mask
         while True:
             known = slots[j]
             if known < 0:
@@ -188,16 +273,17 @@ def intern(text, starts, lengths, hashes, slots, known_hashes, ends, arena, n):
                     arena[begin + x] = text[starts[k] + x]
                 arena[begin + length] = NEWLINE
                 ends[n] = begin + length + 1
-                known_hashes[n] = h
+                known_rows[n, 0], known_rows[n, 1], known_rows[n, 2] = a, b, length
+                known_hashes[n] = hashes[k]
                 slots[j] = n
-                known = n
+                known = np.int32(n)
                 n += 1
                 break
-            if known_hashes[known] == h:
-                begin = ends[known - 1] if known else 0
-                if ends[known] - begin - 1 == length and _same(arena, begin, text, starts[k], length):
+            if known_rows[known, 0] == a and known_rows[known, 1] == b and known_rows[known, 2] == length:
+                begin = ends[known - 1] if known and length > SIXTEEN else 0
+                if length <= SIXTEEN or _same(arena, begin + 16, text, starts[k] + 16, length - SIXTEEN):
                     break
-            j = (j + np.uint64(1)) & mask
+            j = (j + U(1)) & mask
         numbers[k] = known
     return numbers, n
 

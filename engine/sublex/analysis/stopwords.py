@@ -11,6 +11,7 @@ from sublex.errors import InputError
 LUCENE = """a an and are as at be but by for if in into is it no not of on or such that the their then there these they
 this to was will with"""
 NAMES = ("none", "lucene")
+_CHOICES = f"there are {', '.join(NAMES)}, or name a file with one word a line"
 
 
 class StopWords(NamedTuple):
@@ -29,13 +30,15 @@ def load(choice: Any) -> StopWords:
     if isinstance(choice, Mapping):
         return StopWords(choice["name"], frozenset(choice["words"]))
     if not isinstance(choice, str):
-        raise InputError(f"stop={choice} is not a list; there are {', '.join(NAMES)}, or name a file with one word a line.")
+        raise InputError(f"stop={choice} is not a list; {_CHOICES}.")
     try:
-        with open(choice, encoding="utf-8") as file:
+        with open(choice, encoding="utf-8-sig") as file:
             words = (line.partition("#")[0].strip().lower() for line in file)
             return StopWords(choice, frozenset(filter(None, words)))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise InputError(
-            f"No stop list {choice} ({reason}); there are {', '.join(NAMES)}, or name a file with one word a line."
-        ) from None
+    except UnicodeDecodeError:
+        reason: str | None = "it is not UTF-8"
+    except OSError as error:
+        reason = error.strerror
+    except ValueError:
+        reason = "no file can have that name"
+    raise InputError(f"No stop list {choice} ({reason}); {_CHOICES}.")

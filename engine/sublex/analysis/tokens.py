@@ -13,17 +13,17 @@ from sublex.base import Analyzer
 
 
 class Tokens(NamedTuple):
-    """Raw tokens of texts laid end to end: a number for each met, and the distinct ones as spans of the text."""
+    """Raw tokens of texts laid end to end: a number for each met, and the distinct ones as the kernel describes them."""
 
     tokens: np.ndarray
     ends: np.ndarray
     starts: np.ndarray
-    lengths: np.ndarray
+    rows: np.ndarray
     hashes: np.ndarray
 
     def strings(self, text: bytes) -> list[str]:
         """The distinct raw tokens."""
-        spans = zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
+        spans = zip(self.starts.tolist(), self.rows[:, 2].tolist(), strict=True)
         return [text[start : start + length].decode() for start, length in spans]
 
 
@@ -42,7 +42,14 @@ def byte_classes() -> np.ndarray:
 
 def tokenize(text: np.ndarray, ends: np.ndarray) -> Tokens:
     """Cut texts laid end to end into raw tokens."""
-    return Tokens(*kernels.tokenize(text, ends, byte_classes()))
+    return Tokens(*kernels.tokenize(with_spare(text, int(ends[-1]) if len(ends) else 0), ends, byte_classes()))
+
+
+def with_spare(text: np.ndarray, end: int) -> np.ndarray:
+    """The text with the spare bytes that kernels want behind its end; copied only where they are missing."""
+    if len(text) - end >= kernels.SPARE:
+        return text
+    return np.concatenate([text, np.zeros(kernels.SPARE, np.uint8)])
 
 
 def raw_tokens(text: str) -> list[str]:
@@ -53,12 +60,17 @@ def raw_tokens(text: str) -> list[str]:
     return [strings[token] for token in found.tokens.tolist()]
 
 
-def terms_of(analyzer: Analyzer, tokens: Sequence[str]) -> list[list[str]]:
-    """The terms of each raw token, by the analyzer's `batch` where it has one."""
+def terms_of(analyzer: Analyzer, tokens: Sequence[str]) -> list[str]:
+    """The terms of each raw token, one a line; by the analyzer's `batch` where it has one."""
     batch = getattr(analyzer, "batch", None)
-    return batch(tokens) if batch else [analyzer.terms(token) for token in tokens]
+    return batch(tokens) if batch and tokens else ["\n".join(analyzer.terms(token)) for token in tokens]
+
+
+def split_terms(joined: str) -> list[str]:
+    """Terms that stand one a line."""
+    return joined.split("\n") if joined else []
 
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:
     """The terms of one text, in order."""
-    return [term for terms in terms_of(analyzer, raw_tokens(text)) for term in terms]
+    return [term for terms in terms_of(analyzer, raw_tokens(text)) for term in split_terms(terms)]

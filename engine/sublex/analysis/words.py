@@ -1,13 +1,30 @@
 """Words of a text by the Unicode rules (UAX 29), with the choices Lucene's standard tokenizer makes.
 
-Letters, digits and what joins them form words; Han and Hiragana characters stand alone or pair up as overlapping bigrams.
+Letters, digits and what joins them form words; Han and Hiragana characters stand alone or pair up as bigrams. Which
+characters are letters, digits and joiners follows Unicode 12.1 as in Lucene, plus what was assigned since.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 LONGEST = 255
+
+# What Unicode 12.1 calls pictographic; later versions dropped hundreds of old symbols that Lucene still keeps.
+_PICTOGRAPHS = (
+    r"\u00A9\u00AE\u203C\u2049\u2122\u2139\u2194-\u2199\u21A9\u21AA\u231A\u231B\u2328\u2388\u23CF\u23E9-\u23F3\u23F8-\u23FA"
+    r"\u24C2\u25AA\u25AB\u25B6\u25C0\u25FB-\u25FE\u2600-\u2605\u2607-\u2612\u2614-\u2685\u2690-\u2705\u2708-\u2712\u2714\u2716"
+    r"\u271D\u2721\u2728\u2733\u2734\u2744\u2747\u274C\u274E\u2753-\u2755\u2757\u2763-\u2767\u2795-\u2797\u27A1\u27B0\u27BF"
+    r"\u2934\u2935\u2B05-\u2B07\u2B1B\u2B1C\u2B50\u2B55\u3030\u303D\u3297\u3299\U0001F000-\U0001F0FF\U0001F10D-\U0001F10F"
+    r"\U0001F12F\U0001F16C-\U0001F171\U0001F17E\U0001F17F\U0001F18E\U0001F191-\U0001F19A\U0001F1AD-\U0001F1E5"
+    r"\U0001F201-\U0001F20F\U0001F21A\U0001F22F\U0001F232-\U0001F23A\U0001F23C-\U0001F23F\U0001F249-\U0001F3FA"
+    r"\U0001F400-\U0001F53D\U0001F546-\U0001F64F\U0001F680-\U0001F6FF\U0001F774-\U0001F77F\U0001F7D5-\U0001F7FF"
+    r"\U0001F80C-\U0001F80F\U0001F848-\U0001F84F\U0001F85A-\U0001F85F\U0001F888-\U0001F88F\U0001F8AE-\U0001F8FF"
+    r"\U0001F90C-\U0001F93A\U0001F93C-\U0001F945\U0001F947-\U0001FFFD"
+)
+# Signs that became letters after 12.1: the cedilla, tone letters, Armenian punctuation, the Syriac abbreviation mark.
+_NOT_LETTERS = r"\u00B8\u02E5-\u02EB\u055A\u058A\u070F\uA708-\uA716"
 
 
 @cache
@@ -15,24 +32,29 @@ def _pattern():
     """A regular expression with one group a kind of word: `single` characters of scripts without spaces, or a word."""
     import regex
 
-    extend = r"[\p{WB=Format}\p{WB=Extend}\p{WB=ZWJ}]*"
+    marks = r"\p{WB=Format}\p{WB=Extend}\p{WB=ZWJ}\u0600-\u0605\u06DD\u070F\u08E2\U000110BD\U000110CD"
+    extend = f"[{marks}]*"
     special = r"[\p{Script=Han}\p{Script=Hiragana}]"
-    asian = r"\p{Line_Break=Complex_Context}"
-    letter = rf"(?:(?!{asian})[\p{{WB=ALetter}}\p{{WB=Hebrew_Letter}}]){extend}"
+    asian = r"[\p{Line_Break=Complex_Context}\u19DA]"
+    letter = rf"(?:(?!{asian})[[\p{{WB=ALetter}}\p{{WB=Hebrew_Letter}}]--[{_NOT_LETTERS}]]){extend}"
     hebrew = rf"\p{{WB=Hebrew_Letter}}{extend}"
-    number = rf"[\p{{WB=Numeric}}\uFF10-\uFF19]{extend}"
+    number = rf"[[\p{{WB=Numeric}}\uFF10-\uFF19]--[\p{{Cf}}\u19DA]]{extend}"
     katakana = rf"\p{{WB=Katakana}}{extend}"
     join = rf"(?:\p{{WB=ExtendNumLet}}{extend})"
-    middle = rf"[\p{{WB=MidLetter}}\p{{WB=MidNumLet}}\p{{WB=Single_Quote}}]{extend}"
-    middle_number = rf"[\p{{WB=MidNum}}\p{{WB=MidNumLet}}\p{{WB=Single_Quote}}]{extend}"
-    gershayim = rf"(?<={hebrew})\"(?={hebrew})"
-    letters = rf"{letter}(?:(?:{join}*|{middle}|{gershayim}){letter})*+(?:(?<={hebrew})'{extend})?"
+    middle = rf"[[\p{{WB=MidLetter}}\p{{WB=MidNumLet}}\p{{WB=Single_Quote}}]--\u055F]{extend}"
+    middle_number = rf"[\p{{WB=MidNum}}\p{{WB=MidNumLet}}\p{{WB=Single_Quote}}\uFE10\uFE14]{extend}"
+    gershayim = rf"(?<={hebrew})\"{extend}(?={hebrew})"
+    letters = rf"{letter}(?:(?:{join}*|{middle}|{gershayim}){letter})*+"
     numbers = rf"{number}(?:(?:{join}*|{middle_number}){number})*+"
     katakanas = rf"{katakana}(?:{join}*{katakana})*+"
-    part = rf"(?:(?:{letters}|{numbers})+|{katakanas})"
-    word = rf"{join}*+{part}(?:{join}+{part})*+{join}*+"
-    emoji = r"(?:\p{Regional_Indicator}{2}|[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic}(?<![©®™])(?:\p{EMod}|[\uFE0F\u200D]|(?<=\u200D)\p{Extended_Pictographic})*)"
-    return regex.compile(rf"(?P<single>{special}){extend}|(?P<word>{word}|(?:{asian}{extend})+)|(?P<emoji>{emoji})")
+    part = rf"(?:(?:{letters}|{numbers})++|{katakanas})"
+    # A run of joiners is tried from its first one only, or a long one without letters would take quadratic time.
+    word = rf"(?:(?<!{join}){join}++)?{part}(?:{join}+{part})*+{join}*+"
+    picture = rf"(?:[{_PICTOGRAPHS}][[{marks}]--[\uFE0E\uFE0F]]*\uFE0F?|\p{{EMod}}[[{marks}]--[\uFE0E\uFE0F]]*)"
+    flag = rf"(?:\p{{Regional_Indicator}}{extend}){{2}}"
+    emoji = rf"{flag}|{picture}(?:(?:(?<=\u200D)|\u200D){picture})*+"
+    found = rf"(?P<single>{special}){extend}|(?P<word>{word}|(?:{asian}{extend})+)|(?P<emoji>{emoji})"
+    return regex.compile(found, regex.VERSION1)
 
 
 def words(text: str, bigrams: bool) -> list[str]:
@@ -41,23 +63,29 @@ def words(text: str, bigrams: bool) -> list[str]:
     run: list[str] = []
     end = -1
     for match in _pattern().finditer(text):
-        if run and match.start() != end:
+        if run and (match.start() != end or match.lastgroup != "single"):
             found += _bigrams(run)
             run = []
         end = match.end()
-        if match.lastgroup != "single":
-            found += _bigrams(run) + _pieces(match.group())
-            run = []
-        elif bigrams:
+        if match.lastgroup == "single" and bigrams:
             run.append(match["single"])
+        elif end - match.start() <= LONGEST:
+            found.append(match.group())
         else:
-            found.append(match["single"])
+            found += _pieces(match.group())
     return found + _bigrams(run)
 
 
 def _bigrams(run: list[str]) -> list[str]:
-    return run if len(run) < 2 else [a + b for a, b in zip(run, run[1:], strict=False)]
+    return run if len(run) < 2 else [a + b for a, b in pairwise(run)]
 
 
 def _pieces(word: str) -> list[str]:
-    return [word] if len(word) <= LONGEST else [word[i : i + LONGEST] for i in range(0, len(word), LONGEST)]
+    """A long word as Lucene's scanner cuts it, which sees 255 characters at a time and takes the longest word there."""
+    found, at = [], 0
+    while at < len(word):
+        match = _pattern().match(word[at : at + LONGEST])
+        if match:
+            found.append(match.group())
+        at += match.end() if match else 1
+    return found

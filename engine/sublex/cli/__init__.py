@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import gc
+import os
 import sys
 from importlib import import_module
 from typing import Any
@@ -67,20 +71,30 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run a command; a user's mistake costs one sentence."""
+    """Run a command and leave at once: tearing down a loaded compiler would take a fifth of a second."""
+    gc.set_threshold(50_000, 20, 20)
+    code = run()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            stream.flush()
+    atexit._run_exitfuncs()
+    os._exit(code)
+
+
+def run() -> int:
+    """Run a command; a user's mistake costs one sentence. The exit code."""
     try:
-        sys.exit(cli(standalone_mode=False) or 0)
+        return cli(standalone_mode=False) or 0
     except SublexError as error:
         click.echo(f"sublex: {error}", err=True)
-        sys.exit(2)
+        return 2
     except click.exceptions.Exit as end:
-        sys.exit(end.exit_code)
+        return end.exit_code
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
+        return 2
     except (KeyboardInterrupt, click.Abort):
         click.echo("sublex: interrupted; the index is as it was before.", err=True)
-        sys.exit(130)
+        return 130
     except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+        return 0

@@ -99,7 +99,7 @@ def terms(index: str, pattern: str, number: int, form: str) -> None:
 def analyze(text: str, index_name: str | None, analyzer: str | None, form: str) -> None:
     """Show what each stage of an analyzer makes of TEXT."""
     from sublex import plugins
-    from sublex.analysis.tokens import raw_tokens, terms_of
+    from sublex.analysis.tokens import raw_tokens, split_terms, terms_of
 
     if index_name and analyzer:
         raise InputError("Give --index or --analyzer, not both.")
@@ -110,7 +110,7 @@ def analyze(text: str, index_name: str | None, analyzer: str | None, form: str) 
     stages = [("raw tokens", raws)]
     if hasattr(made, "stages"):
         stages += made.stages(text)
-    stages.append(("terms", [term for found in terms for term in found]))
+    stages.append(("terms", [term for found in terms for term in split_terms(found)]))
     if form == "json":
         click.echo(json.dumps({"analyzer": str(made), **dict(stages)}, ensure_ascii=False, indent=1))
         return

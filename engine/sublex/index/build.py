@@ -120,7 +120,7 @@ class Building:
         """The numbers of docnos, and which of them are met for the first time."""
         sizes = np.diff(ends, prepend=0)
         before = self._docnos.size
-        numbers = self._docnos.add(docnos, ends - sizes, sizes.astype(np.int32))
+        numbers = self._docnos.add_strings(docnos, ends - sizes, sizes.astype(np.int32))
         return numbers, numbers > np.maximum.accumulate(np.concatenate(([before - 1], numbers)))[:-1]
 
     def _keep(self, batch: Batch) -> np.ndarray:
@@ -200,8 +200,9 @@ class _Held:
 
     def write(self, workers: Workers, spill: bool) -> dict[str, Any]:
         """Write everything; the manifest's entry."""
-        counts = self.run.write(self._folder, workers.map, "terms" in self.settings.store, spill)
-        write_docnos(self._folder, self._docnos)
+        docnos = workers.start(lambda: write_docnos(self._folder, self._docnos))
+        counts = self.run.write(self._folder, workers, "terms" in self.settings.store, spill)
+        docnos()
         if self._texts:
             self._texts.finish()
         return {"name": self.path.name} | counts | {"data": self._folder.finish()}

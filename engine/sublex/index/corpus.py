@@ -129,12 +129,13 @@ class Corpus:
 
     def sequence(self, doc: int) -> list[Token]:
         """A document's words in order, stop words included."""
-        from sublex.analysis.tokens import raw_tokens, terms_of
+        from sublex.analysis.tokens import raw_tokens, split_terms, terms_of
 
         text = self.raw(doc)
         raws = raw_tokens(text)
         tokens, at = [], 0
-        for raw, terms in zip(raws, terms_of(self._index.analyzer, raws), strict=True):
+        for raw, joined in zip(raws, terms_of(self._index.analyzer, raws), strict=True):
+            terms = split_terms(joined)
             start = text.index(raw, at)
             pause = bool(_PAUSE.search(text, at, start))
             at = start + len(raw)

@@ -96,16 +96,18 @@ def scatter(terms, tfs, ends, first_doc, ranks, cursors, docs_out, tfs_out):
 
 
 @njit(cache=True, nogil=True)
-def transpose(docs, tfs, df, first_rank, cursors, terms_out, tfs_out):
-    """Write postings, given in order of terms, as terms in order of documents; `cursors` says where each document's next goes."""
-    i = 0
-    for term in range(len(df)):
-        for _ in range(df[term]):
-            at = cursors[docs[i]]
-            cursors[docs[i]] = at + 1
-            terms_out[at] = first_rank + term
-            tfs_out[at] = tfs[i]
-            i += 1
+def document_lists(docs, tfs, begins, ends, first_doc, counts):
+    """The byte code of a run of documents' terms, and the size of each: the postings' places begins[t] to ends[t], turned round."""
+    cursors = np.cumsum(counts) - counts
+    terms, found = np.empty(counts.sum(), np.int32), np.empty(counts.sum(), np.int32)
+    for term in range(len(begins)):
+        for i in range(begins[term], ends[term]):
+            doc = docs[i] - first_doc
+            at = cursors[doc]
+            cursors[doc] = at + 1
+            terms[at] = term
+            found[at] = tfs[i]
+    return encode_lists(terms, found, counts)
 
 
 @njit(cache=True, nogil=True)

@@ -20,6 +20,8 @@ from sublex.index.texts import compress
 
 TERMS = 1 << 16
 POSTINGS = 1 << 20
+# Strings up to this length are sorted as big-endian words, which is fast.
+SHORT = 64
 
 
 def merge(segments: list[Segment], folder: FolderWriter, each: Callable[..., Any]) -> dict[str, int]:
@@ -44,8 +46,18 @@ def merge(segments: list[Segment], folder: FolderWriter, each: Callable[..., Any
 def write_docnos(folder: FolderWriter, docnos: list[bytes]) -> None:
     """Docnos, and the documents in the order of their bytes."""
     put_strings(folder, "docno", docnos)
-    order = np.fromiter(sorted(range(len(docnos)), key=docnos.__getitem__), np.int64, len(docnos))
-    folder.put("docno_order", smallest(order))
+    folder.put("docno_order", smallest(byte_order(docnos)))
+
+
+def byte_order(strings: list[bytes]) -> np.ndarray:
+    """The places of the strings in ascending order of their bytes; equal ones keep theirs."""
+    longest = max(map(len, strings), default=0)
+    if longest > SHORT:
+        return np.fromiter(sorted(range(len(strings)), key=strings.__getitem__), np.int64, len(strings))
+    width = max(8, -(-longest // 8) * 8)
+    words = np.array(strings, f"S{width}").view(">u8").reshape(len(strings), -1).astype(np.uint64)
+    lengths = np.fromiter(map(len, strings), np.int64, len(strings))
+    return np.lexsort((lengths, *words.T[::-1]))
 
 
 def _live_docnos(segment: Segment, mask: np.ndarray) -> list[bytes]:

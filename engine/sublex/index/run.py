@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.analysis.tokens import Tokens, terms_of
+from sublex.analysis.tokens import Tokens, split_terms, terms_of
 from sublex.base import Analyzer
 from sublex.index import kernels
 from sublex.index.format import FolderWriter, smallest
 from sublex.index.segment import spans
+from sublex.index.workers import Workers
 
 SPAN = 1 << 20
 # What one more raw token costs beside its bytes: its entry in the table of terms, its strings, its rows.
@@ -54,13 +55,13 @@ class Run:
     def number(self, text: np.ndarray, found: Tokens) -> np.ndarray:
         """The run's numbers of a batch's distinct raw tokens; the analyzer is asked for those not met before."""
         known = self.raw.size
-        numbers = self.raw.add(text, found.starts, found.lengths, found.hashes)
+        numbers = self.raw.add(text, found.starts, found.rows, found.hashes)
         if self.raw.size > known:
             fresh = self.raw.strings(known)[:-1].decode().split("\n")
             ids = self._term_ids
             terms = terms_of(self.analyzer, fresh)
-            flat = [ids.setdefault(term, len(ids)) for found_terms in terms for term in found_terms]
-            counts = np.fromiter(map(len, terms), np.int64, len(terms))
+            flat = [ids.setdefault(term, len(ids)) for term in split_terms("\n".join(filter(None, terms)))]
+            counts = np.fromiter((term.count("\n") + 1 if term else 0 for term in terms), np.int64, len(terms))
             first = int(self._ends[-1]) if len(self._ends) else 0
             self._flat = np.concatenate([self._flat, np.array(flat, np.int32)])
             self._ends = np.concatenate([self._ends, first + np.cumsum(counts)])
@@ -82,74 +83,91 @@ class Run:
         self.docs += len(part.ends)
         self._bytes += part.terms.nbytes + part.tfs.nbytes + part.ends.nbytes + part.lengths.nbytes
 
-    def write(self, folder: FolderWriter, each: Callable[..., Any], document_terms: bool, keep_raw: bool) -> dict[str, int]:
-        """Write lexicon, postings, lengths and, if wanted, document terms; `each` maps in threads and keeps the order."""
+    def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, keep_raw: bool) -> dict[str, int]:
+        """Write lexicon, postings, lengths and, if wanted, document terms."""
         names = sorted(self._term_ids)
         ranks = np.empty(len(names), np.int32)
         ranks[np.fromiter(map(self._term_ids.__getitem__, names), np.int64, len(names))] = np.arange(len(names))
-        df, docs, tfs, cf = self._invert(ranks, len(names), each)
-        put_strings(folder, "term", [name.encode() for name in names])
-        self._write_surfaces(folder, ranks, names, keep_raw)
+        lexicon = workers.start(lambda: self._write_lexicon(folder, ranks, names, keep_raw))
+        each, groups = workers.map, _groups(self.parts)
+        df, cf, docs, tfs, places = self._invert(ranks, groups, each)
         write_postings(folder, df, cf, docs, tfs, each)
         lengths = np.concatenate([part.lengths for part in self.parts] or [np.empty(0, np.int64)])
         uniques = np.concatenate([np.diff(part.ends, prepend=0) for part in self.parts] or [np.empty(0, np.int64)])
         folder.put("lengths", smallest(lengths))
         folder.put("uniques", smallest(uniques))
         if document_terms:
-            _write_document_terms(folder, df, docs, tfs, uniques, each)
+            _write_document_terms(folder, docs, tfs, places, uniques, each)
+        lexicon()
         return {"docs": self.docs, "tokens": int(lengths.sum()), "terms": len(names), "postings": len(docs)}
 
-    def _invert(self, ranks: np.ndarray, terms: int, each: Callable[..., Any]) -> tuple[np.ndarray, ...]:
-        """(df, docs, tfs, cf) with the postings in order of terms, then documents."""
-        groups = _groups(self.parts)
-        firsts = np.cumsum([0] + [len(part.ends) for part in self.parts])
+    def _invert(self, ranks: np.ndarray, groups: list[_Group], each: Callable[..., Any]) -> tuple[Any, ...]:
+        """(df, cf, docs, tfs, places): postings in order of terms, then documents; where those of each group begin and end."""
+        terms = len(ranks)
 
-        def tally(group: list[int]) -> np.ndarray:
+        def tally(group: _Group) -> np.ndarray:
             counts = np.zeros((2, terms), np.int64)
-            for k in group:
-                kernels.tally(self.parts[k].terms, self.parts[k].tfs, ranks, counts[0], counts[1])
+            for part in group.parts:
+                kernels.tally(part.terms, part.tfs, ranks, counts[0], counts[1])
             return counts
 
         tallies = list(each(tally, groups))
         df, cf = np.sum(tallies, axis=0) if tallies else np.zeros((2, terms), np.int64)
-        starts = np.cumsum(df) - df
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
-
-        def scatter(job: tuple[list[int], np.ndarray]) -> None:
-            for k in job[0]:
-                part = self.parts[k]
-                kernels.scatter(part.terms, part.tfs, part.ends, firsts[k], ranks, job[1], docs, tfs)
-
-        cursors = []
+        begins = [np.cumsum(df) - df]
         for counts in tallies:
-            cursors.append(starts.copy())
-            starts += counts[0]
-        list(each(scatter, list(zip(groups, cursors, strict=True))))
-        return df, docs, tfs, cf
+            begins.append(begins[-1] + counts[0])
 
-    def _write_surfaces(self, folder: FolderWriter, ranks: np.ndarray, names: list[str], keep_raw: bool) -> None:
-        """The commonest raw token of each term, and for a spill all of them with their counts."""
-        counts = np.diff(self._ends, prepend=0)
-        single = np.flatnonzero((counts == 1) & (self._met[: self.raw.size] > 0))
-        raws = self.raw.strings()[:-1].split(b"\n") if self.raw.size else []
-        terms = ranks[self._flat[self._ends[single] - 1]]
-        order = np.argsort(terms, kind="stable")
-        listed = [(int(t), raws[r], int(n)) for t, r, n in zip(terms[order], single[order], self._met[single[order]], strict=True)]
-        best: list[bytes] = [b""] * len(names)
-        most = [0] * len(names)
-        for term, raw, met in listed:
-            if met > most[term] or (met == most[term] and raw < best[term]):
-                best[term], most[term] = raw, met
+        def scatter(job: tuple[_Group, np.ndarray]) -> None:
+            group, begin = job
+            cursors, first = begin.copy(), group.first
+            for part in group.parts:
+                kernels.scatter(part.terms, part.tfs, part.ends, first, ranks, cursors, docs, tfs)
+                first += len(part.ends)
+
+        list(each(scatter, list(zip(groups, begins, strict=False))))
+        return df, cf, docs, tfs, list(zip(groups, begins, begins[1:], strict=False))
+
+    def _write_lexicon(self, folder: FolderWriter, ranks: np.ndarray, names: list[str], keep_raw: bool) -> None:
+        """The terms, the commonest raw token of each, and for a spill all of them with their counts."""
+        put_strings(folder, "term", [name.encode() for name in names])
+        met = self._met[: self.raw.size]
+        single = np.flatnonzero((np.diff(self._ends, prepend=0) == 1) & (met > 0))
+        terms, met = ranks[self._flat[self._ends[single] - 1]], met[single]
+        order = np.lexsort((-met, terms))
+        terms, met, single = terms[order], met[order], single[order]
+        raws = self.raw.strings().split(b"\n")
+        first = np.diff(terms, prepend=-1) > 0
+        best = [b""] * len(names)
+        for term, raw in zip(terms[first].tolist(), single[first].tolist(), strict=True):
+            best[term] = raws[raw]
+        leader = np.maximum.accumulate(np.where(first, np.arange(len(met)), 0))
+        for k in np.flatnonzero(~first & (met == met[leader])).tolist():
+            best[terms[k]] = min(best[terms[k]], raws[single[k]])
         put_surfaces(folder, best, names)
         if keep_raw:
-            put_strings(folder, "raw", [raw for _, raw, _ in listed])
-            folder.put("raw_counts", np.array([met for *_, met in listed], np.uint64))
-            folder.put("raw_terms", np.array([term for term, *_ in listed], np.uint32))
+            put_strings(folder, "raw", [raws[k] for k in single.tolist()])
+            folder.put("raw_counts", met.astype(np.uint64))
+            folder.put("raw_terms", terms.astype(np.uint32))
 
 
-def _groups(parts: list[Part], most: int = 16) -> list[list[int]]:
-    """The parts' places in a few runs of like length; how many does not matter to the result."""
-    return [list(map(int, group)) for group in np.array_split(np.arange(len(parts)), min(most, len(parts))) if len(group)] if parts else []
+class _Group(NamedTuple):
+    """Parts that follow one another, and the number of their first document."""
+
+    first: int
+    docs: int
+    parts: list[Part]
+
+
+def _groups(parts: list[Part], most: int = 16) -> list[_Group]:
+    """The parts in a few groups; how many does not matter to the result."""
+    groups, first = [], 0
+    step = -(-len(parts) // most) or 1
+    for k in range(0, len(parts), step):
+        docs = sum(len(part.ends) for part in parts[k : k + step])
+        groups.append(_Group(first, docs, parts[k : k + step]))
+        first += docs
+    return groups
 
 
 def put_strings(folder: FolderWriter, name: str, strings: list[bytes]) -> None:
@@ -204,20 +222,16 @@ def write_postings(
 
 
 def _write_document_terms(
-    folder: FolderWriter, df: np.ndarray, docs: np.ndarray, tfs: np.ndarray, uniques: np.ndarray, each: Callable[..., Any]
+    folder: FolderWriter, docs: np.ndarray, tfs: np.ndarray, places: list[Any], uniques: np.ndarray, each: Callable[..., Any]
 ) -> None:
     """Turn the postings back into documents, terms ascending, and write their lists."""
-    starts = np.cumsum(uniques) - uniques
-    terms_out, tfs_out = np.empty(len(docs), np.int32), np.empty(len(docs), np.int32)
-    kernels.transpose(docs, tfs, df, 0, starts.copy(), terms_out, tfs_out)
 
-    def encode(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-        begin = int(starts[span[0]])
-        end = begin + int(uniques[span[0] : span[1]].sum())
-        return kernels.encode_lists(terms_out[begin:end], tfs_out[begin:end], uniques[span[0] : span[1]])
+    def encode(job: tuple[_Group, np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        group, begins, ends = job
+        return kernels.document_lists(docs, tfs, begins, ends, group.first, uniques[group.first : group.first + group.docs])
 
     stream, sizes = folder.stream("document_terms", np.uint8), [np.empty(0, np.int64)]
-    for data, found in each(encode, spans(uniques, SPAN)):
+    for data, found in each(encode, places):
         stream.write(data)
         sizes.append(found)
     folder.put("document_term_sizes", smallest(np.concatenate(sizes)))

@@ -32,6 +32,13 @@ class Workers:
         while waiting:
             yield waiting.popleft().result()
 
+    def start(self, work: Callable[[], T]) -> Callable[[], T]:
+        """Have work done beside what follows; the returned function waits for it."""
+        if self._pool is None:
+            done = work()
+            return lambda: done
+        return self._pool.submit(work).result
+
     def __enter__(self) -> Workers:
         return self
 

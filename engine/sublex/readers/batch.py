@@ -14,6 +14,8 @@ import numpy as np
 from sublex.base import Document, Report
 
 BATCH_BYTES = 4 << 20
+# The tokenizer reads ahead, so contents carry so many bytes more.
+SPARE = 16
 
 
 class Batch(NamedTuple):
@@ -61,10 +63,10 @@ def arena(parts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
 def pack(documents: list[Document], report: Report) -> Batch:
     """Lay documents end to end."""
     docnos = arena([encode(d.docno) for d in documents])
-    text = arena([encode(d.contents) for d in documents])
+    text = arena([*(encode(d.contents) for d in documents), bytes(SPARE)])
     titles = np.fromiter((len(encode(d.title)) for d in documents), np.int32, len(documents))
     extra = arena([encode(json.dumps(dict(d.fields), ensure_ascii=False)) if d.fields else b"" for d in documents])
-    return Batch(*docnos, *text, titles, *extra, report)
+    return Batch(*docnos, text[0], text[1][:-1], titles, *extra, report)
 
 
 def batches(documents: Iterable[Document], report: Report) -> Iterator[Make]:

@@ -19,6 +19,7 @@ from sublex.readers.source import decode
 NAMES = (*ID_ALIASES, *TEXT_ALIASES, TITLE)
 FIELDS = 64
 BOM = b"\xef\xbb\xbf"
+_SPECIAL = np.array([byte < 32 or byte in b'"\\' for byte in range(256)], np.uint8)
 
 
 class JsonLines:
@@ -85,7 +86,7 @@ def _scan(data: bytes, capacity: int, trusted: bool, report: Report) -> tuple[Ba
 
     names, ends = arena([name.encode() for name in NAMES])
     buf = np.frombuffer(data, np.uint8)
-    *arrays, used, odd = kernels.scan(buf, names, ends, len(ID_ALIASES), len(TEXT_ALIASES), capacity, trusted)
+    *arrays, used, odd = kernels.scan(buf, _SPECIAL, names, ends, len(ID_ALIASES), len(TEXT_ALIASES), capacity, trusted)
     for k in np.flatnonzero(used):
         role = "docno" if k < len(ID_ALIASES) else "title" if NAMES[k] == TITLE else "text"
         report.used(role, NAMES[k], int(used[k]))

