@@ -58,12 +58,14 @@ class Bench:
     def sublex(self, source: Path, store: str, workers: int, memory: str = "1GB") -> list[str]:
         """A command that indexes with Sublex."""
         script = Path(sys.executable).with_name("sublex")
-        return [str(script), "index", str(self.fresh("sublex")), str(source), "--workers", str(workers), "--store", store, "--memory", memory]
+        options = f"--workers {workers} --store {store} --memory {memory}".split()
+        return [str(script), "index", str(self.fresh("sublex")), str(source), *options]
 
     def lucene(self, source: Path) -> list[str]:
         """The same with Lucene: no positions, no stored text, no document vectors."""
-        return [self.java, "-cp", self.jar, "io.anserini.index.IndexCollection", "-collection", "JsonCollection", "-generator",
-                "DefaultLuceneDocumentGenerator", "-threads", "1", "-input", str(source.parent), "-index", str(self.fresh("lucene"))]  # fmt: skip
+        options = "-collection JsonCollection -generator DefaultLuceneDocumentGenerator -threads 1".split()
+        places = ["-input", str(source.parent), "-index", str(self.fresh("lucene"))]
+        return [self.java, "-cp", self.jar, "io.anserini.index.IndexCollection", *options, *places]
 
     def tantivy(self, source: Path) -> list[str]:
         """The same with tantivy: frequencies, no positions, only the id stored."""
@@ -171,7 +173,9 @@ def times(bench: Bench, source: Path, runs: int) -> None:
     megabytes = source.stat().st_size / 1e6
     print(f"\n{'':36}{'seconds':>8}{'MB/s':>8}{'x Lucene':>10}{'x tantivy':>11}")
     for name, seconds in found.items():
-        print(f"{name:36}{seconds:8.2f}{megabytes / seconds:8.1f}{found['Lucene'] / seconds:10.2f}{found['tantivy'] / seconds:11.2f}")
+        print(
+            f"{name:36}{seconds:8.2f}{megabytes / seconds:8.1f}{found['Lucene'] / seconds:10.2f}{found['tantivy'] / seconds:11.2f}"
+        )
     for name in ("nothing", "text and terms"):
         single = found[f"Sublex, {name}" + (" stored" if name == "nothing" else "")]
         print(f"two workers against one, {name}: {single / found[f'Sublex, {name}, 2 workers']:.2f}")
@@ -193,7 +197,9 @@ def memory(bench: Bench, source: Path) -> None:
     """Peak memory against what was allowed."""
     print(f"\n{'':36}{'peak MB':>8}")
     for allowed, workers in (("1GB", 1), ("1GB", 2), ("256MB", 1), ("256MB", 2), ("64MB", 1)):
-        print(f"--memory {allowed} --workers {workers:<16}{peak(bench.sublex(source, 'text,terms', workers, allowed)) / 1e6:8.0f}")
+        print(
+            f"--memory {allowed} --workers {workers:<16}{peak(bench.sublex(source, 'text,terms', workers, allowed)) / 1e6:8.0f}"
+        )
 
 
 def growth(bench: Bench, collection: str, runs: int) -> None:

@@ -16,7 +16,6 @@ import numpy as np
 from sublex.analysis.tokens import raw_tokens
 from sublex.base import Analyzer, Document
 
-
 # The analysis: raw tokens, words by the rules of UAX 29, Porter's stemmer, and what becomes of a text.
 
 
@@ -47,7 +46,7 @@ KINDS = {
     "han": "日本〇",
     "hiragana": "ひゝ",
     "asian": "กาທမខ",
-    "mark": "\u0301\u00ad\u200b\u093e",
+    "mark": "\u0301\u00ad\u200e\u093e",
     "joiner": "\u200d",
     "underscore": "_‿",
     "mid letter": ":·",
@@ -56,7 +55,7 @@ KINDS = {
     "double quote": '"',
     "picture": "😀☺©★",
     "flag": "🇺🇸",
-    "other": " -!\n\t\x00“—。$+/（",
+    "other": " -!\n\t\x00\u200b“—。$+/（",
 }
 KIND_OF = {character: kind for kind, characters in KINDS.items() for character in characters}
 LETTERS = ("letter", "hebrew")
@@ -129,6 +128,7 @@ def words_of(text: str, bigrams: bool) -> list[str]:
 
 # M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980, in its order and with its letters. Departures that
 # Lucene shares with Porter's later programs: short words stay, (m>0) BLI -> BLE for ABLI -> ABLE, (m>0) LOGI -> LOG.
+STEP_1 = ("sses", "ies", "ss", "s", "eed", "ed", "ing", "y")
 STEP_2 = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
     "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al",
@@ -212,11 +212,22 @@ def porter(word: str) -> str:
     return word[:-1] if word.endswith("ll") and measure(word) > 1 else word
 
 
-def english(words: Iterable[str], stop: Iterable[str], possessive: bool = True) -> list[str]:
+# As Lucene's EnglishAnalyzer has them.
+LUCENE_STOP_WORDS = (
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on",
+    "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
+)  # fmt: skip
+
+
+def lower(word: str) -> str:
+    """A word in lower case; a dotted capital I becomes a plain one, as in Lucene, and no mark is left over."""
+    return word.replace("İ", "i").lower()
+
+
+def english(words: Iterable[str], stop: Iterable[str]) -> list[str]:
     """Words lower-cased, without a final 's, without stop words, stemmed."""
-    lowered = [word.lower() for word in words]
-    bare = [re.sub("['’＇]s$", "", word) if possessive else word for word in lowered]
-    return [porter(word) for word in bare if word and word not in set(stop)]
+    bare = [re.sub("['’＇]s$", "", lower(word)) for word in words]
+    return [porter(word) for word in bare if word not in set(stop)]
 
 
 def terrier(text: str, stop: Iterable[str] = ()) -> list[str]:

@@ -163,11 +163,13 @@ def test_bm25_over_the_index_ranks_the_demo_collection_as_over_naive_postings(de
     lengths = {docno: length for docno, length, _ in columns(demo)}
     titles = re.findall(r"<title>(.*)", (DEMO / "topics.trec").read_text(encoding="utf-8"))
     assert len(titles) == 30
+    found = 0
     for title in titles:
         query = demo.analyze(title)
         expected = naive.bm25(query, demo_naive.lengths, lambda term: demo_naive.postings.get(term, {}))
         assert naive.bm25(query, lengths, lambda term: postings(demo, term)) == expected, title
-        assert expected, title
+        found += len(expected)
+    assert found > 1000
 
 
 def test_bm25_of_two_documents_is_the_formula_worked_by_hand():

@@ -1,8 +1,8 @@
 """Sublex: a search engine for people who study ranking.
 
-    import sublex
-    index = sublex.build("docs.jsonl", "my-index")
-    index.postings("whale")
+import sublex
+index = sublex.build("docs.jsonl", "my-index")
+index.postings("whale")
 """
 
 from __future__ import annotations

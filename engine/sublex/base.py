@@ -57,7 +57,7 @@ class Report:
         self.notes[text] = self.notes.get(text, 0) + times
 
     def used(self, role: str, name: str, times: int = 1) -> None:
-        """Count that the collection's field `name` served as `role` (docno, title, text or stored)."""
+        """Count that the collection's field `name` served as `role` (docno, title or text)."""
         key = f"{role}={name}"
         self.fields[key] = self.fields.get(key, 0) + times
 
@@ -94,7 +94,12 @@ class Reader(Protocol):
 
 @runtime_checkable
 class Analyzer(Protocol):
-    """Turns raw tokens into terms, the same for documents and queries."""
+    """Turns raw tokens into terms, the same for documents and queries.
+
+    It may also have `batch(tokens)`, many tokens at once (see `sublex.analysis.tokens.terms_of`); `settings()`, the
+    `{"name": …, "params": {…}}` to store in place of what the user wrote; `versions()`, of the parts that shape terms;
+    and `stages(text)` for `sublex analyze`.
+    """
 
     def terms(self, token: str) -> list[str]:
         """The terms of one raw token; depends on the token alone, so it is asked once for each distinct one."""

@@ -84,7 +84,9 @@ class Registry:
             self._names.setdefault((registration.kind, registration.name), []).append(registration)
         return plugin
 
-    def _register(self, plugin: Plugin, kind: str, name: str, factory: Callable[..., Any], params: Iterable[Param] = ()) -> None:
+    def _register(
+        self, plugin: Plugin, kind: str, name: str, factory: Callable[..., Any], params: Iterable[Param] = ()
+    ) -> None:
         plugin.registered.append(Registration(kind, name, plugin.name, factory, tuple(params)))
 
     def names(self, kind: str) -> list[str]:

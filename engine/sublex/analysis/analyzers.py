@@ -52,7 +52,9 @@ class WordAnalyzer:
 
     def settings(self) -> dict[str, Any]:
         """All that is needed to make this analyzer again, stop words included where they are the user's."""
-        words = None if self.stop.name in stopwords.NAMES else {"name": self.stop.name, "words": sorted(self.stop.words)}
+        words = (
+            None if self.stop.name in stopwords.NAMES else {"name": self.stop.name, "words": sorted(self.stop.words)}
+        )
         return {"name": self.name, "params": self.values | ({"stop": words} if words else {})}
 
     def versions(self) -> dict[str, str]:
@@ -108,7 +110,8 @@ class TerrierAnalyzer(WordAnalyzer):
     def words(self, text: str) -> list[str]:
         return [word for word in _TERRIER.findall(text) if _terrier_keeps(word)]
 
-    _split = words
+    def _split(self, token: str) -> list[str]:
+        return self.words(token)
 
 
 def _terrier_keeps(word: str) -> bool:
@@ -132,7 +135,9 @@ def _params(stop: str, stem: str, possessive: bool) -> tuple[Param, ...]:
         Param("stop", object, stop, help="a list's name (lucene, none) or a file with one word a line"),
         Param("stem", str, stem, range=STEMMERS, help="the stemmer"),
         Param("possessive", bool, possessive, help="take a final 's off"),
-        Param("cjk", str, "bigrams", range=("bigrams", "single"), help="Han and Hiragana as overlapping pairs or alone"),
+        Param(
+            "cjk", str, "bigrams", range=("bigrams", "single"), help="Han and Hiragana as overlapping pairs or alone"
+        ),
         Param("normalize", str, "nfc", range=("nfc", "none"), help="Unicode composition before anything else"),
     )
 

@@ -23,12 +23,12 @@ class Interner:
         """Memory held."""
         return self.ends.nbytes + self.hashes.nbytes + self.rows.nbytes + self.arena.nbytes + self.slots.nbytes
 
-    def add_strings(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    def add(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """The numbers of the strings text[start:start + length]; unknown ones are added."""
         text = np.concatenate([text, np.zeros(kernels.SPARE, np.uint8)])
-        return self.add(text, starts, *kernels.describe(text, starts, lengths))
+        return self.add_described(text, starts, *kernels.describe(text, starts, lengths))
 
-    def add(self, text: np.ndarray, starts: np.ndarray, rows: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+    def add_described(self, text: np.ndarray, starts: np.ndarray, rows: np.ndarray, hashes: np.ndarray) -> np.ndarray:
         """The same for strings that a kernel has described."""
         self._make_room(len(starts), int(rows[:, 2].sum()) + len(starts))
         numbers, self.size = kernels.intern(

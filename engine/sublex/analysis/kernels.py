@@ -338,7 +338,12 @@ def _double(word, start, j):
 
 @njit(cache=True, nogil=True)
 def _cvc(word, start, i):
-    if i < start + 2 or not _consonant(word, start, i) or _consonant(word, start, i - 1) or not _consonant(word, start, i - 2):
+    if (
+        i < start + 2
+        or not _consonant(word, start, i)
+        or _consonant(word, start, i - 1)
+        or not _consonant(word, start, i - 2)
+    ):
         return False
     return word[i] != 119 and word[i] != 120 and word[i] != 121
 
@@ -400,9 +405,9 @@ def porter(words, breaks, tables, rows, row_ends):
 def _stem(w, start, k, tables, step2, step3, step4):
     # Step 1a: plurals.
     if w[k] == 115:
-        if k - start >= 3 and w[k - 1] == 101 and w[k - 2] == 115 and w[k - 3] == 115:
-            k -= 2
-        elif k - start >= 2 and w[k - 1] == 101 and w[k - 2] == 105:
+        if (k - start >= 3 and w[k - 1] == 101 and w[k - 2] == 115 and w[k - 3] == 115) or (
+            k - start >= 2 and w[k - 1] == 101 and w[k - 2] == 105
+        ):
             k -= 2
         elif w[k - 1] != 115:
             k -= 1
@@ -419,7 +424,11 @@ def _stem(w, start, k, tables, step2, step3, step4):
         if j >= start and _has_vowel(w, start, j):
             k = j
             pair = k > start
-            if pair and ((w[k - 1] == 97 and w[k] == 116) or (w[k - 1] == 98 and w[k] == 108) or (w[k - 1] == 105 and w[k] == 122)):
+            if pair and (
+                (w[k - 1] == 97 and w[k] == 116)
+                or (w[k - 1] == 98 and w[k] == 108)
+                or (w[k - 1] == 105 and w[k] == 122)
+            ):
                 k += 1
                 w[k] = 101
             elif _double(w, start, k):

@@ -19,7 +19,9 @@ class Profile(NamedTuple):
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile("sublex", "english", "words as Lucene cuts them, Chinese and Japanese as bigrams, 33 stop words, Porter"),
+        Profile(
+            "sublex", "english", "words as Lucene cuts them, Chinese and Japanese as bigrams, 33 stop words, Porter"
+        ),
         Profile("anserini", "english(cjk=single, normalize=none)", "the terms of Lucene's English analyzer"),
         Profile("terrier", "terrier", "Terrier's tokens, Porter; name Terrier's stop list by terrier(stop=FILE)"),
         Profile("pisa", "plain(stem=porter2)", "words as they come, Porter2, no stop words"),

@@ -33,6 +33,11 @@ def demo() -> None:
     found = [index.term(term) for word in ("crane", "bank", "seal", "pitch", "mercury") for term in index.analyze(word)]
     table([(t.surface, t.df, t.cf) for t in found if t], ("word", "documents", "occurrences"))
     click.echo("\nTry next:")
-    for command in ("info demo", "terms demo 'cran*'", "doc demo birds-01", "analyze --index demo 'The cranes were craning'"):
+    for command in (
+        "info demo",
+        "terms demo 'cran*'",
+        "doc demo birds-01",
+        "analyze --index demo 'The cranes were craning'",
+    ):
         click.echo(f"  sublex {command}")
     click.echo(f"Topics and judgements are in {collection}")

@@ -32,7 +32,10 @@ def plugins(form: str) -> None:
         click.echo(json.dumps(records, indent=1))
         return
     table(
-        [(p.name, f"{p.distribution} {p.version}".strip(), p.error and f"failed: {p.error}" or _registers(p)) for p in found],
+        [
+            (p.name, f"{p.distribution} {p.version}".strip(), (p.error and f"failed: {p.error}") or _registers(p))
+            for p in found
+        ],
         ("plugin", "from", "registers"),
     )
 

@@ -76,7 +76,9 @@ def _report(path: Path, outcome: Outcome, form: str) -> None:
         say(remark)
     if form == "json":
         found = {what: {"count": count, "first": which[:10]} for what, count, which in outcome.rows()}
-        click.echo(json.dumps({"index": str(path), "outcome": found, "list": str(listing)}, ensure_ascii=False, indent=1))
+        click.echo(
+            json.dumps({"index": str(path), "outcome": found, "list": str(listing)}, ensure_ascii=False, indent=1)
+        )
         return
     click.echo(f"Index {path}")
     table([(what, count, _first(which)) for what, count, which in outcome.rows()])
@@ -85,7 +87,9 @@ def _report(path: Path, outcome: Outcome, form: str) -> None:
 
 
 def _first(which: list[str]) -> str:
-    return ", ".join(name if len(name) < 60 else name[:57] + "…" for name in which[:3]) + (", …" if len(which) > 3 else "")
+    return ", ".join(name if len(name) < 60 else name[:57] + "…" for name in which[:3]) + (
+        ", …" if len(which) > 3 else ""
+    )
 
 
 @click.command()

@@ -23,7 +23,9 @@ def info(index: str, terms: int, form: str) -> None:
     facts = {
         "path": str(found.path),
         "documents": statistics.docs,
-        "terms": sum(1 for _ in found.terms()) if len(found.segments) > 1 else int((found.segments[0].live_df > 0).sum()),
+        "terms": sum(1 for _ in found.terms())
+        if len(found.segments) > 1
+        else int((found.segments[0].live_df > 0).sum()),
         "tokens": statistics.tokens,
         "postings": statistics.postings,
         "mean length": statistics.mean_length,
@@ -38,7 +40,10 @@ def info(index: str, terms: int, form: str) -> None:
     segments = [(s.name, s.live, s.docs - s.live, len(s.terms)) for s in found.segments]
     top = found.top_terms(terms)
     if form == "json":
-        more = {"sizes": sizes, "segments": [dict(zip(("name", "documents", "deleted", "terms"), s, strict=True)) for s in segments]}
+        more = {
+            "sizes": sizes,
+            "segments": [dict(zip(("name", "documents", "deleted", "terms"), s, strict=True)) for s in segments],
+        }
         click.echo(json.dumps(facts | more | {"top terms": [t._asdict() for t in top]}, ensure_ascii=False, indent=1))
         return
     table([(name, plain(value)) for name, value in facts.items()])
@@ -61,10 +66,18 @@ def doc(index: str, docno: str, form: str) -> None:
         raise InputError(f"No document {docno} in {found.path}.")
     document = found.document(docno)
     if form == "json":
-        record = {"docno": document.docno, "title": document.title, "text": document.text, "fields": dict(document.fields)}
+        record = {
+            "docno": document.docno,
+            "title": document.title,
+            "text": document.text,
+            "fields": dict(document.fields),
+        }
         click.echo(json.dumps(record, ensure_ascii=False, indent=1))
         return
-    fields = {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in document.fields.items()}
+    fields = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in document.fields.items()
+    }
     table([("docno", document.docno), *([("title", document.title)] if document.title else []), *fields.items()])
     click.echo()
     click.echo("\n".join(map(plain, document.text.split("\n"))))
@@ -104,7 +117,11 @@ def analyze(text: str, index_name: str | None, analyzer: str | None, form: str) 
     if index_name and analyzer:
         raise InputError("Give --index or --analyzer, not both.")
     say_if_compiling()
-    made = sublex.open(index_path(index_name)).analyzer if index_name else plugins.load().make("analyzer", analyzer or "english")
+    made = (
+        sublex.open(index_path(index_name)).analyzer
+        if index_name
+        else plugins.load().make("analyzer", analyzer or "english")
+    )
     raws = raw_tokens(text)
     terms = terms_of(made, raws)
     stages = [("raw tokens", raws)]

@@ -40,7 +40,9 @@ def index_path(name: str) -> Path:
 
 def format_option(*choices: str) -> Callable[[Any], Any]:
     """The option --format; the first choice is the default."""
-    return click.option("--format", "form", type=click.Choice(choices), default=choices[0], show_default=True, help="Output.")
+    return click.option(
+        "--format", "form", type=click.Choice(choices), default=choices[0], show_default=True, help="Output."
+    )
 
 
 def plain(value: Any) -> str:
@@ -61,7 +63,10 @@ def table(rows: Sequence[Sequence[Any]], head: Sequence[str] = ()) -> None:
     lines = ([list(head)] if head else []) + cells
     widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))] if lines else []
     for line in lines:
-        padded = (c.rjust(w) if n else c.ljust(w) for c, w, n in zip(line, widths, numeric or [False] * len(widths), strict=True))
+        padded = (
+            c.rjust(w) if n else c.ljust(w)
+            for c, w, n in zip(line, widths, numeric or [False] * len(widths), strict=True)
+        )
         click.echo("  ".join(padded).rstrip())
 
 
@@ -86,7 +91,7 @@ def say_if_compiling() -> None:
     """One line when the kernels have to be compiled first."""
     from sublex.index import kernels
 
-    cache = Path(kernels.count.stats.cache_path)
+    cache = Path(str(kernels.count.stats.cache_path))
     if not any(cache.glob("kernels.count-*.nbi")):
         say("Compiling the kernels, which happens once and takes some 15 seconds.")
 
@@ -100,7 +105,13 @@ def progress(what: str) -> Iterator[Callable[[int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,} documents"), TextColumn("{task.fields[rate]}"), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,} documents"),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None, rate="")
         begin = time.monotonic()

@@ -19,6 +19,7 @@ from sublex.index.outcome import Outcome
 from sublex.index.writer import PARTS, Input
 from sublex.readers import choose
 from sublex.readers.fields import document
+from sublex.spec import parse
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
 LEAST_MEMORY = 16 << 20
@@ -45,11 +46,13 @@ def create(
     from sublex.index import writer
 
     registry = plugins.load()
-    made = registry.make("analyzer", analyzer or find_profile(profile).analyzer)
+    spec = analyzer or find_profile(profile).analyzer
+    made = registry.make("analyzer", spec)
     settings = _settings(made, _parts(store), workers, memory, "first")
     given = to_input(documents, registry, reader, strict)
     _announce(given, say)
-    return writer.create(Path(path), given, settings, find_profile(profile).name, progress, overwrite, resume)
+    described = _describe(made, spec, registry)
+    return writer.create(Path(path), given, settings, described, profile, progress, overwrite, resume)
 
 
 def add(
@@ -87,7 +90,20 @@ def _announce(given: Input, say: Callable[[str], None]) -> None:
         say(f"Reading {paths[0]}{f' and {len(paths) - 1} more' if len(paths) > 1 else ''} as {name}.")
 
 
-def _settings(made: Analyzer, store: frozenset[str], workers: int | None, memory: str | int, duplicates: str) -> Settings:
+def _describe(made: Any, spec: str, registry: plugins.Registry) -> Manifest:
+    """What the manifest must say for the analyzer to be made again, and which versions made it."""
+    name, params = parse(spec)
+    plugin = next(p for p in registry.plugins if p.name == registry.find("analyzer", name).plugin)
+    settings = made.settings() if hasattr(made, "settings") else {"name": name, "params": params}
+    return {
+        "settings": settings,
+        "versions": made.versions() if hasattr(made, "versions") else {plugin.distribution: plugin.version},
+    }
+
+
+def _settings(
+    made: Analyzer, store: frozenset[str], workers: int | None, memory: str | int, duplicates: str
+) -> Settings:
     return Settings(made, store, max(1, workers or os.cpu_count() or 1), size_of(memory), duplicates)
 
 
@@ -106,7 +122,9 @@ def _parts(store: str | Iterable[str]) -> frozenset[str]:
     names = [name.strip() for name in store.split(",")] if isinstance(store, str) else list(store)
     parts = frozenset(names) - {"none", ""}
     if parts - set(PARTS):
-        raise InputError(f"Cannot store {', '.join(sorted(parts - set(PARTS)))}; there are {', '.join(PARTS)}, or none.")
+        raise InputError(
+            f"Cannot store {', '.join(sorted(parts - set(PARTS)))}; there are {', '.join(PARTS)}, or none."
+        )
     return parts
 
 

@@ -86,7 +86,9 @@ class Building:
                 self._save_journal(sources)
             return self._merge(workers)
 
-    def _fill(self, held: _Held, workers: Workers, prepared: Iterator[tuple[Batch, Tokens]], progress: Progress) -> bool:
+    def _fill(
+        self, held: _Held, workers: Workers, prepared: Iterator[tuple[Batch, Tokens]], progress: Progress
+    ) -> bool:
         """Take batches in until memory or input ends; whether it was the input."""
         done = False
 
@@ -120,7 +122,7 @@ class Building:
         """The numbers of docnos, and which of them are met for the first time."""
         sizes = np.diff(ends, prepend=0)
         before = self._docnos.size
-        numbers = self._docnos.add_strings(docnos, ends - sizes, sizes.astype(np.int32))
+        numbers = self._docnos.add(docnos, ends - sizes, sizes.astype(np.int32))
         return numbers, numbers > np.maximum.accumulate(np.concatenate(([before - 1], numbers)))[:-1]
 
     def _keep(self, batch: Batch) -> np.ndarray:
@@ -168,7 +170,9 @@ class Building:
             return 0
         journal = json.loads(path.read_text(encoding="utf-8"))
         if sources is None or journal["sources"] != sources:
-            raise InputError("The sources or settings changed since the build was interrupted: start again without --resume.")
+            raise InputError(
+                "The sources or settings changed since the build was interrupted: start again without --resume."
+            )
         self._batches, self._docs, self._spills = journal["batches"], journal["docs"], journal["spills"]
         self.outcome = Outcome.from_json(journal["outcome"])
         for spill in self._spills:

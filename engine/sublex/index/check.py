@@ -33,7 +33,9 @@ def _segment(path: Path, entry: dict) -> list[str]:
         segment = Segment(path, entry)
     except SublexError as error:
         return [str(error)]
-    folders = [segment.folder] + ([Folder(path / entry["deleted"]["name"], entry["deleted"]["data"])] if entry.get("deleted") else [])
+    folders = [segment.folder] + (
+        [Folder(path / entry["deleted"]["name"], entry["deleted"]["data"])] if entry.get("deleted") else []
+    )
     problems = [problem for folder in folders for problem in _damaged(folder)]
     if problems:
         return problems
@@ -68,7 +70,9 @@ def _inconsistent(segment: Segment) -> Iterator[str]:
         yield f"{segment.path}: terms do not ascend."
     docnos = segment.docnos.list()
     order = segment.docno_order.tolist()
-    if sorted(order) != list(range(segment.docs)) or any(docnos[a] > docnos[b] for a, b in zip(order, order[1:], strict=False)):
+    if sorted(order) != list(range(segment.docs)) or any(
+        docnos[a] > docnos[b] for a, b in zip(order, order[1:], strict=False)
+    ):
         yield f"{segment.path}: the order of docnos is wrong."
     if segment.texts and int(segment.texts.counts.sum()) != segment.docs:
         yield f"{segment.path}: stored documents are missing."

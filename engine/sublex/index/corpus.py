@@ -140,7 +140,9 @@ class Corpus:
             pause = bool(_PAUSE.search(text, at, start))
             at = start + len(raw)
             surfaces = [raw] if len(terms) < 2 else terms
-            tokens += [Token(s, t, pause and k == 0) for k, (s, t) in enumerate(zip(surfaces, terms or [""], strict=True))]
+            tokens += [
+                Token(s, t, pause and k == 0) for k, (s, t) in enumerate(zip(surfaces, terms or [""], strict=True))
+            ]
         return tokens
 
 
@@ -152,5 +154,3 @@ def _split(held: list[Any], rows: int) -> tuple[tuple[np.ndarray, ...], list[Any
     counts, terms, tfs = (np.concatenate(columns) for columns in zip(*held, strict=True))
     cut = int(counts[:rows].sum())
     return (counts[:rows], terms[:cut], tfs[:cut]), [(counts[rows:], terms[cut:], tfs[cut:])]
-
-

@@ -41,13 +41,14 @@ class ComponentWriter:
     def __init__(self, path: Path, dtype: Any):
         self.path, self.dtype = path, np.dtype(dtype).newbyteorder("<")
         self.file = open(path, "wb", buffering=0)  # noqa: SIM115
-        self.bytes, self.sums = HEADER, []
+        self.bytes = HEADER
+        self.sums: list[int] = []
         self._held = bytearray(HEADER)
         self._first: bytearray | None = None
 
     def write(self, values: np.ndarray) -> None:
         """Append values of the component's type."""
-        data = memoryview(np.ascontiguousarray(values, self.dtype)).cast("B")
+        data = np.ascontiguousarray(values, self.dtype).data.cast("B")
         self.bytes += len(data)
         begin = 0
         if len(self._held) + len(data) >= CHUNK:
@@ -144,7 +145,9 @@ class Component:
             with open(path, "rb") as file:
                 found = os.fstat(file.fileno()).st_size
                 if found != size or size < HEADER:
-                    raise IndexCorrupt(f"{path} has {found:,} bytes where the manifest says {size:,}; rebuild the index.")
+                    raise IndexCorrupt(
+                        f"{path} has {found:,} bytes where the manifest says {size:,}; rebuild the index."
+                    )
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except FileNotFoundError:
             raise IndexCorrupt(f"{path} is missing; rebuild the index.") from None

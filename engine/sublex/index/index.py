@@ -115,7 +115,9 @@ class Index:
 
     def term(self, term: str) -> Term | None:
         """A term's statistics; None when no live document holds it."""
-        return self._term(term, [(segment, found) for segment in self.segments if (found := segment.find(term)) is not None])
+        return self._term(
+            term, [(segment, found) for segment in self.segments if (found := segment.find(term)) is not None]
+        )
 
     def _term(self, term: str, places: list[tuple[Segment, int]]) -> Term | None:
         df = sum(int(segment.live_df[at]) for segment, at in places)

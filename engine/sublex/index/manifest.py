@@ -37,7 +37,9 @@ def read(root: Path) -> Manifest:
     except (ValueError, KeyError, TypeError):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
     if found != FORMAT:
-        raise IndexProblem(f"{root} has index format {found}, and this Sublex reads {FORMAT}: update Sublex or rebuild it.")
+        raise IndexProblem(
+            f"{root} has index format {found}, and this Sublex reads {FORMAT}: update Sublex or rebuild it."
+        )
     if manifest.pop("checksum", None) != _checksum(manifest):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.")
     return manifest

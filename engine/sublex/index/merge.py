@@ -156,7 +156,9 @@ class _Merged:
 def _stream(segment: Segment, k: int) -> Iterator[tuple[bytes, int, int, int]]:
     for begin in range(0, len(segment.terms), TERMS):
         terms = segment.terms.list(begin, min(begin + TERMS, len(segment.terms)))
-        for ordinal, (term, live) in enumerate(zip(terms, segment.live_df[begin : begin + TERMS].tolist(), strict=True), begin):
+        for ordinal, (term, live) in enumerate(
+            zip(terms, segment.live_df[begin : begin + TERMS].tolist(), strict=True), begin
+        ):
             yield term, k, ordinal, live
 
 
@@ -185,7 +187,11 @@ class _StringsWriter:
 
 
 def _merge_document_terms(
-    segments: list[Segment], ranks: list[np.ndarray], live: list[np.ndarray], folder: FolderWriter, each: Callable[..., Any]
+    segments: list[Segment],
+    ranks: list[np.ndarray],
+    live: list[np.ndarray],
+    folder: FolderWriter,
+    each: Callable[..., Any],
 ) -> None:
     def recode(job: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
         k, begin, end = job

@@ -45,10 +45,14 @@ class Outcome:
             role, name = key.split("=", 1)
             roles.setdefault(role, []).append(name)
         if roles:
-            said.append("Fields: " + "; ".join(f"{role} from {', '.join(names[:10])}" for role, names in roles.items()) + ".")
+            said.append(
+                "Fields: " + "; ".join(f"{role} from {', '.join(names[:10])}" for role, names in roles.items()) + "."
+            )
         if len(self.empty) > 0.05 * self.read:
             share = len(self.empty) / self.read
-            said.append(f"Warning: {share:.0%} of the documents give no terms; is the text in another field, or the analyzer wrong?")
+            said.append(
+                f"Warning: {share:.0%} of the documents give no terms; is the text in another field, or the analyzer wrong?"
+            )
         return said
 
     def write(self, path: Path) -> None:

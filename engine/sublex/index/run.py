@@ -55,7 +55,7 @@ class Run:
     def number(self, text: np.ndarray, found: Tokens) -> np.ndarray:
         """The run's numbers of a batch's distinct raw tokens; the analyzer is asked for those not met before."""
         known = self.raw.size
-        numbers = self.raw.add(text, found.starts, found.rows, found.hashes)
+        numbers = self.raw.add_described(text, found.starts, found.rows, found.hashes)
         if self.raw.size > known:
             fresh = self.raw.strings(known)[:-1].decode().split("\n")
             ids = self._term_ids
@@ -178,7 +178,9 @@ def put_strings(folder: FolderWriter, name: str, strings: list[bytes]) -> None:
 
 def put_surfaces(folder: FolderWriter, best: list[bytes], names: list[str]) -> None:
     """The commonest raw forms; a term that is its own is left empty."""
-    put_strings(folder, "surface", [b"" if raw == name.encode() else raw for raw, name in zip(best, names, strict=True)])
+    put_strings(
+        folder, "surface", [b"" if raw == name.encode() else raw for raw, name in zip(best, names, strict=True)]
+    )
 
 
 class PostingsWriter:
@@ -222,13 +224,20 @@ def write_postings(
 
 
 def _write_document_terms(
-    folder: FolderWriter, docs: np.ndarray, tfs: np.ndarray, places: list[Any], uniques: np.ndarray, each: Callable[..., Any]
+    folder: FolderWriter,
+    docs: np.ndarray,
+    tfs: np.ndarray,
+    places: list[Any],
+    uniques: np.ndarray,
+    each: Callable[..., Any],
 ) -> None:
     """Turn the postings back into documents, terms ascending, and write their lists."""
 
     def encode(job: tuple[_Group, np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         group, begins, ends = job
-        return kernels.document_lists(docs, tfs, begins, ends, group.first, uniques[group.first : group.first + group.docs])
+        return kernels.document_lists(
+            docs, tfs, begins, ends, group.first, uniques[group.first : group.first + group.docs]
+        )
 
     stream, sizes = folder.stream("document_terms", np.uint8), [np.empty(0, np.int64)]
     for data, found in each(encode, places):

@@ -79,7 +79,9 @@ class Segment:
         if self._losses:
             docs = self._losses["docs"].all()
             if len(docs) and int(docs.max()) >= self.docs:
-                raise IndexCorrupt(f"{self._losses['docs'].path} names a document that is not there; rebuild the index.")
+                raise IndexCorrupt(
+                    f"{self._losses['docs'].path} names a document that is not there; rebuild the index."
+                )
             mask[docs] = True
         return mask
 
@@ -103,7 +105,9 @@ class Segment:
         """Documents by their docnos' bytes, ascending."""
         order = self.folder["docno_order"].all()
         if len(order) and int(order.max()) >= self.docs:
-            raise IndexCorrupt(f"{self.folder['docno_order'].path} names a document that is not there; rebuild the index.")
+            raise IndexCorrupt(
+                f"{self.folder['docno_order'].path} names a document that is not there; rebuild the index."
+            )
         return order
 
     def docno(self, doc: int) -> str:
@@ -260,7 +264,9 @@ class Segment:
         )
         if bad >= 0:
             term = self.terms[begin + bad].decode(errors="replace")
-            raise IndexCorrupt(f"The postings of {term!r} in {self.folder['postings'].path} are damaged; rebuild the index.")
+            raise IndexCorrupt(
+                f"The postings of {term!r} in {self.folder['postings'].path} are damaged; rebuild the index."
+            )
         return docs, tfs
 
     def spans(self, most: int) -> list[tuple[int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
@@ -29,7 +29,13 @@ class Blocks(NamedTuple):
 
 def compress(batch: Batch, keep: np.ndarray) -> Blocks:
     """Blocks of the kept documents of a batch, cut by their bytes alone."""
-    text, text_ends, titles, extra, extra_ends = batch.text, batch.text_ends, batch.titles, batch.extra, batch.extra_ends
+    text, text_ends, titles, extra, extra_ends = (
+        batch.text,
+        batch.text_ends,
+        batch.titles,
+        batch.extra,
+        batch.extra_ends,
+    )
     text_sizes, extra_sizes = np.diff(text_ends, prepend=0), np.diff(extra_ends, prepend=0)
     text_starts, extra_starts = text_ends - text_sizes, extra_ends - extra_sizes
     kept = np.flatnonzero(keep)
@@ -41,12 +47,13 @@ def compress(batch: Batch, keep: np.ndarray) -> Blocks:
     for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
         docs = kept[begin:end]
         sizes = np.stack([titles[docs], text_sizes[docs], extra_sizes[docs]], axis=1).astype("<u4")
-        parts = [sizes.tobytes()]
+        parts: list[Any] = [sizes.tobytes()]
         if len(docs) == docs[-1] - docs[0] + 1:
-            parts += [text[text_starts[docs[0]] : text_ends[docs[-1]]], extra[extra_starts[docs[0]] : extra_ends[docs[-1]]]]
+            parts.append(text[text_starts[docs[0]] : text_ends[docs[-1]]].data)
+            parts.append(extra[extra_starts[docs[0]] : extra_ends[docs[-1]]].data)
         else:
-            parts += [text[text_starts[d] : text_ends[d]] for d in docs]
-            parts += [extra[extra_starts[d] : extra_ends[d]] for d in docs]
+            parts += [text[text_starts[d] : text_ends[d]].data for d in docs]
+            parts += [extra[extra_starts[d] : extra_ends[d]].data for d in docs]
         frames.append(packer.compress(b"".join(parts)))
         counts.append(len(docs))
     return Blocks(b"".join(frames), [len(frame) for frame in frames], counts)
@@ -81,7 +88,7 @@ class TextReader:
     def _read(self, block: int) -> Raw:
         frame = self.frame(block)
         try:
-            raw = np.frombuffer(zstandard.ZstdDecompressor().decompress(frame, max_output_size=LARGEST), np.uint8)
+            raw = np.frombuffer(zstandard.ZstdDecompressor().decompress(frame.data, max_output_size=LARGEST), np.uint8)
             n = int(self.counts[block])
             sizes = raw[: 12 * n].view("<u4").reshape(n, 3).astype(np.int64)
             cut = 12 * n + int(sizes[:, 1].sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ class Workers:
         if self._pool is None:
             yield from map(function, items)
             return
-        waiting = deque()
+        waiting: deque[Future[U]] = deque()
         for item in items:
             waiting.append(self._pool.submit(function, item))
             if len(waiting) > 2 * self.number:
@@ -42,6 +42,8 @@ class Workers:
     def __enter__(self) -> Workers:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._pool:
             self._pool.shutdown(cancel_futures=True)

@@ -71,13 +71,13 @@ def create(
     root: Path,
     given: Input,
     settings: Settings,
+    analyzer: Manifest,
     profile: str,
     progress: Progress,
     overwrite: bool = False,
     resume: bool = False,
 ) -> Outcome:
     """Build an index of the input; an existing one is replaced only with `overwrite`, and only at the end."""
-    analyzer = {"settings": settings.analyzer.settings(), "versions": settings.analyzer.versions()}
     with files.locked(root, "index"):
         old = files.read(root) if (root / files.MANIFEST).exists() else None
         if old and not overwrite:
@@ -110,7 +110,9 @@ def create(
 
 
 def _nothing(outcome: Outcome) -> str:
-    first = f"; the first of {len(outcome.problems)} malformed records is {outcome.problems[0]}" if outcome.problems else ""
+    first = (
+        f"; the first of {len(outcome.problems)} malformed records is {outcome.problems[0]}" if outcome.problems else ""
+    )
     return f"There is no document to index{first}."
 
 
@@ -207,7 +209,7 @@ def _kill(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None
     for k, (segment, docs) in enumerate(zip(segments, doomed, strict=True)):
         if docs:
             dead = np.union1d(np.flatnonzero(segment.dead), docs)
-            new["segments"][k] = segment.entry | {"deleted": _write_losses(segment, dead, new["generation"])}
+            new["segments"][k] = dict(segment.entry) | {"deleted": _write_losses(segment, dead, new["generation"])}
 
 
 def _write_losses(segment: Segment, dead: np.ndarray, generation: int) -> dict[str, Any]:
@@ -224,5 +226,3 @@ def _write_losses(segment: Segment, dead: np.ndarray, generation: int) -> dict[s
         folder.put(name, smallest(values))
     entry = {"name": folder.path.name, "docs": int(mask.sum()), "tokens": int(cf.sum()), "postings": int(df.sum())}
     return entry | {"data": folder.finish()}
-
-

@@ -53,12 +53,14 @@ class Chosen(NamedTuple):
     reader: Reader
 
 
-def choose(paths: Sequence[str | os.PathLike[str]], registry: Registry, name: str | None, report: Report) -> list[Chosen]:
+def choose(
+    paths: Sequence[str | os.PathLike[str]], registry: Registry, name: str | None, report: Report
+) -> list[Chosen]:
     """The sources behind these paths, each with its reader: the named one, or the one that knows the format."""
     if name:
         registry.find("reader", name)
     chosen: list[Chosen] = []
-    for path in map(os.fspath, paths):
+    for path in [os.fspath(path) for path in paths]:
         if path != "-" and ":" not in path and not os.path.exists(path):
             raise InputError(f"No file or folder {path}.")
         found = _detect(FileSource(path), registry, name)
@@ -88,7 +90,9 @@ def _inside(folder: str, registry: Registry, name: str | None, report: Report) -
             report.note(f"{chosen.source.path} was left out: it is plain text beside collection files")
             found.remove(chosen)
     if not found:
-        raise InputError(f"{folder} holds no file whose format a reader knows; name one by --reader: {_names(registry)}.")
+        raise InputError(
+            f"{folder} holds no file whose format a reader knows; name one by --reader: {_names(registry)}."
+        )
     return found
 
 
@@ -102,7 +106,9 @@ def _detect(source: FileSource, registry: Registry, name: str | None) -> Chosen 
         whole = not os.path.isdir(source.path) or getattr(reader, "folders", False)
         return Chosen(source, name, reader) if whole else None
     head = source.head()
-    claims = [(n, r) for n in registry.names("reader") if (r := registry.build("reader", n, {})).detect(source.path, head)]
+    claims = [
+        (n, r) for n in registry.names("reader") if (r := registry.build("reader", n, {})).detect(source.path, head)
+    ]
     if len(claims) > 1:
         names = " or ".join(n for n, _ in claims)
         raise InputError(f"{source.path} could be {names}; choose by --reader.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +18,8 @@ BATCH_BYTES = 4 << 20
 SPARE = 16
 
 
-class Batch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Batch:
     """Documents as arenas: docno i is docnos[docno_ends[i-1]:docno_ends[i]], and so for the contents and the other fields."""
 
     docnos: np.ndarray

@@ -34,8 +34,6 @@ def document(record: Mapping[str, Any], report: Report, ids: tuple[str, ...] = I
         report.used("text", text_name)
     if TITLE in record:
         report.used("title", TITLE)
-    for name in stored:
-        report.used("stored", name)
     return Document(docno, text, title, stored or NO_FIELDS)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -33,7 +34,7 @@ class JsonLines:
         with source.open() as stream:
             for number, line in enumerate(stream, 1):
                 line = line.removeprefix(BOM) if number == 1 else line
-                if line.strip() and (found := _document(line, source.path, number, report)):
+                if line.strip() and (found := _document(line.removesuffix(b"\n"), source.path, number, report)):
                     yield found
 
     def batches(self, source: Source, report: Report) -> Iterator[Make]:
@@ -66,10 +67,16 @@ def make_batch(data: bytes, path: str, line: int, strict: bool) -> Batch:
     lines = data.split(b"\n")
     widest = FIELDS
     for number in odd[:, 0]:
+        if not lines[number].strip():
+            lines[number] = b""
+            continue
         found = _document(lines[number], path, line + int(number), report)
         lines[number] = _canonical(found) if found else b""
         widest = max(widest, len(found.fields) + 3 if found else 0)
-    return _scan(b"\n".join(lines), widest, True, Report())[0]._replace(report=report)
+    batch, odd = _scan(b"\n".join(lines), widest, True, Report())
+    if len(odd):
+        raise RuntimeError(f"{path}: a record in canonical form was not understood")
+    return replace(batch, report=report)
 
 
 def _utf8(data: bytes, path: str, report: Report) -> bytes:
@@ -86,11 +93,13 @@ def _scan(data: bytes, capacity: int, trusted: bool, report: Report) -> tuple[Ba
 
     names, ends = arena([name.encode() for name in NAMES])
     buf = np.frombuffer(data, np.uint8)
-    *arrays, used, odd = kernels.scan(buf, _SPECIAL, names, ends, len(ID_ALIASES), len(TEXT_ALIASES), capacity, trusted)
+    arrays = kernels.scan(buf, _SPECIAL, names, ends, len(ID_ALIASES), len(TEXT_ALIASES), capacity, trusted)
+    used, odd = arrays[-2:]
     for k in np.flatnonzero(used):
         role = "docno" if k < len(ID_ALIASES) else "title" if NAMES[k] == TITLE else "text"
         report.used(role, NAMES[k], int(used[k]))
-    return Batch(*arrays, report), odd
+    docnos, docno_ends, text, text_ends, titles, extra, extra_ends = arrays[:-2]
+    return Batch(docnos, docno_ends, text, text_ends, titles, extra, extra_ends, report), odd
 
 
 def _document(line: bytes, path: str, number: int, report: Report) -> Document | None:

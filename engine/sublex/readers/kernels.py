@@ -11,6 +11,8 @@ from numba import njit
 QUOTE, BACKSLASH, COMMA, COLON = 34, 92, 44, 58
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
 NEWLINE = 10
+# Python reads no longer whole numbers.
+DIGITS = 4000
 # Contents carry so many bytes more than they need: the tokenizer reads ahead.
 SPARE = 16
 
@@ -92,7 +94,7 @@ def _plain_end(buf, i, end):
     if c == 48:
         return i + 1
     stop = _digits_end(buf, i, end)
-    return stop if stop > i else -1
+    return stop if 0 < stop - i < DIGITS else -1
 
 
 @njit(cache=True, nogil=True)
@@ -226,7 +228,7 @@ def _fields(buf, i, end, trusted, spans, marks, m):
         key = i + 1
         key_end = key
         while key_end < end and buf[key_end] != QUOTE:
-            if buf[key_end] == BACKSLASH and not trusted:
+            if buf[key_end] < 32 or (buf[key_end] == BACKSLASH and not trusted):
                 return -1
             if buf[key_end] == BACKSLASH:
                 key_end += 1
@@ -248,7 +250,7 @@ def _fields(buf, i, end, trusted, spans, marks, m):
         else:
             if c == OPEN_BRACE or c == OPEN_BRACKET:
                 stop = _nested_end(buf, i, end, marks, m)
-                if stop > i + 2 and not trusted:
+                if not trusted and (stop != i + 2 or buf[i + 1] != c + 2):
                     return -1
             elif trusted:
                 stop = i
@@ -331,7 +333,7 @@ def scan(buf, special, names, name_ends, ids, texts, capacity, trusted):
             if ok:
                 d2 = _string(buf, spans[chosen[0]], docnos, d)
                 t2, title = _contents(buf, spans, chosen, text, t)
-                ok = t2 >= 0 and _visible(docnos, d, d2)
+                ok = t2 >= 0 and (trusted or (_visible(docnos, d, d2) and _readable(buf, spans, fields, extra, e)))
             if ok:
                 d, t = d2, t2
                 for role in range(3):
@@ -379,6 +381,15 @@ def _contents(buf, spans, chosen, text, t):
     if chosen[1] >= 0 and o >= 0:
         o = _string(buf, spans[chosen[1]], text, o)
     return o, title
+
+
+@njit(cache=True, nogil=True)
+def _readable(buf, spans, fields, scratch, at):
+    """Whether every escape can be read."""
+    for f in range(fields):
+        if spans[f, 4] and _unescape(buf, spans[f, 2], spans[f, 3], scratch, at) < 0:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)

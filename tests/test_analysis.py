@@ -1,0 +1,582 @@
+"""The analysis: raw tokens, words, stemmers, stop lists, analyzers by name, profiles, and agreement with Lucene."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import naive
+import numba
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from sublex import plugins
+from sublex.analysis import porter, stopwords, tokens
+from sublex.analysis.analyzers import LANGUAGES
+from sublex.analysis.interner import Interner
+from sublex.analysis.profiles import PROFILES, profile
+from sublex.analysis.words import LONGEST, words
+from sublex.errors import InputError, SublexError, UnknownName
+from sublex.spec import Spec, parse
+
+# Without the compiler NumPy warns where a hash is meant to overflow, and everything is slow.
+COMPILED = not numba.config.DISABLE_JIT
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+often = settings(max_examples=300 if COMPILED else 10)
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "lucene-terms.json").read_text("ascii"))
+DIFFERS = "where Sublex differs"
+LUCENE_STOP = naive.LUCENE_STOP_WORDS
+REGISTRY = plugins.load()
+BUILT_IN = ("english", "plain", "terrier", *LANGUAGES)
+SAMPLE = "The Whales' song isn't the sailor's; nai\u0308ve CAFÉS в 1,000 東京都で ไทย 😀 snake_case running"
+
+
+def make(text: str) -> Any:
+    """An analyzer by its printed form."""
+    return REGISTRY.make("analyzer", text)
+
+
+def terms(analyzer: str, text: str) -> list[str]:
+    """The terms of a text by an analyzer's printed form."""
+    return tokens.analyze(make(analyzer), text)
+
+
+# Texts: every kind of character beside every other, odd words, and anything that Unicode has, halves of surrogates too.
+ODD = (
+    "don't", "U.S.A.", "3.14", "1,000,000", "O'Neill's", "dog’s", "it＇s", "x’s's", "_a_", "a:b", "1:2", "a..b", "a.1", '"', "“",
+    "—", "e\u0301", "\u0301", "ﬁ", "İ", "ΟΔΟΣ", "ß", "כ\"ץ", "צ'", "ที่นี่", "東京都", "か\u3099", "カタカナ", "한\u1100\u1161",
+    "👩🏻‍💻", "🇩🇪🇺", "1️⃣", "x²", "\x00", "\ud800", "\udfff", "\u2028", "\xa0", "\ufeff", "a" * 254, "b" * 256, "é" * 130,
+    "_" * 200, "\u0338", "\u037e", "\u1fef", "\u212a", "the", "The", "THE", "running", "flies",
+)  # fmt: skip
+KNOWN = st.sampled_from(list(naive.KINDS)).flatmap(lambda kind: st.sampled_from(naive.KINDS[kind]))
+ASCII = st.sampled_from("abcxyzABC0123456789_.:,;'\"-+/ \n\t\x00")
+ANYTHING = st.one_of(KNOWN, ASCII, st.characters(categories=None), st.sampled_from(ODD), st.just(" "))
+TEXTS = st.lists(ANYTHING, max_size=25).map("".join)
+WORDS = st.one_of(
+    st.text("abcdefghijklmnopqrstuvwxyz", max_size=12),
+    st.text("aeiouylsztbdnmrv", max_size=10),
+    st.text("aeyéжß東'2", max_size=6),
+).flatmap(
+    lambda stem: st.sampled_from(["", *naive.STEP_2, *naive.STEP_3, *naive.STEP_4, *naive.STEP_1]).map(stem.__add__)
+)
+
+
+# Raw tokens.
+
+
+@often
+@given(TEXTS)
+@example("a.b.c. 1,2,3, _ __ a_ 'a' a''b “é”")
+@example("é.\u2014x é:\xa0y é'。 x\u2019s")
+@example("")
+def test_raw_tokens_are_those_of_the_reference(text: str) -> None:
+    assert tokens.raw_tokens(text) == naive.raw_tokens_of(text.encode("utf-8", "replace").decode())
+
+
+@often
+@given(st.lists(TEXTS, min_size=1, max_size=6))
+def test_texts_laid_end_to_end_are_cut_as_each_alone(texts: list[str]) -> None:
+    parts = [text.encode("utf-8", "replace") for text in texts]
+    data = b"".join(parts)
+    found = tokens.tokenize(np.frombuffer(data, np.uint8), np.cumsum([len(part) for part in parts]))
+    strings = found.strings(data)
+    begins = [0, *found.ends.tolist()]
+    cut = [[strings[token] for token in found.tokens[a:b]] for a, b in zip(begins, begins[1:], strict=False)]
+    assert cut == [tokens.raw_tokens(text) for text in texts]
+    assert len(set(strings)) == len(strings), "a distinct token is met once"
+
+
+def test_more_distinct_tokens_than_the_first_table_holds_keep_their_numbers() -> None:
+    text = " ".join(f"{'x' * (n % 40)}{n % (15000 if COMPILED else 50)}" for n in range(40000 if COMPILED else 200))
+    assert tokens.raw_tokens(text) == text.split()
+
+
+@often
+@given(st.lists(st.lists(st.binary(max_size=40).map(lambda b: b.replace(b"\n", b"")), max_size=30), max_size=5))
+def test_interned_strings_are_numbered_by_first_appearance(batches: list[list[bytes]]) -> None:
+    interner, known = Interner(), dict[bytes, int]()
+    for batch in batches:
+        lengths = np.array([len(string) for string in batch], np.int64)
+        data = np.frombuffer(b"".join(batch), np.uint8)
+        numbers = interner.add(data, np.cumsum(lengths) - lengths, lengths)
+        assert numbers.tolist() == [known.setdefault(string, len(known)) for string in batch]
+    assert interner.strings() == b"".join(string + b"\n" for string in known)
+    half = len(known) // 2
+    assert interner.strings(half) == b"".join(string + b"\n" for string in list(known)[half:])
+
+
+@often
+@given(TEXTS)
+def test_strings_are_the_same_however_they_reach_the_table(text: str) -> None:
+    data = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
+    found = tokens.tokenize(data, np.array([len(data)], np.int64))
+    interner = Interner()
+    numbers = interner.add_described(tokens.with_spare(data, len(data)), found.starts, found.rows, found.hashes)
+    assert numbers.tolist() == list(range(len(numbers)))
+    assert interner.add(data, found.starts, found.rows[:, 2].astype(np.int64)).tolist() == numbers.tolist()
+    assert interner.strings().decode().split("\n")[:-1] == list(dict.fromkeys(tokens.raw_tokens(text)))
+
+
+# Words.
+
+
+@often
+@given(st.lists(KNOWN, max_size=14).map("".join), st.booleans())
+@example("カ_a カー_カ 日本ひゝa日 กา1 a\u200d☺\u200d☺", True)
+@example("א\"ש אג' 1.9.1. a.Z_a:Z 🇺🇸🇸🇺🇺 _ a_", False)
+@example("_\u0301a\u0301.\u00adZ ☺\u200d\u0301☺ \u0301a", False)
+def test_words_follow_the_rules_of_uax_29(text: str, bigrams: bool) -> None:
+    assert words(text, bigrams) == naive.words_of(text, bigrams)
+
+
+@often
+@given(TEXTS)
+@example("naïve nai\u0308ve <\u0338 1\u037e2 a\u1fefb")
+def test_terms_of_raw_tokens_are_the_terms_of_the_whole_text(text: str) -> None:
+    english = make("english")
+    found = words(unicodedata.normalize("NFC", text), True)
+    assert tokens.analyze(english, text) == naive.english(found, LUCENE_STOP)
+    assert tokens.analyze(make("plain(cjk=single, normalize=none)"), text) == [
+        naive.lower(word) for word in words(text, False)
+    ]
+
+
+@often
+@given(TEXTS)
+def test_no_word_is_longer_than_255_characters_or_holds_white_space(text: str) -> None:
+    for word in words(text, True):
+        assert 0 < len(word) <= LONGEST and not re.search(r"\s|\x00", word)
+
+
+LENGTHS = {
+    "w" * 255: [255],
+    "w" * 256: [255, 1],
+    "w" * 511: [255, 255, 1],
+    "é" * 300: [255, 45],
+    "w" * 254 + "." + "w" * 10: [254, 10],
+    "w" * 253 + "." + "w" * 10: [255, 9],
+    "1" * 250 + ".5" * 10: [254, 15],
+    "w" * 250 + "_" * 20 + "w": [255, 16],
+    "_" * 300 + "w": [255],
+    "カ" * 300: [255, 45],
+    "ก" * 300: [255, 45],
+    "w" + "\u0301" * 300: [255],
+}
+
+
+@pytest.mark.parametrize("text", LENGTHS, ids=ascii)
+def test_a_long_word_is_cut_where_lucene_cuts_it(text: str) -> None:
+    assert [len(word) for word in words(text, False)] == LENGTHS[text]
+    assert [len(term) for term in terms("plain(cjk=single)", text)] == LENGTHS[text]
+
+
+def test_a_hundred_thousand_characters_without_a_space_are_read() -> None:
+    size = 100_000 if COMPILED else 300
+    assert terms("plain", "日本" * (size // 2)) == ["日本", "本日"] * (size // 2 - 1) + ["日本"]
+    assert terms("plain(cjk=single)", "日本" * (size // 2)) == ["日", "本"] * (size // 2)
+    assert terms("plain", "一" + "\u0301" * size) == ["一"]
+    assert terms("plain", "x" * size) == ["x" * 255] * (size // 255) + ["x" * (size % 255)]
+    for unit in ("‿", "_", "\u0301", ".", "'", '"', "é.-"):
+        found = terms("plain", unit * (size // len(unit)))
+        assert found == (["é"] * (size // 3) if unit == "é.-" else []), ascii(unit)
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs", "single"),
+    [
+        ("東京都", ["東京", "京都"], ["東", "京", "都"]),
+        ("東", ["東"], ["東"]),
+        ("東京、大阪", ["東京", "大阪"], ["東", "京", "大", "阪"]),
+        ("東 京", ["東", "京"], ["東", "京"]),
+        ("東京tower都", ["東京", "tower", "都"], ["東", "京", "tower", "都"]),
+        ("私はコーヒー", ["私は", "コーヒー"], ["私", "は", "コーヒー"]),
+        ("か\u3099き", ["がき"], ["が", "き"]),
+    ],
+)
+def test_han_and_hiragana_pair_up_or_stand_alone(text: str, pairs: list[str], single: list[str]) -> None:
+    assert terms("plain", text) == pairs
+    assert terms("plain(cjk=single)", text) == single
+
+
+# Stemmers.
+
+
+@often
+@given(st.lists(WORDS.filter(bool), max_size=20))
+def test_porters_kernel_stems_as_the_reference_does(found: list[str]) -> None:
+    assert porter.stem(found) == [naive.porter(word) for word in found]
+
+
+def test_every_short_word_of_telling_letters_is_stemmed_as_by_the_reference() -> None:
+    letters = "aeiyslngdt" if COMPILED else "es"
+    found = [a + b + c + d for a in letters for b in letters for c in letters for d in letters]
+    assert porter.stem(found) == [naive.porter(word) for word in found]
+
+
+def test_porters_kernel_stems_real_vocabulary_as_the_reference_does() -> None:
+    root = Path(__file__).resolve().parents[1]
+    text = (root / "queries" / "demo" / "documents.jsonl").read_text("utf-8").lower()
+    found = sorted(set(re.findall("[a-z]+", text)))[:: 1 if COMPILED else 100]
+    assert porter.stem(found) == [naive.porter(word) for word in found]
+
+
+def test_porters_kernel_stems_a_whole_collection_as_the_reference_does(collections: Path) -> None:
+    text = (collections / "cranfield" / "docs.trec").read_text("latin-1").lower()
+    found = sorted(set(re.findall("[a-z]+", text)))[:: 1 if COMPILED else 200]
+    assert porter.stem(found) == [naive.porter(word) for word in found]
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        ("caresses", "caress"), ("ponies", "poni"), ("ties", "ti"), ("cats", "cat"), ("feed", "feed"), ("agreed", "agre"),
+        ("plastered", "plaster"), ("motoring", "motor"), ("sing", "sing"), ("conflated", "conflat"), ("hopping", "hop"),
+        ("falling", "fall"), ("filing", "file"), ("happy", "happi"), ("sky", "sky"), ("relational", "relat"),
+        ("triplicate", "triplic"), ("revival", "reviv"), ("adoption", "adopt"), ("probate", "probat"), ("cease", "ceas"),
+        ("controll", "control"), ("roll", "roll"),
+        # What Lucene does where the paper says otherwise or nothing.
+        ("as", "as"), ("is", "is"), ("analogy", "analog"), ("possibly", "possibl"), ("ion", "ion"), ("aed", "a"), ("", ""),
+    ],
+)  # fmt: skip
+def test_porters_examples_come_out_as_in_his_paper_and_as_in_lucene(word: str, stem: str) -> None:
+    assert porter.stem([word]) == [naive.porter(word)] == [stem]
+
+
+def test_no_words_have_no_stems() -> None:
+    assert porter.stem([]) == []
+
+
+def test_each_language_stems_with_its_snowball_stemmer() -> None:
+    import Stemmer
+
+    samples = ["nationalen", "relations", "corriendo", "бегущими", "गाड़ियाँ", "περπατώντας", "koşuyorlar", "المكتبات"]
+    for language in LANGUAGES:
+        assert terms(language, " ".join(samples)) == Stemmer.Stemmer(language).stemWords(samples), language
+    assert terms("plain(stem=porter2)", "possibly generously") == Stemmer.Stemmer("english").stemWords(
+        ["possibly", "generously"]
+    )
+
+
+# Analyzers by name.
+
+
+def test_every_analyzer_is_registered_under_its_name() -> None:
+    assert set(BUILT_IN) <= set(REGISTRY.names("analyzer"))
+
+
+def other_value(param: Any) -> Any:
+    """A legal value that is not the default."""
+    if param.type is bool:
+        return not param.default
+    if param.name == "stop":
+        return "none" if param.default == "lucene" else "lucene"
+    return next(value for value in reversed(param.range) if value != param.default)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_an_analyzer_with_each_parameter_changed_prints_restores_and_analyzes(name: str) -> None:
+    params = REGISTRY.find("analyzer", name).params
+    choices = [{}, *({p.name: other_value(p)} for p in params), {p.name: other_value(p) for p in params}]
+    for values in choices:
+        made = REGISTRY.build("analyzer", name, values)
+        assert str(made) == str(Spec(name, values))
+        restored = [make(str(made)), REGISTRY.build("analyzer", **unpacked(json.loads(json.dumps(made.settings()))))]
+        expected = tokens.analyze(made, SAMPLE)
+        assert expected and all(
+            str(again) == str(made) and tokens.analyze(again, SAMPLE) == expected for again in restored
+        )
+
+
+def unpacked(stored: dict[str, Any]) -> dict[str, Any]:
+    """Stored settings as the registry takes them."""
+    return {"name": stored["name"], "params": stored["params"]}
+
+
+@pytest.mark.parametrize(
+    ("analyzer", "expected"),
+    [
+        ("english", "whale song isn't sailor naïv café в 1,000 東京 京都 都で ไทย 😀 snake_cas run"),
+        ("english(stop=none)", "the whale song isn't the sailor naïv café в 1,000 東京 京都 都で ไทย 😀 snake_cas run"),
+        ("english(stem=none)", "whales song isn't sailor naïve cafés в 1,000 東京 京都 都で ไทย 😀 snake_case running"),
+        ("english(possessive=false)", "whale song isn't sailor' naïv café в 1,000 東京 京都 都で ไทย 😀 snake_cas run"),
+        ("english(cjk=single)", "whale song isn't sailor naïv café в 1,000 東 京 都 で ไทย 😀 snake_cas run"),
+        (
+            "english(normalize=none)",
+            "whale song isn't sailor nai\u0308v café в 1,000 東京 京都 都で ไทย 😀 snake_cas run",
+        ),
+        ("plain", "the whales song isn't the sailor's naïve cafés в 1,000 東京 京都 都で ไทย 😀 snake_case running"),
+        ("german(stop=lucene)", "whal song isn't sailor naïv cafés в 1,000 東京 京都 都で ไทย 😀 snake_cas running"),
+        ("terrier", "the whale song isn t the sailor s nai ve caf s 1 000 snake case run"),
+        ("terrier(stem=none, stop=lucene)", "whales song isn t sailor s nai ve caf s 1 000 snake case running"),
+    ],
+)
+def test_parameters_do_what_they_say(analyzer: str, expected: str) -> None:
+    assert terms(analyzer, SAMPLE) == expected.split()
+
+
+@often
+@given(st.lists(TEXTS, max_size=4), st.sampled_from(["english", "plain(cjk=single)", "french", "terrier"]))
+def test_a_batch_gives_what_each_token_gives_alone(texts: list[str], name: str) -> None:
+    analyzer = make(name)
+    raws = [raw for text in texts for raw in tokens.raw_tokens(text)]
+    together = [tokens.split_terms(joined) for joined in tokens.terms_of(analyzer, raws)]
+    assert together == [analyzer.terms(raw) for raw in raws]
+
+
+@often
+@given(TEXTS, st.sampled_from(["english", "plain", "german", "terrier"]))
+def test_the_stages_shown_to_people_end_in_the_terms(text: str, name: str) -> None:
+    stages = make(name).stages(text)
+    assert [stage for stage, _ in stages] == ["words", "lower-cased", "stopped", "stemmed"]
+    assert stages[-1][1] == terms(name, text)
+
+
+def test_an_analyzer_names_the_versions_that_its_terms_depend_on() -> None:
+    assert set(make("english").versions()) == {"unicode", "regex"}
+    assert set(make("german").versions()) == {"unicode", "regex", "PyStemmer"}
+
+
+def test_an_analyzer_of_a_stranger_needs_only_terms() -> None:
+    class Shout:
+        def terms(self, token: str) -> list[str]:
+            return [token.upper()] if len(token) > 1 else []
+
+    assert tokens.analyze(Shout(), "a whale, a ship") == ["WHALE", "SHIP"]
+
+
+@pytest.mark.parametrize(
+    ("written", "term"),
+    [
+        ("dog's", "dog"), ("DOG'S", "dog"), ("dog’s", "dog"), ("dog＇s", "dog"), ("dogs'", "dog"), ("don't", "don't"),
+        ("x's's", "x'"), ("x’s's", "x’"), ("x's’s", "x'"), ("is's", ""), ("it‘s", "it‘"), ("_'s", "s"), ("s's", "s"),
+    ],
+)  # fmt: skip
+def test_one_possessive_is_taken_off(written: str, term: str) -> None:
+    assert terms("english", written) == term.split()
+
+
+def test_composed_and_decomposed_letters_are_the_same_term() -> None:
+    assert terms("plain", "caf\u00e9") == terms("plain", "cafe\u0301") == ["caf\u00e9"]
+    assert terms("plain", "\u212bngstro\u0308m") == terms("plain", "\u00e5ngstr\u00f6m")
+    assert terms("plain(normalize=none)", "cafe\u0301") == ["cafe\u0301"]
+
+
+def test_a_dotted_capital_i_becomes_a_plain_i() -> None:
+    assert terms("plain", "İzmir IZMIR") == ["izmir", "izmir"]
+
+
+# Stop lists.
+
+
+def test_a_stop_list_comes_from_a_file_and_is_kept_in_the_settings(tmp_path: Path) -> None:
+    path = tmp_path / "my words.txt"
+    path.write_text("\ufeffWhale\n\n  ship  # a comment\n# nothing\nçà\n", encoding="utf-8")
+    made = REGISTRY.build("analyzer", "english", {"stop": str(path)})
+    assert tokens.analyze(made, "The whale, a SHIP, whales, ÇÀ") == ["the", "a", "whale"]
+    stored = json.loads(json.dumps(made.settings()))
+    path.unlink()
+    again = REGISTRY.build("analyzer", **unpacked(stored))
+    assert tokens.analyze(again, "The whale, a SHIP, whales, ÇÀ") == ["the", "a", "whale"]
+    assert str(again) == str(made) == f'english(stop="{path}")'
+    assert again.settings() == stored
+
+
+def test_the_named_lists_are_lucenes_33_words_and_none() -> None:
+    assert stopwords.load("lucene").words == set(LUCENE_STOP) and len(LUCENE_STOP) == 33
+    assert stopwords.load("none").words == frozenset()
+
+
+# What a user gets wrong.
+
+
+def fails(act: Callable[[], object]) -> str:
+    """The one sentence of a SublexError."""
+    with pytest.raises(SublexError) as caught:
+        act()
+    message = str(caught.value)
+    assert "\n" not in message and message.endswith("."), message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("englsh", ["No analyzer englsh", "did you mean english?", "plain"]),
+        ("klingon", ["No analyzer klingon", "german"]),
+        ("english(stopwords=none)", ["no parameter stopwords", "stop, stem, possessive, cjk, normalize"]),
+        ("terrier(cjk=single)", ["no parameter cjk", "stop, stem"]),
+        ("english(stem=klingon)", ["stem=klingon is none of", "porter2"]),
+        ("english(stem=3)", ["stem=3", "str"]),
+        ("english(possessive=maybe)", ["possessive=maybe", "bool"]),
+        ("english(possessive=1)", ["possessive=1", "bool"]),
+        ("english(stop=nowhere.txt)", ["No stop list nowhere.txt", "No such file", "none, lucene"]),
+        ("english(stop=3)", ["stop=3 is not a list", "lucene"]),
+        ('english(stop="")', ["No stop list"]),
+        ('english(stop="a\\u0000b")', ["no file can have that name"]),
+        ("english(", ["Cannot read 'english('"]),
+        ("english(stem)", ["Cannot read"]),
+        ("english(stem=none,)", ["Cannot read"]),
+        ("english(stem=none) x", ["Cannot read"]),
+        ("english(stem=none, stem=none)", ["gives stem twice"]),
+        ('english(stop="\\x")', ["is not a string"]),
+        ('english(stop="x)', ["Cannot read"]),
+        ("", ["Cannot read ''"]),
+        ("(", ["Cannot read '('"]),
+        ('"english"', ["Cannot read"]),
+        ('english("stem"=none)', ["Cannot read"]),
+    ],
+)
+def test_what_is_wrong_with_an_analyzer_is_said_in_one_sentence(text: str, parts: list[str]) -> None:
+    message = fails(lambda: make(text))
+    assert all(part in message for part in parts), message
+
+
+def test_a_stop_list_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "latin").write_bytes(b"caf\xe9\n")
+    assert "it is not UTF-8" in fails(lambda: stopwords.load(str(tmp_path / "latin")))
+    assert "directory" in fails(lambda: stopwords.load(str(tmp_path)))
+
+
+# Printed forms.
+
+NAMES = st.from_regex(r"[A-Za-z_][\w.:/+-]{0,10}", fullmatch=True)
+VALUES = st.one_of(
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.text(max_size=12),
+    st.text('tru"\\, ()=e\n', max_size=8),
+    st.sampled_from(["true", "false", "inf", "nan", "Infinity", "1", "1.5", "1e5", "a b", "", "é", "None"]),
+)
+
+
+@given(st.builds(Spec, NAMES, st.dictionaries(NAMES, VALUES, max_size=4)))
+def test_a_printed_form_is_read_back_as_it_was(spec: Spec) -> None:
+    again = parse(str(spec))
+    assert again == spec and str(again) == str(spec)
+    assert [type(value) for value in again.params.values()] == [type(value) for value in spec.params.values()]
+
+
+@given(st.one_of(st.text('ab=(),"\\ 1.e', max_size=16), st.text(max_size=10)))
+def test_any_text_is_read_as_a_printed_form_or_refused_in_a_sentence(text: str) -> None:
+    try:
+        spec = parse(text)
+    except InputError:
+        return
+    if not any(value != value for value in spec.params.values()):
+        assert parse(str(spec)) == spec
+
+
+def test_white_space_in_a_printed_form_means_nothing() -> None:
+    assert parse(" english ( stem = none,stop=lucene ) ") == Spec("english", {"stem": "none", "stop": "lucene"})
+    assert parse("plain()") == Spec("plain", {})
+    assert str(parse('plain( stop = "a b.txt" )')) == 'plain(stop="a b.txt")'
+
+
+# Profiles.
+
+
+def test_each_profile_names_an_analyzer_in_its_printed_form() -> None:
+    assert set(PROFILES) == {"sublex", "anserini", "terrier", "pisa"}
+    for name in PROFILES:
+        assert str(make(profile(name).analyzer)) == profile(name).analyzer
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("sublex", "reader café 東京 京都 isn't 1,000"),
+        ("anserini", "reader café 東 京 都 isn't 1,000"),
+        ("terrier", "the reader s caf s isn t 1 000"),
+        ("pisa", "the reader café 東京 京都 isn't 1,000"),
+    ],
+)
+def test_profiles_differ_as_they_say(name: str, expected: str) -> None:
+    assert terms(profile(name).analyzer, "The reader's cafés: 東京都 isn't 1,000") == expected.split()
+
+
+def test_an_unknown_profile_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match=r"^No profile terier; did you mean terrier\? There are: sublex, anserini"):
+        profile("terier")
+
+
+# Terrier.
+
+
+@often
+@given(st.one_of(TEXTS, st.text("aAbB12 é'_", max_size=30)))
+def test_terriers_tokens_are_those_of_the_reference(text: str) -> None:
+    assert terms("terrier", text) == naive.terrier(text)
+    assert terms("terrier(stop=lucene)", text) == naive.terrier(text, LUCENE_STOP)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x" * 3 + "y" * 3 + "abcdefghijklmn", "xxxyyyabcdefghijklmn"),
+        ("abcdefghijklmnopqrstu", ""),
+        ("aaab aaaab AAAAb", "aaab"),
+        ("aaAAb", "aaaab"),
+        ("1234 12345 a1b2c3d4 a1b2c3d4e5 1112", "1234 a1b2c3d4 1112"),
+        ("state-of-the-art can't U.S.A. snake_case", "state of the art can t u s a snake case"),
+        ("café naïve Ωmega 東京 ４２", "caf na ve mega"),
+    ],
+)
+def test_terrier_drops_long_repetitive_and_digit_heavy_tokens(text: str, expected: str) -> None:
+    assert terms("terrier(stem=none)", text) == expected.split()
+
+
+# Lucene.
+
+
+def test_profile_anserini_gives_the_terms_lucene_gave() -> None:
+    differing = [
+        f"{group}: {text!r}: Lucene {theirs}, Sublex {ours}"
+        for group, pairs in GOLDEN.items()
+        if group not in ("made with", DIFFERS)
+        for text, theirs in (pairs if COMPILED else pairs[::5])
+        if (ours := terms(profile("anserini").analyzer, text)) != theirs
+    ]
+    assert not differing, "\n".join(differing)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ΚΌΣΜΟΣ ΤΗΣ ΟΔΟΥ", "κόσμος της οδου"),
+        ("々1 々々 日々日々", "々 1 々 々 日 々 日 々"),
+        ("#️⃣ *️⃣ 1️⃣", "1️⃣"),
+        ("סנדוויץ' וגם צ'יפס'", "סנדוויץ וגם צ'יפס"),
+        ('א"ב"ג', 'א"ב"ג'),
+        ("\u200d😀 a\u200d😀", "😀 a\u200d 😀"),
+        ("ℹ\u200d😀", "ℹ\u200d 😀"),
+        ("𐕰𐖗 𞊐𞊑 𑤀𑤁", None),
+    ],
+)
+def test_what_docs_analysis_says_of_the_rest_is_so(text: str, expected: str | None) -> None:
+    theirs = dict(GOLDEN[DIFFERS])[text]
+    ours = terms(profile("anserini").analyzer, text)
+    assert ours != theirs
+    assert len(ours) == 3 if expected is None else ours == expected.split()
+
+
+def test_the_golden_file_says_what_made_it_and_has_texts_of_every_kind() -> None:
+    assert set(GOLDEN["made with"]) == {"lucene", "anserini", "pyserini", "analyzer"}
+    assert sum(len(pairs) for group, pairs in GOLDEN.items() if group != "made with") >= 400
+
+
+def test_vocabulary_order_does_not_matter_to_a_batch() -> None:
+    raws = list(dict.fromkeys(tokens.raw_tokens(SAMPLE)))
+    shuffled = random.Random(1).sample(raws, len(raws))
+    analyzer = make("english")
+    assert dict(zip(raws, tokens.terms_of(analyzer, raws), strict=True)) == dict(
+        zip(shuffled, tokens.terms_of(analyzer, shuffled), strict=True)
+    )
