@@ -169,7 +169,7 @@ def test_bm25_over_the_index_ranks_the_demo_collection_as_over_naive_postings(de
         expected = naive.bm25(query, demo_naive.lengths, lambda term: demo_naive.postings.get(term, {}))
         assert naive.bm25(query, lengths, lambda term: postings(demo, term)) == expected, title
         found += len(expected)
-    assert found > 1000
+    assert found > 300
 
 
 def test_bm25_of_two_documents_is_the_formula_worked_by_hand():
@@ -218,6 +218,7 @@ def test_the_first_of_two_documents_of_one_docno_is_indexed(tmp_path):
     given = [Document("a", "whale"), Document("b", "ship"), Document("a", "harpoon"), Document("a", "whale ship")]
     index = sublex.build(given, tmp_path / "index")
     assert_same(index, given[:2])
+    assert check(index.path) == []
     assert_surfaces(index, naive.invert(given[:2], ENGLISH))
     listed = (tmp_path / "index" / "last-build.tsv").read_text()
     assert listed == "duplicate docno\ta\nduplicate docno\ta\n"
@@ -314,10 +315,11 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("store", [(), ("text",), ("text", "terms")], ids="+".join)
 def test_the_same_bytes_come_of_any_number_of_workers_and_any_memory(tmp_path, demo_documents, small_batches, kind, store):
     number = count()
+    others = [d._replace(text=f"other{k} {d.text}") for k, d in enumerate(demo_documents[:99])]
+    with_duplicates = [*demo_documents[:150], *others, *demo_documents[100:]]
 
     def made(workers: int, memory: int) -> dict[str, bytes]:
-        twice = [*demo_documents, *demo_documents[:9]]
-        given = from_file(DEMO / "documents.jsonl") if kind == "file" else writer.Input(documents=twice)
+        given = from_file(DEMO / "documents.jsonl") if kind == "file" else writer.Input(documents=with_duplicates)
         return built(tmp_path / str(next(number)), given, workers, memory, frozenset(store))
 
     expected = made(1, 1 << 30)
@@ -340,9 +342,9 @@ def test_memory_this_small_does_spill(tmp_path, demo_documents, small_batches):
 
 
 @SMALL
-@given(collections(most=12), st.sampled_from([1, 2, 3]), st.sampled_from([1, 1 << 17, 1 << 30]), st.booleans())
-def test_any_collection_gives_the_same_bytes_spilled_or_not(given, workers, memory, again):
-    given = given + given[:3] if again else given
+@given(collections(most=12), collections(0, 6), st.sampled_from([1, 2, 3]), st.sampled_from([1, 1 << 17, 1 << 30]))
+def test_any_collection_gives_the_same_bytes_spilled_or_not(given, more, workers, memory):
+    given = given + more + given[::4]
     with folder() as place, mock.patch.object(batch, "BATCH_BYTES", 100):
         expected = built(Path(place) / "a", writer.Input(documents=given), 1, 1 << 30)
         assert built(Path(place) / "b", writer.Input(documents=given), workers, memory) == expected
@@ -455,9 +457,7 @@ def assert_merged_as_fresh(index: Index, fresh: Index) -> None:
     assert not [name for name in ours if name not in free and ours[name] != theirs[name]]
 
 
-Changes.TestCase.settings = settings(
-    max_examples=50, stateful_step_count=10, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+Changes.TestCase.settings = settings(SMALL, max_examples=60, stateful_step_count=10, report_multiple_bugs=False)
 test_any_sequence_of_changes_leaves_what_a_fresh_build_would = Changes.TestCase
 
 
@@ -642,7 +642,7 @@ def test_the_terms_of_a_sequence_are_those_of_the_document(given):
 
 def test_a_term_is_shown_as_people_write_it(changed):
     index, _ = changed
-    assert [index.corpus.surface(term) for term in ("ani", "anim", "compani")] == ["any", "animal", "company"]
+    assert [index.corpus.surface(term) for term in ("ani", "compani")] == ["any", "company"]
     assert index.corpus.surface("no such term") == "no such term"
 
 

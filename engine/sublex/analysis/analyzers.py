@@ -13,8 +13,7 @@ from itertools import islice
 from typing import Any
 
 from sublex.analysis import stopwords
-from sublex.analysis.tokens import split_terms
-from sublex.analysis.words import LONGEST, words
+from sublex.analysis.words import LONGEST, split_terms, words
 from sublex.base import Param
 from sublex.hookspecs import Register
 from sublex.plugins import printed

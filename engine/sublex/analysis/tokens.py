@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.analysis import kernels
+from sublex.analysis.words import split_terms
 from sublex.base import Analyzer
 
 
@@ -64,11 +65,6 @@ def terms_of(analyzer: Analyzer, tokens: Sequence[str]) -> list[str]:
     """The terms of each raw token, one a line; by the analyzer's `batch` where it has one."""
     batch = getattr(analyzer, "batch", None)
     return batch(tokens) if batch and tokens else ["\n".join(analyzer.terms(token)) for token in tokens]
-
-
-def split_terms(joined: str) -> list[str]:
-    """Terms that stand one a line."""
-    return joined.split("\n") if joined else []
 
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:

@@ -89,3 +89,8 @@ def _pieces(word: str) -> list[str]:
             found.append(match.group())
         at += match.end() if match else 1
     return found
+
+
+def split_terms(joined: str) -> list[str]:
+    """Terms that stand one a line."""
+    return joined.split("\n") if joined else []

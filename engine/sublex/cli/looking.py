@@ -112,7 +112,8 @@ def terms(index: str, pattern: str, number: int, form: str) -> None:
 def analyze(text: str, index_name: str | None, analyzer: str | None, form: str) -> None:
     """Show what each stage of an analyzer makes of TEXT."""
     from sublex import plugins
-    from sublex.analysis.tokens import raw_tokens, split_terms, terms_of
+    from sublex.analysis.tokens import raw_tokens, terms_of
+    from sublex.analysis.words import split_terms
 
     if index_name and analyzer:
         raise InputError("Give --index or --analyzer, not both.")

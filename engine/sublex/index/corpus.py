@@ -129,7 +129,8 @@ class Corpus:
 
     def sequence(self, doc: int) -> list[Token]:
         """A document's words in order, stop words included."""
-        from sublex.analysis.tokens import raw_tokens, split_terms, terms_of
+        from sublex.analysis.tokens import raw_tokens, terms_of
+        from sublex.analysis.words import split_terms
 
         text = self.raw(doc)
         raws = raw_tokens(text)

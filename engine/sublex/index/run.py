@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.analysis.tokens import Tokens, split_terms, terms_of
+from sublex.analysis.tokens import Tokens, terms_of
+from sublex.analysis.words import split_terms
 from sublex.base import Analyzer
 from sublex.index import kernels
 from sublex.index.format import FolderWriter, smallest

@@ -1,0 +1,367 @@
+"""Damage: `check` finds it, and whoever reads a damaged index gets an error or the right answer, never a crash."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import naive
+import numpy as np
+import pytest
+from child import run
+
+import sublex
+from sublex.base import Document
+from sublex.errors import IndexCorrupt, IndexProblem, SublexError
+from sublex.index.check import check
+from sublex.index.format import CHUNK, HEADER
+from sublex.index.index import Index
+
+TERMS = ("whale", "ship", "t9", "t130", "t251", "東京", "absent")
+QUERIES = (("whale",), ("whale", "ship"), ("t9", "t130", "東京"))
+DOCNOS = ("d3", "d0", "d7", "文書", "d299", "new1", "d301")
+
+
+def collection() -> list[Document]:
+    """Enough for blocks, tails, several chunks of checksums and several blocks of texts."""
+    common = "whale ship harpoon sea captain storm"
+    filler = " ".join(f"f{k * 7919 % 4001:04}" for k in range(220))
+    found = [Document(f"d{k}", f"{common} t{k} t{k % 17} {filler[k % 50 :]} n{k * k}", f"Title {k % 5}") for k in range(400)]
+    return [*found, Document("文書", "東京 Tokyo whale", "", {"theme": "city"})]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index with three segments, deletions in two of them, and stored parts."""
+    index = sublex.build(collection(), tmp_path_factory.mktemp("whole") / "index")
+    index.add([Document(f"new{k}", f"whale t{k} harpoon harpoon", "", {"k": k}) for k in range(150)])
+    index.add([Document("d7", "ship ship ship"), Document("last", "")], duplicates="last")
+    index.delete([f"d{k}" for k in range(0, 90, 3)] + ["new0", "new149"])
+    assert check(index.path) == []
+    assert len(index.segments) == 3
+    return index.path
+
+
+@pytest.fixture
+def copy(whole: Path, tmp_path: Path) -> Path:
+    """The index to be spoilt by one test."""
+    return Path(shutil.copytree(whole, tmp_path / "index"))
+
+
+# What a reader may ask, one question at a time, so that an error in one does not hide another.
+
+
+def questions(path: Path) -> Iterator[tuple[str, Any]]:
+    """Every kind of look-up with its answer, or the sentence of the error it gets."""
+    try:
+        index = sublex.open(path)
+    except SublexError as error:
+        yield "open", error
+        return
+    asked: dict[str, Callable[[], Any]] = {f"term {term}": partial(index.term, term) for term in TERMS}
+    asked |= {f"postings {term}": partial(postings, index, term) for term in TERMS}
+    asked |= {f"query {' '.join(query)}": partial(search, index, query) for query in QUERIES}
+    asked |= {f"docno {docno}": partial(index.doc, docno) for docno in DOCNOS}
+    asked |= {f"document {docno}": partial(document, index, docno) for docno in DOCNOS}
+    asked["terms"] = lambda: list(index.terms())
+    asked["documents"] = lambda: list(index.documents())
+    asked["docnos"] = lambda: [index.docno(doc) for doc in index.corpus.docs]
+    asked["matrix"] = lambda: [index.corpus.matrix().toarray().tobytes(), index.corpus.vocabulary]
+    asked["statistics"] = lambda: (index.statistics, index.fingerprint, index.corpus.lengths.tolist())
+    asked["uniques"] = lambda: [segment.uniques.tolist() for segment in index.segments]
+    asked["top terms"] = index.top_terms
+    asked["sequence"] = lambda: index.corpus.sequence(5)
+    for name, ask in asked.items():
+        try:
+            yield name, ask()
+        except SublexError as error:
+            yield name, error
+
+
+def postings(index: Index, term: str) -> dict[str, int]:
+    docs, tfs = index.postings(term)
+    return {index.docno(doc): tf for doc, tf in zip(docs.tolist(), tfs.tolist(), strict=True)}
+
+
+def search(index: Index, query: tuple[str, ...]) -> list[naive.Hit]:
+    """Naive BM25 over the index's own lengths and postings."""
+    lengths = dict(zip((index.docno(doc) for doc in index.corpus.docs), index.corpus.lengths.tolist(), strict=True))
+    return naive.bm25(query, lengths, partial(postings, index))
+
+
+def document(index: Index, docno: str) -> Document | None:
+    return index.document(docno) if docno in index else None
+
+
+class Verdict(NamedTuple):
+    """What went wrong when a damaged index was read, and how many questions got an error."""
+
+    wrong: list[str]
+    errors: int
+
+
+def judge(path: Path, right: dict[str, Any]) -> Verdict:
+    """Ask everything; an answer must be the right one."""
+    wrong, errors = [], 0
+    for name, answer in questions(path):
+        if isinstance(answer, SublexError):
+            errors += 1
+            if not str(answer).strip() or "\n" in str(answer):
+                wrong.append(f"{name}: the error is not one sentence: {answer}")
+        elif answer != right[name]:
+            wrong.append(f"{name}: {str(answer)[:200]} instead of {str(right[name])[:200]}")
+    return Verdict(wrong, errors)
+
+
+@pytest.fixture(scope="module")
+def right(whole: Path) -> dict[str, Any]:
+    """The answers of the index as it was built."""
+    found = dict(questions(whole))
+    assert not [name for name, answer in found.items() if isinstance(answer, SublexError)]
+    assert found["document d3"] is None
+    assert found["document d7"].text == "ship ship ship"
+    assert len(found["query whale"]) > 300
+    return found
+
+
+def assert_harmless(path: Path, right: dict[str, Any], what: str) -> None:
+    """Reading the damaged index in a child ends well, and `check` there finds the damage."""
+    ended = run(lambda: (judge(path, right), checked(path)))
+    assert not ended.signal, f"{what}: the process died of {ended.signal}"
+    assert not ended.error, f"{what}: {ended.error!r}"
+    verdict, problems = ended.answer
+    assert not verdict.wrong, f"{what}: {verdict.wrong}"
+    assert problems, f"{what}: check did not find it"
+    assert all("\n" not in problem and problem.endswith(".") for problem in problems), problems
+
+
+def checked(path: Path) -> list[str]:
+    """What `check` says; an index it cannot even begin with is found to be damaged too."""
+    try:
+        return check(path)
+    except SublexError as error:
+        return [str(error)]
+
+
+def files(path: Path) -> list[Path]:
+    """The manifest, the checksums and every component of every segment, relative to the index."""
+    found = [file.relative_to(path) for file in sorted(path.rglob("*")) if file.suffix in (".npy", ".json")]
+    assert len(found) > 60
+    return found
+
+
+def positions(size: int) -> list[int]:
+    """Where to flip a byte: in the header, at its end, where values begin, in the middle, at the edges of chunks, at the end."""
+    wanted = {0, 3, 8, HEADER // 2, HEADER - 1, HEADER, HEADER + 1, size // 3, size // 2, CHUNK - 1, CHUNK, size - 2, size - 1}
+    return sorted(position for position in wanted if 0 <= position < size)
+
+
+def flip(file: Path, position: int, mask: int) -> None:
+    """Flip the bits of the mask in one byte."""
+    with open(file, "r+b") as stream:
+        stream.seek(position)
+        byte = stream.read(1)[0]
+        stream.seek(position)
+        stream.write(bytes([byte ^ mask]))
+
+
+def kinds() -> list[str]:
+    """The names of components, to share the work among tests."""
+    stored = ("texts", "text_sizes", "text_counts", "document_terms", "document_term_sizes", "surfaces", "surface_sizes")
+    words = ("terms", "term_sizes", "df", "cf", "postings", "block_lasts", "block_widths", "tails", "tail_sizes")
+    return [*stored, *words, "docnos", "docno_sizes", "docno_order", "lengths", "uniques", "docs", "checksums", "index"]
+
+
+def test_every_file_of_an_index_is_of_a_known_kind(whole):
+    assert {file.stem for file in files(whole)} == set(kinds())
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_a_flipped_byte_is_found_and_does_no_harm(copy, right, kind):
+    for file in files(copy):
+        if file.stem != kind:
+            continue
+        for k, position in enumerate(positions((copy / file).stat().st_size)):
+            mask = (0x01, 0x80, 0xFF, 0x10)[k % 4]
+            flip(copy / file, position, mask)
+            assert_harmless(copy, right, f"{file}, byte {position} ^ {mask:#x}")
+            flip(copy / file, position, mask)
+    assert check(copy) == []
+
+
+def test_every_byte_of_the_manifest_matters(copy, right):
+    file = copy / "index.json"
+    data = file.read_bytes()
+    found = 0
+    for position in range(len(data) - 1):
+        for mask in (0x01, 0x04, 0x20):
+            file.write_bytes(data[:position] + bytes([data[position] ^ mask]) + data[position + 1 :])
+            try:
+                problems = check(copy)
+                assert problems, f"byte {position} ^ {mask:#x} of {data[max(0, position - 20) : position + 20]!r}"
+            except IndexProblem as error:
+                assert "has index format" in str(error), error
+            found += 1
+    assert found > 1000
+
+
+@pytest.mark.parametrize("left", [0, 1, HEADER - 1, HEADER, -1, -2])
+def test_a_truncated_file_is_found_and_does_no_harm(copy, right, left):
+    for file in files(copy):
+        data = (copy / file).read_bytes()
+        (copy / file).write_bytes(data[: left if left >= 0 else len(data) + left])
+        if len((copy / file).read_bytes()) < len(data.rstrip(b"\n")) or file.suffix == ".npy":
+            if (copy / file).stat().st_size < len(data):
+                assert_harmless(copy, right, f"{file} cut at {left}")
+        (copy / file).write_bytes(data)
+
+
+def test_a_file_with_something_added_is_found_and_does_no_harm(copy, right):
+    for file in files(copy):
+        data = (copy / file).read_bytes()
+        (copy / file).write_bytes(data + b"x")
+        assert_harmless(copy, right, f"{file} with a byte more")
+        (copy / file).write_bytes(data)
+
+
+def test_a_missing_file_is_found_and_does_no_harm(copy, right):
+    for file in files(copy):
+        data = (copy / file).read_bytes()
+        (copy / file).unlink()
+        assert_harmless(copy, right, f"{file} missing")
+        (copy / file).write_bytes(data)
+
+
+def test_swapped_files_are_found_and_do_no_harm(copy, right):
+    segments = sorted((copy / "segments").iterdir())
+    pairs = [(file, segments[1] / file.name) for file in segments[0].glob("*.npy")]
+    first = {file.stem: file for file in segments[0].glob("*.npy")}
+    pairs += [(first[a], first[b]) for a, b in (("df", "cf"), ("lengths", "uniques"), ("terms", "surfaces"), ("docnos", "tails"))]
+    pairs += [(first["term_sizes"], first["surface_sizes"]), (segments[0], segments[1])]
+    for one, other in pairs:
+        if one.is_file() and one.read_bytes() == other.read_bytes():
+            continue
+        swap(one, other)
+        assert_harmless(copy, right, f"{one} and {other} swapped")
+        swap(one, other)
+    assert check(copy) == []
+
+
+def swap(one: Path, other: Path) -> None:
+    aside = one.with_name("aside")
+    one.rename(aside)
+    other.rename(one)
+    aside.rename(other)
+
+
+def test_a_folder_in_the_place_of_a_component_is_an_error(copy):
+    file = next((copy / "segments").rglob("terms.npy"))
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(SublexError):
+        sublex.open(copy)
+
+
+def test_components_that_are_whole_but_do_not_fit_each_other_are_found(copy):
+    """Somebody rewrote a component with valid checksums: only `check` compares one with another."""
+    from sublex.index import manifest as manifests
+    from sublex.index.format import FolderWriter
+
+    manifest = manifests.read(copy)
+    entry = manifest["segments"][0]
+    folder = copy / "segments" / entry["name"]
+    arrays = {file.stem: np.load(file) for file in folder.glob("*.npy") if file.stem != "checksums"}
+    original = {file.name: file.read_bytes() for file in folder.glob("*.npy")}
+    changes = {
+        "cf": lambda values: values + 1,
+        "lengths": lambda values: values[::-1],
+        "uniques": lambda values: np.roll(values, 1),
+        "docno_order": lambda values: values[::-1],
+        "text_counts": lambda values: values + 1,
+    }
+    for name, change in changes.items():
+        shutil.rmtree(folder)
+        writer = FolderWriter(folder)
+        for other, values in arrays.items():
+            writer.put(other, change(values).astype(values.dtype) if other == name else values)
+        new = [entry | {"data": writer.finish(), "deleted": None}, *manifest["segments"][1:]]
+        manifests.commit(copy, manifest | {"segments": new})
+        assert checked(copy), f"{name} changed"
+    shutil.rmtree(folder)
+    folder.mkdir()
+    for name, data in original.items():
+        (folder / name).write_bytes(data)
+
+
+# What is no index at all.
+
+
+def rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    """The manifest as JSON, changed, its checksum made right again."""
+    from sublex.index import manifest as manifests
+
+    manifest = json.loads((path / "index.json").read_text(encoding="utf-8"))
+    del manifest["checksum"]
+    change(manifest)
+    manifest["checksum"] = manifests._checksum(manifest)
+    (path / "index.json").write_text(json.dumps(manifest, ensure_ascii=False), encoding="utf-8")
+
+
+@pytest.mark.parametrize("number", [0, 2, 99, "1", None])
+def test_an_index_of_another_format_says_which_and_what_to_do(copy, number):
+    rewritten(copy, lambda manifest: manifest.update(format=number))
+    with pytest.raises(IndexProblem, match=f"has index format {number}, and this Sublex reads 1: update Sublex or rebuild it"):
+        sublex.open(copy)
+    before = (copy / "index.json").read_bytes()
+    for change in (lambda: sublex.build([Document("a", "b")], copy, overwrite=True), lambda: checked(copy)):
+        try:
+            change()
+        except IndexProblem as error:
+            assert "has index format" in str(error)
+    assert number == 0 or (copy / "index.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", '"format"', "null", '{"format": 1}', "\x00" * 100, "{" * 10_000, '{"format": {}}'])
+def test_a_manifest_that_is_none_is_an_error(copy, text):
+    (copy / "index.json").write_text(text)
+    with pytest.raises(SublexError):
+        sublex.open(copy)
+    assert checked(copy)
+
+
+def test_a_path_without_an_index_says_how_to_make_one(tmp_path):
+    with pytest.raises(IndexProblem, match="No index at .*; make one by: sublex index absent FILE"):
+        sublex.open(tmp_path / "absent")
+
+
+def test_a_folder_that_is_no_index_is_called_so(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(IndexProblem, match="is not an index: it has no index.json"):
+        sublex.open(tmp_path)
+
+
+def test_a_file_is_no_index(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(IndexProblem, match="is not an index"):
+        sublex.open(tmp_path / "file")
+    with pytest.raises(SublexError):
+        sublex.open(tmp_path / "file" / "below")
+
+
+def test_an_interrupted_first_build_is_called_so(tmp_path):
+    (tmp_path / "index" / "building").mkdir(parents=True)
+    with pytest.raises(IndexProblem, match="its build was interrupted; run it again, with --resume to go on"):
+        sublex.open(tmp_path / "index")
+
+
+def test_the_message_of_damage_names_the_file_and_what_to_do(copy):
+    file = max((copy / "segments").rglob("postings.npy"), key=lambda file: file.stat().st_size)
+    flip(file, HEADER + 5, 1)
+    with pytest.raises(IndexCorrupt) as error:
+        sublex.open(copy).postings("whale")
+    assert str(file) in str(error.value)
+    assert str(error.value).endswith("rebuild the index.")

@@ -1,0 +1,98 @@
+"""The house rules that a machine can see: imports go one way, kernels keep to themselves, nothing is unpickled or printed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ENGINE = Path(__file__).parents[1] / "engine" / "sublex"
+FILES = sorted(ENGINE.rglob("*.py"))
+# Each layer may import from those before it and from itself.
+LAYERS = [
+    {"errors"},
+    {"base"},
+    {"hookspecs", "spec"},
+    {"plugins"},
+    {"readers", "analysis"},
+    {"index"},
+    {"__init__"},
+    {"cli"},
+]
+
+
+def layer(name: str) -> int:
+    for number, names in enumerate(LAYERS):
+        if name in names:
+            return number
+    raise AssertionError(f"{name} belongs to no layer")
+
+
+def imports(path: Path, at_import: bool) -> set[str]:
+    """The parts of sublex that a file imports: all of them, or only those loaded with the file."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found: set[str] = set()
+    inside = {n for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.Lambda)) for n in ast.walk(f)} if at_import else set()
+    for node in ast.walk(tree):
+        if node in inside:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "sublex":
+            parts = node.module.split(".")
+            names = [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
+            found |= {name if (ENGINE / name).exists() or (ENGINE / f"{name}.py").exists() else "__init__" for name in names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] if "." in alias.name else "__init__" for alias in node.names if alias.name.split(".")[0] == "sublex"}
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ENGINE)))
+def test_imports_go_one_way(path):
+    own = path.relative_to(ENGINE).parts[0].removesuffix(".py")
+    if own == "__init__":
+        return  # The public API names what is beneath it, inside functions.
+    for name in imports(path, at_import=False):
+        assert layer(name) <= layer(own), f"{path.relative_to(ENGINE)} imports sublex.{name}, which stands above it"
+
+
+def test_the_layers_name_every_part():
+    parts = {path.relative_to(ENGINE).parts[0].removesuffix(".py") for path in FILES}
+    assert parts == set().union(*LAYERS)
+
+
+def functions(path: Path, decorator: str) -> list[ast.FunctionDef]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and any(decorator in ast.unparse(d) for d in node.decorator_list)
+    ]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ENGINE)))
+def test_kernels_live_in_kernels_and_are_cached(path):
+    for function in functions(path, "njit"):
+        assert path.name == "kernels.py", f"{function.name} is a kernel outside kernels.py"
+        assert all("cache=True" in ast.unparse(d) and "nogil=True" in ast.unparse(d) for d in function.decorator_list)
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p.name == "kernels.py"], ids=lambda p: str(p.relative_to(ENGINE)))
+def test_kernels_import_nothing_of_ours(path):
+    assert imports(path, at_import=False) == set()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ENGINE)))
+def test_nothing_is_unpickled_evaluated_or_printed(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"\bpickle\b|allow_pickle=True|\beval\(|\bexec\(|fastmath=True", text)
+    if path.relative_to(ENGINE).parts[0] != "cli":
+        assert not re.search(r"^\s*print\(", text, re.MULTILINE)
+
+
+def test_the_copies_of_the_spare_bytes_agree():
+    from sublex.analysis import kernels as analysis
+    from sublex.readers import batch
+    from sublex.readers import kernels as readers
+
+    assert analysis.SPARE == readers.SPARE == batch.SPARE

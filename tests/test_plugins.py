@@ -1,0 +1,198 @@
+"""Loading plugins: each by itself, each hook documented and tested, each failure one sentence that hurts nobody else."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import subprocess
+import sys
+import types
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import click
+import pytest
+
+from sublex import hookspecs, plugins
+from sublex.base import Document, Param
+from sublex.errors import InputError, UnknownName
+from sublex.hookspecs import hookimpl
+
+ROOT = Path(__file__).parents[1]
+HOOKS = [name for name, f in inspect.getmembers(hookspecs, inspect.isfunction) if f.__module__ == hookspecs.__name__]
+
+
+def registry(monkeypatch, **modules) -> plugins.Registry:
+    """A registry of the built-ins and of modules made here, one entry point each."""
+    points = [point for point in plugins.entry_points(group=plugins.GROUP) if point.value.startswith(plugins.OWN)]
+    for name, members in modules.items():
+        module = types.ModuleType(f"made_{name}")
+        vars(module).update({"sublex_api": 1} | members)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        points.append(EntryPoint(name, module.__name__, plugins.GROUP))
+    return plugins.Registry(points)
+
+
+def analyzers(**named):
+    """A module that registers analyzers."""
+
+    @hookimpl
+    def register_analyzers(register):
+        for name, factory in named.items():
+            register(name, factory, [Param("loud", bool, False), Param("k", float, 1.0, range=(0, 2))])
+
+    return {"register_analyzers": register_analyzers}
+
+
+class Shout:
+    def __init__(self, loud=False, k=1.0):
+        self.loud = loud
+
+    def terms(self, token):
+        return [token.upper() if self.loud else token]
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_has_a_heading_with_its_arguments_and_a_test(hook):
+    arguments = ", ".join(inspect.signature(getattr(hookspecs, hook)).parameters)
+    assert re.search(rf"^### {hook}\({arguments}\)$", (ROOT / "docs/plugins.md").read_text(), re.MULTILINE)
+    assert f"test_hook_{hook}" in globals()
+
+
+def test_hook_register_readers(monkeypatch, tmp_path):
+    class Lines:
+        def detect(self, path, head):
+            return path.endswith(".lines")
+
+        def read(self, source, report):
+            with source.open() as stream:
+                for number, line in enumerate(stream):
+                    yield Document(f"line-{number}", line.decode())
+
+    @hookimpl
+    def register_readers(register):
+        register("lines", Lines)
+
+    found = registry(monkeypatch, lines={"register_readers": register_readers})
+    monkeypatch.setattr(plugins, "load", lambda: found)
+    import sublex
+
+    (tmp_path / "x.lines").write_text("one whale\ntwo whales\n")
+    index = sublex.build(tmp_path / "x.lines", tmp_path / "index")
+    assert index.term("whale").df == 2 and "line-1" in index
+
+
+def test_hook_register_analyzers(monkeypatch, tmp_path):
+    found = registry(monkeypatch, shout=analyzers(shout=Shout))
+    monkeypatch.setattr(plugins, "load", lambda: found)
+    import sublex
+
+    index = sublex.build([Document("a", "Whale whale")], tmp_path / "index", analyzer="shout(loud=true)")
+    assert [term.term for term in index.terms()] == ["WHALE"]
+    assert sublex.open(tmp_path / "index").analyze("ship") == ["SHIP"]
+
+
+def test_hook_register_commands(monkeypatch):
+    @hookimpl
+    def register_commands(cli):
+        @cli.command()
+        def hello():
+            click.echo("hello from a plugin")
+
+    found = registry(monkeypatch, hello={"register_commands": register_commands})
+    monkeypatch.setattr(plugins, "load", lambda: found)
+    from click.testing import CliRunner
+
+    from sublex.cli import Commands
+
+    group = Commands("sublex")
+    assert CliRunner().invoke(group, ["hello"]).output == "hello from a plugin\n"
+    assert "hello" in CliRunner().invoke(group, ["--help"]).output
+
+
+@pytest.mark.parametrize(
+    ("members", "sentence"),
+    [
+        ({"sublex_api": 99}, "it is written for plugin API 99, and this Sublex has 1"),
+        ({"sublex_api": None}, "it is written for plugin API None, and this Sublex has 1"),
+        ({"register_nonsense": hookimpl(lambda register: None)}, "unknown hook"),
+        ({"register_analyzers": hookimpl(lambda register: 1 / 0)}, "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_plugin_that_fails_costs_its_own_names_only(monkeypatch, members, sentence):
+    found = registry(monkeypatch, bad=members, shout=analyzers(shout=Shout))
+    failed = next(plugin for plugin in found.plugins if plugin.name == "bad")
+    assert sentence in failed.error
+    assert found.make("analyzer", "shout").terms("a") == ["a"] and found.make("analyzer", "english").terms("cranes") == ["crane"]
+    with pytest.raises(UnknownName, match="No analyzer bad: plugin bad failed to load"):
+        found.make("analyzer", "bad")
+
+
+def test_a_plugin_that_cannot_be_imported_says_so():
+    found = plugins.Registry([EntryPoint("gone", "no_such_module_here", plugins.GROUP)])
+    assert "no_such_module_here" in found.plugins[0].error
+
+
+def test_a_plugin_that_fails_half_way_registers_nothing(monkeypatch):
+    @hookimpl
+    def register_analyzers(register):
+        register("early", Shout)
+        raise RuntimeError("later")
+
+    found = registry(monkeypatch, half={"register_analyzers": register_analyzers})
+    assert "early" not in found.names("analyzer")
+
+
+def test_a_name_twice_fails_only_for_who_asks_for_it(monkeypatch):
+    found = registry(monkeypatch, one=analyzers(shout=Shout), two=analyzers(shout=Shout, other=Shout))
+    assert found.make("analyzer", "other").terms("a") == ["a"]
+    with pytest.raises(UnknownName, match="write one:shout or two:shout"):
+        found.make("analyzer", "shout")
+    assert found.make("analyzer", "two:shout(loud=true)").terms("a") == ["A"]
+
+
+def test_parameters_are_checked_against_what_was_declared(monkeypatch):
+    found = registry(monkeypatch, shout=analyzers(shout=Shout))
+    for text, sentence in {
+        "shout(volume=3)": "shout has no parameter volume; it takes loud, k.",
+        "shout(loud=3)": "shout: loud=3 should be of type bool.",
+        "shout(k=true)": "shout: k=true should be of type float.",
+        "shout(k=3)": "shout: k=3 lies outside 0 to 2.",
+    }.items():
+        with pytest.raises(InputError) as caught:
+            found.make("analyzer", text)
+        assert str(caught.value) == sentence
+    assert found.make("analyzer", "shout(k=2, loud=true)").loud
+
+
+def test_an_unknown_name_lists_what_there_is_and_the_nearest(monkeypatch):
+    with pytest.raises(UnknownName, match="No reader jsnl; did you mean jsonl\\? There are: beir, csv"):
+        registry(monkeypatch).find("reader", "jsnl")
+
+
+def test_only_wanted_plugins_are_loaded(monkeypatch):
+    monkeypatch.setenv("SUBLEX_PLUGINS", "nothing")
+    names = {plugin.name for plugin in plugins.load().plugins}
+    assert {"readers", "analyzers"} <= names
+
+
+def test_a_packaged_plugin_is_found_by_its_entry_point(tmp_path):
+    (tmp_path / "sublex_shout.py").write_text(
+        "from sublex.hookspecs import hookimpl\nsublex_api = 1\nclass Shout:\n    def terms(self, token): return [token.upper()]\n"
+        "@hookimpl\ndef register_analyzers(register): register('shout', Shout)\n"
+    )
+    meta = tmp_path / "sublex_shout-0.3.dist-info"
+    meta.mkdir()
+    (meta / "METADATA").write_text("Metadata-Version: 2.1\nName: sublex-shout\nVersion: 0.3\n")
+    (meta / "entry_points.txt").write_text("[sublex]\nshout = sublex_shout\n")
+    command = [sys.executable, "-c", "from sublex.cli import main; main()", "plugins", "--format", "json"]
+    done = subprocess.run(command, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, capture_output=True, text=True, check=True)
+    shout = next(plugin for plugin in json.loads(done.stdout) if plugin["name"] == "shout")
+    assert shout["distribution"] == "sublex-shout" and shout["version"] == "0.3" and shout["registers"] == ["analyzer shout"]
+
+
+def test_registering_imports_nothing_heavy():
+    code = "import sys; from sublex import plugins; plugins.load(); print([m for m in ('numba', 'scipy', 'numpy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
