@@ -73,3 +73,30 @@ def _work(work: Callable[[], Any], write: int) -> None:
 def run(work: Callable[[], Any]) -> Ended:
     """Run something in a child and wait for its end."""
     return Child(work).wait()
+
+
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate")
+
+
+def at_change(number: int, act: Callable[[], None]) -> None:
+    """Do something just before the n-th time that this process opens a file to write, renames, removes or makes a folder.
+
+    What `act` raises comes out of that call. There is no way back, so this is for a child only.
+    """
+    left = number
+
+    def hook(event: str, args: tuple[Any, ...]) -> None:
+        nonlocal left
+        opened = event == "open" and not isinstance(args[0], int) and args[2] & WRITING
+        if opened or event in CHANGES:
+            left -= 1
+            if left == 0:
+                act()
+
+    sys.addaudithook(hook)
+
+
+def kill_self(number: signal.Signals = signal.SIGKILL) -> None:
+    """Get a signal at this very moment."""
+    os.kill(os.getpid(), number)

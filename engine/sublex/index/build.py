@@ -21,8 +21,9 @@ from sublex.analysis.tokens import Tokens, tokenize
 from sublex.base import Analyzer
 from sublex.errors import InputError
 from sublex.index import texts
+from sublex.index.docnos import write_docnos
 from sublex.index.format import FolderWriter
-from sublex.index.merge import TextWriter, merge, write_docnos
+from sublex.index.merge import TextWriter, merge
 from sublex.index.outcome import Outcome
 from sublex.index.run import Part, Run
 from sublex.index.segment import Segment
@@ -94,7 +95,7 @@ class Building:
 
         def jobs() -> Iterator[Callable[[], _Counted]]:
             nonlocal done
-            while held.run.nbytes + self._docnos.nbytes < self.settings.memory or not held.run.docs:
+            while held.run.nbytes + held.nbytes + self._docnos.nbytes < self.settings.memory or not held.run.docs:
                 found = next(prepared, None)
                 if found is None:
                     done = True
@@ -191,13 +192,17 @@ class _Held:
         self.run = Run(settings.analyzer)
         self._folder = FolderWriter(path)
         self._texts = TextWriter(self._folder) if "text" in settings.store else None
-        self._docnos: list[bytes] = []
+        self._docnos: list[tuple[np.ndarray, np.ndarray]] = []
+        self.nbytes = 0
 
     def take(self, counted: _Counted, outcome: Outcome) -> None:
         """Add a counted batch."""
-        kept = counted.batch.docno_list(counted.keep)
-        outcome.empty += [kept[k].decode() for k in np.flatnonzero(counted.part.lengths == 0)]
-        self._docnos += kept
+        batch = counted.batch
+        kept = np.flatnonzero(counted.keep)
+        outcome.empty += [batch.docno(k) for k in kept[counted.part.lengths == 0].tolist()]
+        sizes = np.diff(batch.docno_ends, prepend=0)
+        self._docnos.append((batch.docnos[np.repeat(counted.keep, sizes)], sizes[kept]))
+        self.nbytes += self._docnos[-1][0].nbytes + self._docnos[-1][1].nbytes
         self.run.add(counted.part, counted.numbers)
         if self._texts and counted.blocks:
             self._texts.add(np.frombuffer(counted.blocks.data, np.uint8), counted.blocks.sizes, counted.blocks.counts)

@@ -108,9 +108,11 @@ def sweep(root: Path, manifest: Manifest | None, building: bool = True) -> None:
 
 
 @contextmanager
-def locked(root: Path, what: str) -> Iterator[None]:
-    """Be the only writer; the folder is made where it is absent."""
+def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
+    """Be the only writer; with `create` the folder is made where it is absent, and removed if nothing came of it."""
     try:
+        if not create:
+            read(root)
         if root.exists() and not root.is_dir():
             raise IndexProblem(f"{root} is a file, not a folder for an index.")
         if root.is_dir() and not (root / LOCK).exists() and any(root.iterdir()):
@@ -126,7 +128,12 @@ def locked(root: Path, what: str) -> Iterator[None]:
             file.truncate(0)
             file.write(f"sublex {what}, process {os.getpid()}")
             file.flush()
-            yield
+            try:
+                yield
+            finally:
+                if create and {path.name for path in root.iterdir()} == {LOCK}:
+                    (root / LOCK).unlink()
+                    root.rmdir()
     except OSError as error:
         raise _plainly(error, root) from None
 

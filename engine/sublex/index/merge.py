@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 
 from sublex.index import kernels
+from sublex.index.docnos import write_docnos
 from sublex.index.format import FolderWriter, smallest
-from sublex.index.run import PostingsWriter, put_strings
+from sublex.index.run import PostingsWriter
 from sublex.index.segment import Segment, spans
 from sublex.index.texts import compress
 
 TERMS = 1 << 16
 POSTINGS = 1 << 20
-# Strings up to this length are sorted as big-endian words, which is fast.
-SHORT = 64
 
 
 def merge(segments: list[Segment], folder: FolderWriter, each: Callable[..., Any]) -> dict[str, int]:
@@ -34,7 +33,7 @@ def merge(segments: list[Segment], folder: FolderWriter, each: Callable[..., Any
     uniques = np.concatenate([segment.uniques[mask] for segment, mask in zip(segments, live, strict=True)])
     folder.put("lengths", smallest(lengths))
     folder.put("uniques", smallest(uniques))
-    write_docnos(folder, [docno for s, mask in zip(segments, live, strict=True) for docno in _live_docnos(s, mask)])
+    write_docnos(folder, [_live_docnos(segment, mask) for segment, mask in zip(segments, live, strict=True)])
     if all("document_terms" in segment.folder for segment in segments):
         _merge_document_terms(segments, merged.ranks, live, folder, each)
     if all("texts" in segment.folder for segment in segments):
@@ -43,26 +42,9 @@ def merge(segments: list[Segment], folder: FolderWriter, each: Callable[..., Any
     return {"docs": len(lengths), "tokens": tokens, "terms": merged.terms, "postings": merged.postings}
 
 
-def write_docnos(folder: FolderWriter, docnos: list[bytes]) -> None:
-    """Docnos, and the documents in the order of their bytes."""
-    put_strings(folder, "docno", docnos)
-    folder.put("docno_order", smallest(byte_order(docnos)))
-
-
-def byte_order(strings: list[bytes]) -> np.ndarray:
-    """The places of the strings in ascending order of their bytes; equal ones keep theirs."""
-    longest = max(map(len, strings), default=0)
-    if longest > SHORT:
-        return np.fromiter(sorted(range(len(strings)), key=strings.__getitem__), np.int64, len(strings))
-    width = max(8, -(-longest // 8) * 8)
-    words = np.array(strings, f"S{width}").view(">u8").reshape(len(strings), -1).astype(np.uint64)
-    lengths = np.fromiter(map(len, strings), np.int64, len(strings))
-    return np.lexsort((lengths, *words.T[::-1]))
-
-
-def _live_docnos(segment: Segment, mask: np.ndarray) -> list[bytes]:
-    docnos = segment.docnos.list()
-    return docnos if mask.all() else [docnos[doc] for doc in np.flatnonzero(mask)]
+def _live_docnos(segment: Segment, live: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    arena, sizes = segment.docnos.arrays()
+    return (arena, sizes) if live.all() else (arena[np.repeat(live, sizes)], sizes[live])
 
 
 def _document_maps(segments: list[Segment]) -> list[np.ndarray]:

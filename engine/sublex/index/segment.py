@@ -44,6 +44,10 @@ class Strings:
         cuts = (starts - starts[0]).tolist()
         return [data[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
 
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """All of them: the bytes end to end, and the size of each."""
+        return self._arena.all(), np.diff(self.starts)
+
     def bisect(self, wanted: bytes, order: np.ndarray | None = None) -> int:
         """How many of the strings, which ascend (in `order`, where given), are smaller than the wanted one."""
         low, high = 0, len(self)

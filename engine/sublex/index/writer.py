@@ -78,7 +78,7 @@ def create(
     resume: bool = False,
 ) -> Outcome:
     """Build an index of the input; an existing one is replaced only with `overwrite`, and only at the end."""
-    with files.locked(root, "index"):
+    with files.locked(root, "index", create=True):
         old = files.read(root) if (root / files.MANIFEST).exists() else None
         if old and not overwrite:
             raise IndexProblem(f"{root} is already an index; --overwrite replaces it, and sublex add adds to it.")

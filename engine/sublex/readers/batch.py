@@ -38,11 +38,6 @@ class Batch:
         """A document's docno."""
         return self.docnos[self.docno_ends[k - 1] if k else 0 : self.docno_ends[k]].tobytes().decode()
 
-    def docno_list(self, keep: np.ndarray) -> list[bytes]:
-        """The docnos of the documents to keep."""
-        data, ends = self.docnos.tobytes(), self.docno_ends.tolist()
-        return [data[a:b] for a, b, kept in zip([0, *ends], ends, keep.tolist(), strict=False) if kept]
-
 
 Make = Callable[[], Batch]
 

@@ -1,0 +1,720 @@
+"""Writers that fail, are killed, meet each other or get bad input: the index is then the old one or the new one, whole."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from child import Child, Ended, at_change, kill_self, run
+
+import sublex
+from sublex import plugins
+from sublex.base import Document
+from sublex.errors import IndexProblem, InputError, SublexError
+from sublex.index import format as format_module
+from sublex.index import manifest as manifests
+from sublex.index import writer
+from sublex.index.api import add as add_documents
+from sublex.index.api import create
+from sublex.index.build import Settings
+from sublex.index.check import check
+from sublex.index.writer import delete, merge_all
+from sublex.readers import batch, jsonl
+
+OLD = [Document(f"d{k}", f"whale ship t{k} " + " ".join(f"w{k * j % 997}" for j in range(60)), "Title") for k in range(300)]
+NEW = [Document(f"d{k}", f"harpoon t{k}") for k in range(290, 420)]
+DELETED = [f"d{k}" for k in range(0, 60, 7)]
+GONE = [f"d{k}" for k in range(100, 160)]
+
+
+class Change(NamedTuple):
+    """A way to write: what to call, and the docnos that the index has before and after."""
+
+    make: Callable[[Path], Any]
+    before: frozenset[str]
+    after: frozenset[str]
+
+
+HELD = frozenset(document.docno for document in OLD) - {*DELETED}
+ADDED = frozenset(document.docno for document in NEW)
+CHANGES = {
+    "index": Change(lambda root: create(root, NEW, overwrite=True, workers=2), HELD, ADDED),
+    "add": Change(lambda root: add_documents(root, NEW, duplicates="last", workers=2), HELD, HELD | ADDED),
+    "delete": Change(lambda root: delete(root, GONE), HELD, HELD - {*GONE}),
+    "merge": Change(lambda root: merge_all(root, 2), HELD, HELD),
+}
+change = pytest.mark.parametrize("what", CHANGES)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of two segments with deletions: every kind of writing has something to do."""
+    index = sublex.build(OLD[:200], tmp_path_factory.mktemp("whole") / "index")
+    index.add(OLD[200:])
+    index.delete(DELETED)
+    return index.path
+
+
+@pytest.fixture
+def copy(whole: Path, tmp_path: Path) -> Path:
+    """The index to be written to by one test."""
+    return Path(shutil.copytree(whole, tmp_path / "index"))
+
+
+def fresh(whole: Path, root: Path) -> None:
+    """Put the index back as it was."""
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.copytree(whole, root)
+
+
+def docnos(root: Path) -> frozenset[str]:
+    """The live documents of an index that is whole."""
+    index = sublex.open(root)
+    assert check(root) == []
+    found = [index.docno(doc) for doc in index.corpus.docs]
+    assert len(found) == len(set(found)) == len(index)
+    assert index.statistics.tokens == index.corpus.lengths.sum()
+    return frozenset(found)
+
+
+def is_whole(root: Path, made: Change, what: str) -> bool:
+    """Whether the index is the new one; it is whole in either case, and can be written to."""
+    found, segments = docnos(root), len(sublex.open(root).segments)
+    is_new = segments == 1 if made.before == made.after else found == made.after
+    assert is_new or found == made.before, f"{what}: neither the old index nor the new one"
+    assert is_new or segments == 2, what
+    index = sublex.open(root)
+    index.add([Document("another", "whale")])
+    index.delete(["another"])
+    assert docnos(root) == found, what
+    assert_tidy(root)
+    return is_new
+
+
+def assert_tidy(root: Path) -> None:
+    """Nothing of interrupted writers or older generations is left."""
+    manifest = manifests.read(root)
+    left = {path.name for path in root.iterdir()}
+    assert left <= {"index.json", "lock", "segments", "last-build.tsv"}
+    assert {path.name for path in (root / "segments").iterdir()} == {entry["name"] for entry in manifest["segments"]}
+    for entry in manifest["segments"]:
+        folders = [path.name for path in (root / "segments" / entry["name"]).iterdir() if path.is_dir()]
+        assert folders == ([entry["deleted"]["name"]] if entry.get("deleted") else [])
+
+
+# Killed and interrupted.
+
+
+@change
+def test_a_writer_killed_at_random_moments_leaves_a_whole_index(whole, tmp_path, what):
+    made, root = CHANGES[what], tmp_path / "index"
+    fresh(whole, root)
+    begin = time.monotonic()
+    assert run(partial(made.make, root)).error is None
+    duration = time.monotonic() - begin
+    chance = random.Random(what)
+    for k in range(13):
+        fresh(whole, root)
+        child = Child(partial(made.make, root))
+        time.sleep(duration * (k + chance.random()) / 13)
+        child.send(signal.SIGKILL)
+        child.wait()
+        is_whole(root, made, f"{what} killed in part {k} of 13 of its time")
+
+
+def at_every_change(whole: Path, root: Path, made: Change, act: Callable[[], None]) -> Iterator[tuple[int, Ended]]:
+    """Run a writer again and again, `act` coming before its first change to the disk, its second, and so on to the last."""
+    for number in count(1):
+        fresh(whole, root)
+
+        def work(number: int = number) -> bool:
+            reached = []
+            at_change(number, lambda: (reached.append(True), act()))
+            try:
+                made.make(root)
+            except SublexError as error:
+                return error
+            return bool(reached)
+
+        ended = run(work)
+        yield number, ended
+        if ended == Ended(answer=False):
+            assert number > 5
+            return
+
+
+@change
+def test_a_writer_killed_before_any_change_to_the_disk_leaves_a_whole_index(whole, tmp_path, what):
+    made, root, new = CHANGES[what], tmp_path / "index", []
+    for number, ended in at_every_change(whole, root, made, kill_self):
+        assert ended.signal == "SIGKILL" or ended.answer is False, ended
+        new.append(is_whole(root, made, f"{what} killed before its change {number}"))
+    assert new == sorted(new), "a later kill left an older index"
+    assert not new[0]
+    assert new[-1]
+
+
+@change
+def test_a_writer_interrupted_before_any_change_to_the_disk_leaves_a_whole_index(whole, tmp_path, what):
+    made, root = CHANGES[what], tmp_path / "index"
+    for number, ended in at_every_change(whole, root, made, partial(kill_self, signal.SIGINT)):
+        assert isinstance(ended.error, KeyboardInterrupt) or ended.answer is not None, ended
+        assert not (root / "building").exists(), f"{what} interrupted before its change {number}"
+        is_whole(root, made, f"{what} interrupted before its change {number}")
+
+
+FAILURES = {
+    "a full disk": (OSError(errno.ENOSPC, "No space left on device"), "The disk is full; .* is as it was before. Make room"),
+    "no permission": (PermissionError(errno.EACCES, "Permission denied"), "Cannot write .*: Permission denied; the index is as it was"),
+}
+
+
+@change
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_change_to_the_disk_that_fails_is_told_in_one_sentence_and_leaves_the_old_index(whole, tmp_path, what, failure):
+    made, root = CHANGES[what], tmp_path / "index"
+    error, sentence = FAILURES[failure]
+
+    def fail() -> None:
+        raise error
+
+    told = 0
+    for number, ended in at_every_change(whole, root, made, fail):
+        where = f"{what} failing in its change {number}"
+        assert ended.error is None, f"{where}: {ended.error!r}"
+        failed = isinstance(ended.answer, SublexError)
+        if failed:
+            told += 1
+            assert_one_sentence(ended.answer, sentence)
+        assert is_whole(root, made, where) != failed, f"{where}: it said {ended.answer}"
+    assert told > 5
+
+
+def assert_one_sentence(error: SublexError, sentence: str) -> None:
+    """The message of an error is one line that says this."""
+    with pytest.raises(SublexError, match=sentence):
+        raise error
+    assert "\n" not in str(error)
+
+
+@change
+def test_a_disk_that_fills_while_a_component_is_written_leaves_the_old_index(whole, tmp_path, monkeypatch, what):
+    made, root = CHANGES[what], tmp_path / "index"
+    write = format_module._write_all
+    for number in count():
+        left = number
+
+        def full(file: Any, data: Any) -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            write(file, data)
+
+        fresh(whole, root)
+        monkeypatch.setattr(format_module, "_write_all", full)
+        try:
+            made.make(root)
+            break
+        except IndexProblem as error:
+            assert_one_sentence(error, "The disk is full; .* is as it was before")
+        finally:
+            monkeypatch.setattr(format_module, "_write_all", write)
+        assert not is_whole(root, made, f"{what} with room for {number} pieces")
+    assert number > 5
+    assert is_whole(root, made, what)
+
+
+@pytest.mark.parametrize("limit", [1, 100, 500, 3_000, 20_000])
+def test_a_limit_on_the_size_of_files_is_told_and_leaves_the_old_index(copy, limit):
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        create(copy, OLD, overwrite=True)
+
+    ended = run(limited)
+    assert_one_sentence(ended.error, "Cannot write .*: File too large; the index is as it was before")
+    assert docnos(copy) == HELD
+
+
+@pytest.mark.parametrize("mode", [0o555, 0o000])
+def test_a_folder_where_nothing_may_be_written_is_told(whole, mode):
+    """As an ordinary user, which the superuser becomes for it."""
+    with tempfile.TemporaryDirectory(prefix="sublex-test-") as place:
+        parent, root = Path(place), Path(place) / "there" / "index"
+        shutil.copytree(whole, root)
+        (parent / "there").chmod(mode)
+        root.chmod(mode)
+        parent.chmod(0o755)
+
+        def as_nobody(make: Callable[[Path], Any], where: Path) -> Any:
+            if os.geteuid() == 0:
+                os.setuid(65534)
+            return make(where)
+
+        for made in CHANGES.values():
+            for where in (root, parent / "there" / "new"):
+                error = run(partial(as_nobody, made.make, where)).error
+                assert_one_sentence(error, "Permission denied" if where == root or made is CHANGES["index"] else "Permission|No index")
+        (parent / "there").chmod(0o755)
+        root.chmod(0o755)
+        assert docnos(root) == HELD
+
+
+# One writer at a time.
+
+
+class Busy(NamedTuple):
+    """A child that is building and waits for more documents until it is told to go on."""
+
+    child: Child
+    more: int
+
+    def go_on(self) -> Ended:
+        os.close(self.more)
+        return self.child.wait()
+
+
+def busy(root: Path, **options: Any) -> Busy:
+    """Start to build in another process, and return once it has the lock."""
+    started, start = os.pipe()
+    wait, more = os.pipe()
+
+    def slow() -> Iterator[Document]:
+        yield Document("slow", "whale")
+        os.write(start, b"x")
+        os.close(more)
+        os.read(wait, 1)
+        yield Document("slower", "ship")
+
+    child = Child(lambda: create(root, slow(), **options) and None)
+    os.close(wait)
+    os.close(start)
+    assert os.read(started, 1) == b"x"
+    os.close(started)
+    return Busy(child, more)
+
+
+@change
+def test_a_second_writer_is_refused_and_told_who_is_writing(copy, what):
+    made = CHANGES[what]
+    other = busy(copy, overwrite=True)
+    with pytest.raises(IndexProblem, match=rf"is being written by sublex index, process {other.child.pid}; wait until"):
+        made.make(copy)
+    assert docnos(copy) == HELD
+    assert other.go_on() == Ended()
+    assert docnos(copy) == {"slow", "slower"}
+    sublex.open(copy).delete("slow")
+
+
+def test_the_lock_of_a_killed_writer_is_free(tmp_path):
+    other = busy(tmp_path / "index")
+    other.child.send(signal.SIGKILL)
+    assert other.go_on().signal == "SIGKILL"
+    with pytest.raises(IndexProblem, match="its build was interrupted"):
+        sublex.open(tmp_path / "index")
+    assert len(sublex.build(OLD, tmp_path / "index")) == len(OLD)
+
+
+def test_an_index_can_be_read_while_it_is_replaced(copy):
+    other = busy(copy, overwrite=True)
+    reader = sublex.open(copy)
+    assert docnos(copy) == HELD
+    other.go_on()
+    assert reader.term("whale").df == len(HELD)
+    assert sublex.open(copy).term("whale").df == 1
+
+
+def test_two_writers_that_take_turns_lose_nothing(tmp_path):
+    sublex.build([Document("first", "whale")], tmp_path / "index")
+
+    def add(name: str) -> int:
+        refused = 0
+        for k in range(8):
+            while True:
+                try:
+                    add_documents(tmp_path / "index", [Document(f"{name}{k}", "ship")])
+                    break
+                except IndexProblem:
+                    refused += 1
+        return refused
+
+    children = [Child(partial(add, name)) for name in ("a", "b", "c")]
+    assert [child.wait().error for child in children] == [None] * 3
+    assert docnos(tmp_path / "index") == {"first"} | {f"{name}{k}" for name in "abc" for k in range(8)}
+
+
+# Overwriting.
+
+
+def test_an_existing_index_is_not_replaced_without_the_flag(copy):
+    before = (copy / "index.json").read_bytes()
+    with pytest.raises(IndexProblem, match="is already an index; --overwrite replaces it, and sublex add adds to it"):
+        sublex.build(NEW, copy)
+    assert (copy / "index.json").read_bytes() == before
+    assert docnos(copy) == HELD
+
+
+def test_with_the_flag_it_is_replaced_whole(copy):
+    generation = sublex.open(copy).generation
+    index = sublex.build(NEW, copy, overwrite=True, analyzer="plain", store="none")
+    assert docnos(copy) == ADDED
+    assert index.generation == generation + 1
+    assert str(index.analyzer) == "plain"
+    assert_tidy(copy)
+
+
+def broken(given: list[Document]) -> Iterator[Document]:
+    """Documents that end in an error."""
+    yield from given
+    raise RuntimeError("the source broke")
+
+
+def test_an_error_of_the_source_leaves_the_old_index(copy):
+    for make in (
+        lambda: sublex.build(broken(NEW), copy, overwrite=True),
+        lambda: sublex.open(copy).add(broken(NEW), duplicates="last"),
+    ):
+        with pytest.raises(RuntimeError, match="the source broke"):
+            make()
+        assert docnos(copy) == HELD
+        assert_tidy(copy)
+
+
+def test_a_folder_with_other_files_is_not_touched(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    for make in CHANGES.values():
+        with pytest.raises(IndexProblem):
+            make.make(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_file_is_not_replaced_by_an_index(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for make in CHANGES.values():
+        for place in (tmp_path / "file", tmp_path / "file" / "below"):
+            with pytest.raises(IndexProblem):
+                make.make(place)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("what", ["add", "delete", "merge"])
+def test_an_index_that_is_not_there_is_not_made_by_changing_it(tmp_path, what):
+    with pytest.raises(IndexProblem, match="No index at .*; make one by: sublex index absent"):
+        CHANGES[what].make(tmp_path / "absent")
+    assert not (tmp_path / "absent").exists()
+
+
+# Going on with an interrupted build.
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of documents that comes in a dozen batches."""
+    monkeypatch.setattr(batch, "BATCH_BYTES", 8_000)
+    monkeypatch.setattr(jsonl, "BATCH_BYTES", 8_000)
+    lines = [json.dumps({"id": d.docno, "title": d.title, "text": d.text}) for d in [*OLD, *OLD[:20]]]
+    lines[77] = '{"id": "broken"'
+    lines[200] = '{"id": "odd", "text": "odd", "x": [1, 2]}'
+    (tmp_path / "source.jsonl").write_text("\n".join(lines))
+    return tmp_path / "source.jsonl"
+
+
+def resumable(root: Path, source: Path | str, analyzer: str = "english", store: tuple[str, ...] = writer.PARTS, **options: Any) -> Any:
+    """Build from a file with hardly any memory: every batch is spilled."""
+    registry = plugins.load()
+    made = Settings(registry.make("analyzer", analyzer), frozenset(store), 2, 1, "first")
+    given = sublex.index.api.to_input(str(source), registry, None, False)
+    return writer.create(root, given, made, "sublex", lambda docs: None, **options)
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    """Every file of an index but the lock."""
+    return {str(f.relative_to(root)): f.read_bytes() for f in sorted(root.rglob("*")) if f.is_file() and f.name != "lock"}
+
+
+def interrupt(root: Path, source: Path, number: int, how: signal.Signals = signal.SIGKILL, **options: Any) -> Ended:
+    """Build in a child that gets a signal before its n-th change to the disk."""
+
+    def work() -> None:
+        at_change(number, partial(kill_self, how))
+        resumable(root, source, **options)
+
+    return run(work)
+
+
+def test_a_resumed_build_gives_the_bytes_of_one_that_was_not_interrupted(tmp_path, source):
+    outcome = resumable(tmp_path / "expected", source)
+    expected = contents(tmp_path / "expected")
+    number, spilled = 1, set()
+    while True:
+        root = tmp_path / str(number)
+        ended = interrupt(root, source, number)
+        spilled.add(len(list(root.glob("building/spill-*"))))
+        if ended.signal:
+            resumed = resumable(root, source, resume=True)
+            assert contents(root) == expected, f"killed before change {number}"
+            assert resumed.rows() == outcome.rows(), f"killed before change {number}"
+            assert_tidy(root)
+        shutil.rmtree(root)
+        if not ended.signal:
+            break
+        number += 5 if number > 60 else 1
+    assert spilled >= {1, 2, 3, 4, 5}
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_build_can_be_interrupted_and_resumed_many_times(tmp_path, source, how):
+    resumable(tmp_path / "expected", source)
+    root, spills = tmp_path / "index", []
+    for _ in range(100):
+        ended = interrupt(root, source, 70, how, resume=True)
+        if not ended.signal and not ended.error:
+            break
+        spills.append(len(list(root.glob("building/spill-*"))))
+    assert contents(root) == contents(tmp_path / "expected")
+    assert len(spills) > 3
+    assert spills == sorted(spills)
+
+
+def interrupted(root: Path, source: Path) -> None:
+    """Leave a build behind that has got some way."""
+    assert interrupt(root, source, 200).signal
+    assert (root / "building" / "journal.json").exists()
+
+
+def test_without_resume_an_interrupted_build_starts_again(tmp_path, source):
+    interrupted(tmp_path / "index", source)
+    resumable(tmp_path / "index", source)
+    resumable(tmp_path / "expected", source)
+    assert contents(tmp_path / "index") == contents(tmp_path / "expected")
+    assert_tidy(tmp_path / "index")
+
+
+def test_resume_refuses_changed_sources_and_settings_and_keeps_what_there_is(tmp_path, source):
+    root = tmp_path / "index"
+    interrupted(root, source)
+    text = source.read_text()
+    status = source.stat()
+    (tmp_path / "other.jsonl").write_text(text)
+    source.write_text(text + " ")
+    wrong = [
+        lambda: resumable(root, source, resume=True),
+        lambda: resumable(root, tmp_path / "other.jsonl", resume=True),
+        lambda: (source.write_text(text), resumable(root, source, resume=True)),
+        lambda: (os.utime(source, ns=(status.st_atime_ns, status.st_mtime_ns)), resumable(root, source, "plain", resume=True)),
+        lambda: resumable(root, source, store=("text",), resume=True),
+    ]
+    for k, again in enumerate(wrong):
+        with pytest.raises(InputError, match="changed since the build was interrupted: start again without --resume"):
+            again()
+        assert (root / "building" / "journal.json").exists(), k
+    resumable(root, source, resume=True)
+    resumable(tmp_path / "expected", source)
+    assert contents(root) == contents(tmp_path / "expected")
+
+
+def test_resume_refuses_what_cannot_be_read_twice(tmp_path, source):
+    interrupted(tmp_path / "index", source)
+    for given in ("-", [Document("a", "whale")]):
+        with pytest.raises(InputError, match="cannot be read again, so --resume cannot go on; start again without it"):
+            sublex.build(given, tmp_path / "index", reader="jsonl" if given == "-" else None, resume=True)
+    assert (tmp_path / "index" / "building" / "journal.json").exists()
+
+
+def test_resume_without_anything_to_resume_is_a_build(tmp_path, source):
+    resumable(tmp_path / "index", source, resume=True)
+    resumable(tmp_path / "expected", source)
+    assert contents(tmp_path / "index") == contents(tmp_path / "expected")
+
+
+def test_a_replacement_is_resumed_while_the_old_index_stays(copy, source, tmp_path):
+    assert interrupt(copy, source, 200, overwrite=True).signal
+    assert docnos(copy) == HELD
+    resumable(copy, source, resume=True, overwrite=True)
+    assert docnos(copy) == {document.docno for document in OLD if document.docno not in ("d77", "d200")} | {"odd"}
+    assert_tidy(copy)
+
+
+def test_another_writer_gives_up_what_was_interrupted(copy, source):
+    assert interrupt(copy, source, 200, overwrite=True).signal
+    delete(copy, GONE[:1])
+    assert_tidy(copy)
+
+
+# Bad input: one clear sentence, and the index as it was.
+
+
+def write(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+LINES = b"".join(json.dumps({"id": d.docno, "text": d.text}).encode() + b"\n" for d in OLD)
+BAD = {
+    "a missing file": (lambda p: p / "absent.jsonl", "No file or folder .*absent.jsonl"),
+    "an empty file": (lambda p: write(p / "a.jsonl", b""), "a.jsonl is empty"),
+    "an empty folder": (lambda p: (p / "empty").mkdir() or p / "empty", "empty holds no file whose format a reader knows"),
+    "no documents": (lambda p: [], "There is no document to index"),
+    "malformed lines only": (
+        lambda p: write(p / "a.jsonl", b"{\n{\n"),
+        r"There is no document to index; the first of 2 malformed records is .*a.jsonl:1: not JSON",
+    ),
+    "an unknown format": (lambda p: write(p / "a.bin", bytes(range(256)) * 40), "No reader knows the format of .*a.bin"),
+    "a truncated gzip": (lambda p: write(p / "a.jsonl.gz", gzip.compress(LINES)[:-2000]), "a.jsonl.gz is cut short"),
+    "a damaged gzip": (lambda p: write(p / "a.jsonl.gz", spoilt(gzip.compress(LINES))), "a.jsonl.gz (cannot be decompressed|is cut short)"),
+    "a broken line, strictly": (lambda p: write(p / "a.jsonl", LINES + b"{"), "a.jsonl:301: not JSON.*--strict stops here"),
+    "NUL bytes only": (lambda p: write(p / "a.jsonl", bytes(10_000)), "No reader knows the format of .*a.jsonl"),
+    "a good file and a missing one": (lambda p: [write(p / "a.jsonl", LINES), p / "b.jsonl"], "No file or folder .*b.jsonl"),
+    "a folder as a reader's file": (lambda p: (p / "f").mkdir() or write(p / "f" / "x.bin", b"\x00\x01") and p / "f", "f holds no file"),
+}
+
+
+def spoilt(data: bytes) -> bytes:
+    """The data with its middle changed."""
+    middle = len(data) // 2
+    return data[:middle] + bytes(byte ^ 0x55 for byte in data[middle : middle + 50]) + data[middle + 50 :]
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("how", ["index", "overwrite", "add"])
+def test_bad_input_gets_one_sentence_and_changes_nothing(whole, tmp_path, bad, how):
+    give, sentence = BAD[bad]
+    root, given = tmp_path / "index", give(tmp_path)
+    before = {}
+    if how != "index":
+        fresh(whole, root)
+        before = contents(root)
+    with pytest.raises(InputError) as error:
+        if how == "add":
+            sublex.open(root).add(given, duplicates="last", strict="strictly" in bad)
+        else:
+            sublex.build(given, root, overwrite=how == "overwrite", strict="strictly" in bad)
+    assert_one_sentence(error.value, sentence)
+    if before:
+        assert contents(root) == before
+    else:
+        assert not root.exists() or {path.name for path in root.iterdir()} == {"lock"}
+        assert len(sublex.build(OLD, root)) == len(OLD)
+
+
+def test_nul_bytes_in_texts_are_kept_and_part_words(tmp_path):
+    source = write(tmp_path / "a.jsonl", b'{"id": "a", "text": "whale\\u0000ship"}\n\x00\x00\n{"id": "b\x00"}\n{"id": "b", "text": "sea"}\n')
+    index = sublex.build(source, tmp_path / "index")
+    assert index.document("a").text == "whale\0ship"
+    assert [term.term for term in index.terms()] == ["sea", "ship", "whale"]
+    listed = (tmp_path / "index" / "last-build.tsv").read_text().splitlines()
+    assert [line.split(":")[1] for line in listed] == ["2", "3"]
+
+
+def test_a_line_of_50_megabytes_is_one_document(tmp_path):
+    text = "whale ship harpoon sea " * (50_000_000 // 23)
+    source = write(tmp_path / "a.jsonl", b'{"id": "small", "text": "x"}\n{"id": "huge", "text": "' + text.encode() + b'"}\n{"id": "last", "text": "sea"}\n')
+    index = sublex.build(source, tmp_path / "index", memory="16MB")
+    assert len(index) == 3
+    assert index.term("whale")[1:3] == (1, 50_000_000 // 23)
+    assert index.document("huge").text == text
+    assert check(index.path) == []
+
+
+def test_a_malformed_line_of_50_megabytes_is_reported_briefly(tmp_path):
+    source = write(tmp_path / "a.jsonl", b'{"id": "a", "text": "x"}\n{"id": "huge", "text": "' + b"whale " * 8_000_000 + b'\n{"id": "b", "text": "y"}\n')
+    index = sublex.build(source, tmp_path / "index")
+    assert docnos(index.path) == {"a", "b"}
+    listed = (tmp_path / "index" / "last-build.tsv").read_text()
+    assert "a.jsonl:2: not JSON" in listed
+    assert len(listed) < 1000
+
+
+def test_a_document_of_a_million_words_is_indexed(tmp_path):
+    text = " ".join(f"w{k}" for k in range(1_000_000))
+    index = sublex.build([Document("a", "w1 w2"), Document("long", text), Document("b", "w1")], tmp_path / "index", memory="16MB")
+    assert index.statistics == (3, 1_000_003, 1_000_003)
+    assert index.term("w1").df == 3
+    assert index.term("w999999").df == 1
+    assert index.document("long").text == text
+    index.delete("long")
+    index.merge()
+    assert [term.term for term in index.terms()] == ["w1", "w2"]
+
+
+def test_ten_thousand_empty_documents_are_indexed_and_a_warning_says_so(tmp_path):
+    given = [Document(f"d{k}", "" if k % 2 else " \n", "") for k in range(10_000)]
+    outcome = create(tmp_path / "index", given)
+    assert dict((what, number) for what, number, _ in outcome.rows())["empty (indexed, but no terms)"] == 10_000
+    assert any("100% of the documents give no terms" in remark for remark in outcome.remarks())
+    index = sublex.open(tmp_path / "index")
+    assert index.statistics == (10_000, 0, 0)
+    assert list(index.terms()) == []
+    assert index.document("d1").text == ""
+    assert index.corpus.matrix().shape == (10_000, 0)
+    assert check(index.path) == []
+    index.add([Document("full", "whale")])
+    index.delete(["d1"])
+    index.merge()
+    assert index.statistics == (10_000, 1, 1)
+
+
+def test_too_little_memory_and_sizes_that_are_none_are_refused(tmp_path):
+    for memory, sentence in (("1MB", "1MB of memory is too little; give at least 16MB"), ("lots", "lots is not a size")):
+        with pytest.raises(InputError, match=sentence):
+            sublex.build(OLD, tmp_path / "index", memory=memory)
+    assert not (tmp_path / "index").exists()
+
+
+# The command line says it in one line, and ends with 2 (or 130).
+
+SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]
+
+
+def command(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*SUBLEX, *map(str, arguments)], capture_output=True, text=True, **options)
+
+
+def test_the_command_line_ends_with_2_and_one_line(copy, tmp_path):
+    bad = write(tmp_path / "a.jsonl.gz", gzip.compress(LINES)[:-1000])
+    for arguments, sentence in (
+        (("index", copy, bad, "--overwrite"), "is cut short"),
+        (("index", copy, tmp_path), "is already an index; --overwrite replaces it"),
+        (("add", copy, bad), "is cut short"),
+        (("delete", copy, "d1", "absent"), "No document absent in the index, so nothing was deleted"),
+        (("merge", tmp_path / "absent"), "No index at"),
+    ):
+        done = command(*arguments)
+        assert done.returncode == 2, arguments
+        assert sentence in done.stderr
+        lines = [line for line in done.stderr.splitlines() if not line.startswith(("Reading ", "Compiling "))]
+        assert len(lines) == 1, done.stderr
+        assert lines[0].startswith("sublex: ")
+    assert docnos(copy) == HELD
+
+
+def test_ctrl_c_on_the_command_line_says_that_the_index_is_as_before(copy):
+    process = subprocess.Popen([*SUBLEX, "index", str(copy), "-", "--overwrite"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdin.write(LINES.decode() * 5)
+    process.stdin.flush()
+    while not (copy / "building").exists():
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "sublex: interrupted; the index is as it was before."
+    assert "Traceback" not in said
+    assert docnos(copy) == HELD
+    assert not (copy / "building").exists()
