@@ -71,7 +71,7 @@ def by_library(data: bytes) -> Read:
     """Read by the standard library's parser."""
     report = Report()
     documents = list(JsonLines().read(Held(data), report))
-    return Read(rows(pack(documents, report)), report.problems, report.notes, taken(report))
+    return Read(rows(pack(documents, report)), report.problems, report.notes, report.fields)
 
 
 def by_kernel(data: bytes, size: int = 1 << 20) -> Read:
@@ -82,12 +82,7 @@ def by_kernel(data: bytes, size: int = 1 << 20) -> Read:
             batch = make()
             found += rows(batch)
             report.merge(batch.report)
-    return Read(found, report.problems, report.notes, taken(report))
-
-
-def taken(report: Report) -> dict[str, int]:
-    """Which names served as docno, title and text."""
-    return {name: times for name, times in report.fields.items() if not name.startswith("stored=")}
+    return Read(found, report.problems, report.notes, report.fields)
 
 
 def same(data: bytes, size: int = 1 << 20) -> Read:
@@ -264,7 +259,7 @@ def test_a_malformed_line_ends_a_strict_reading_with_file_and_line():
             make()
 
 
-def test_fields_that_are_only_stored_are_counted_both_ways():
+def test_the_names_that_served_are_counted_both_ways():
     data = b'{"id": "a", "text": "b", "theme": "sea"}\n{"id": "b", "text": "b", "theme": [1]}'
     reports = Report(), Report()
     list(JsonLines().read(Held(data), reports[0]))

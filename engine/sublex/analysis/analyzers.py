@@ -24,8 +24,8 @@ LANGUAGES = (
     "russian", "serbian", "spanish", "swedish", "tamil", "turkish", "yiddish",
 )  # fmt: skip
 STEMMERS = ("none", "porter", "porter2", *LANGUAGES)
-_POSSESSIVE = ("'s", "\u2019s", "\uff07s")
-_TERRIER = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile("['\u2019\uff07]s$", re.MULTILINE)
+_TERRIER = re.compile("[A-Za-z0-9]+")
 _FOUR_ALIKE = re.compile(r"(.)\1{3}")
 
 
@@ -39,6 +39,7 @@ class WordAnalyzer:
         self.name, self.params = name, tuple(params)
         chosen = {param.name: values.get(param.name, param.default) for param in params}
         self.stop = stopwords.load(chosen["stop"])
+        self._given = chosen["stop"] not in stopwords.NAMES
         chosen["stop"] = self.stop.name
         self.values = chosen
         self._stem = _stemmer(chosen["stem"])
@@ -51,10 +52,8 @@ class WordAnalyzer:
 
     def settings(self) -> dict[str, Any]:
         """All that is needed to make this analyzer again, stop words included where they are the user's."""
-        words = (
-            None if self.stop.name in stopwords.NAMES else {"name": self.stop.name, "words": sorted(self.stop.words)}
-        )
-        return {"name": self.name, "params": self.values | ({"stop": words} if words else {})}
+        stop = {"name": self.stop.name, "words": sorted(self.stop.words)} if self._given else self.stop.name
+        return {"name": self.name, "params": self.values | {"stop": stop}}
 
     def versions(self) -> dict[str, str]:
         """The parts whose versions may change a term."""
@@ -67,6 +66,8 @@ class WordAnalyzer:
 
     def batch(self, tokens: Sequence[str]) -> list[str]:
         """The terms of many raw tokens, each on its own; those of one token stand one a line."""
+        if not tokens:
+            return []
         if self._whole and (joined := "\n".join(tokens)).isascii() and max(map(len, tokens)) <= LONGEST:
             return self._finish(self._lowered(joined))
         split = [self._split(token) for token in tokens]
@@ -81,10 +82,8 @@ class WordAnalyzer:
 
     def _lowered(self, words: str) -> list[str]:
         """Lower-case words, one a line, without their final 's where that is wanted."""
-        lowered = words.lower() + "\n"
-        for ending in _POSSESSIVE if self._possessive else ():
-            lowered = lowered.replace(ending + "\n", "\n")
-        return lowered[:-1].split("\n")
+        lowered = words.replace("\u0130", "i").lower()
+        return (_POSSESSIVE.sub("", lowered) if self._possessive else lowered).split("\n")
 
     def words(self, text: str) -> list[str]:
         """The words of a text as they are written."""
@@ -114,7 +113,7 @@ class TerrierAnalyzer(WordAnalyzer):
 
 
 def _terrier_keeps(word: str) -> bool:
-    return len(word) <= 20 and not _FOUR_ALIKE.search(word.lower()) and sum(map(str.isdigit, word)) <= 4
+    return len(word) <= 20 and not _FOUR_ALIKE.search(word) and sum(map(str.isdigit, word)) <= 4
 
 
 def _stemmer(name: str) -> Callable[[list[str]], list[str]]:

@@ -63,7 +63,7 @@ def _runs(text, begin, end, in_word, bounds):
         now = in_word[text[i]]
         seen |= text[i]
         bounds[n] = i
-        n += now ^ before
+        n += int(now ^ before)
         before = now
     if before:
         bounds[n] = end
@@ -81,7 +81,7 @@ def _runs_above_ascii(text, begin, end, in_word, bounds):
         width = _breaking(text, i, end) if text[i] >= 128 else 0
         now = np.uint8(0) if width else in_word[text[i]]
         bounds[n] = i
-        n += now ^ before
+        n += int(now ^ before)
         before = now
         i += max(width, 1)
     if before:
@@ -263,7 +263,8 @@ def intern(text, starts, rows, hashes, slots, known_rows, known_hashes, ends, ar
     mask = U(len(slots) - 1)
     numbers = np.empty(len(starts), np.int32)
     for k in range(len(starts)):
-        a, b, length = rows[k, 0], rows[k, 1], rows[k, 2]
+        a, b, wide = rows[k, 0], rows[k, 1], rows[k, 2]
+        length = int(wide)
         j = hashes[k] & mask
         while True:
             known = slots[j]
@@ -273,15 +274,15 @@ def intern(text, starts, rows, hashes, slots, known_rows, known_hashes, ends, ar
                     arena[begin + x] = text[starts[k] + x]
                 arena[begin + length] = NEWLINE
                 ends[n] = begin + length + 1
-                known_rows[n, 0], known_rows[n, 1], known_rows[n, 2] = a, b, length
+                known_rows[n, 0], known_rows[n, 1], known_rows[n, 2] = a, b, wide
                 known_hashes[n] = hashes[k]
                 slots[j] = n
                 known = np.int32(n)
                 n += 1
                 break
-            if known_rows[known, 0] == a and known_rows[known, 1] == b and known_rows[known, 2] == length:
-                begin = ends[known - 1] if known and length > SIXTEEN else 0
-                if length <= SIXTEEN or _same(arena, begin + 16, text, starts[k] + 16, length - SIXTEEN):
+            if known_rows[known, 0] == a and known_rows[known, 1] == b and known_rows[known, 2] == wide:
+                begin = ends[known - 1] if known and length > 16 else 0
+                if length <= 16 or _same(arena, begin + 16, text, starts[k] + 16, length - 16):
                     break
             j = (j + U(1)) & mask
         numbers[k] = known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ def load(choice: Any) -> StopWords:
     try:
         with open(choice, encoding="utf-8-sig") as file:
             words = (line.partition("#")[0].strip().lower() for line in file)
-            return StopWords(choice, frozenset(filter(None, words)))
+            return StopWords(os.path.basename(choice), frozenset(filter(None, words)))
     except UnicodeDecodeError:
         reason: str | None = "it is not UTF-8"
     except OSError as error:

@@ -64,7 +64,7 @@ def raw_tokens(text: str) -> list[str]:
 def terms_of(analyzer: Analyzer, tokens: Sequence[str]) -> list[str]:
     """The terms of each raw token, one a line; by the analyzer's `batch` where it has one."""
     batch = getattr(analyzer, "batch", None)
-    return batch(tokens) if batch and tokens else ["\n".join(analyzer.terms(token)) for token in tokens]
+    return batch(tokens) if batch else ["\n".join(analyzer.terms(token)) for token in tokens]
 
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:

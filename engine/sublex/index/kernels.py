@@ -199,8 +199,8 @@ def encode_postings(docs, tfs, df):
                 all_gaps |= gaps[x]
                 all_more |= more[x]
             lasts[b], widths[2 * b], widths[2 * b + 1] = last, _width(all_gaps), _width(all_more)
-            w = _pack(gaps, widths[2 * b], words, w)
-            w = _pack(more, widths[2 * b + 1], words, w)
+            w = _pack(gaps, np.int64(widths[2 * b]), words, w)
+            w = _pack(more, np.int64(widths[2 * b + 1]), words, w)
             i += BLOCK
             b += 1
         begin = o
