@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sublex.index import kernels
+from sublex.index.segment import starts_of
 
 HUGE = (1 << 31) - 1
 
@@ -55,11 +56,11 @@ def encode(postings: list[Posting]) -> Encoded:
 
 def decode(code: Encoded, df: list[int], limit: int = HUGE) -> tuple[int, list[Posting]]:
     """What the kernel makes of a code: the first bad term or -1, and the postings of each term."""
-    blocks = kernels.starts_of(np.array(df, np.int64) // kernels.BLOCK)
-    words = kernels.starts_of(4 * code.widths.reshape(-1, 2).sum(axis=1, dtype=np.int64))
+    blocks = starts_of(np.array(df, np.int64) // kernels.BLOCK)
+    words = starts_of(4 * code.widths.reshape(-1, 2).sum(axis=1, dtype=np.int64))
     docs, tfs = np.zeros(sum(df), np.int32), np.zeros(sum(df), np.int32)
     bad = kernels.decode_terms(
-        code.words, code.lasts, code.widths, words[blocks], blocks, code.tails, kernels.starts_of(code.sizes),
+        code.words, code.lasts, code.widths, words[blocks], blocks, code.tails, starts_of(code.sizes),
         np.array(df, np.int64), limit, docs, tfs,
     )  # fmt: skip
     cuts = np.cumsum(df)[:-1]
@@ -139,7 +140,7 @@ def encoded_lists(lists: list[Posting]) -> tuple[np.ndarray, np.ndarray]:
 def decode_lists(data: np.ndarray, sizes: np.ndarray, counts: list[int], limit: int = HUGE) -> tuple[int, list[Posting]]:
     """What the kernel makes of lists: the first bad one or -1, and what each holds."""
     ids, tfs = np.zeros(sum(counts), np.int32), np.zeros(sum(counts), np.int32)
-    bad = kernels.decode_lists(data, kernels.starts_of(sizes), np.array(counts, np.int64), limit, ids, tfs)
+    bad = kernels.decode_lists(data, starts_of(sizes), np.array(counts, np.int64), limit, ids, tfs)
     cuts = np.cumsum(counts)[:-1]
     return bad, [(i.tolist(), t.tolist()) for i, t in zip(np.split(ids, cuts), np.split(tfs, cuts), strict=True)]
 

@@ -202,7 +202,8 @@ def test_a_change_to_the_disk_that_fails_is_told_in_one_sentence_and_leaves_the_
         if failed:
             told += 1
             assert_one_sentence(ended.answer, sentence)
-        assert is_whole(root, made, where) != failed, f"{where}: it said {ended.answer}"
+        is_new = is_whole(root, made, where)
+        assert is_new != failed, f"{where}: it said {ended.answer}"
     assert told > 5
 
 
@@ -236,9 +237,11 @@ def test_a_disk_that_fills_while_a_component_is_written_leaves_the_old_index(who
             assert_one_sentence(error, "The disk is full; .* is as it was before")
         finally:
             monkeypatch.setattr(format_module, "_write_all", write)
-        assert not is_whole(root, made, f"{what} with room for {number} pieces")
+        is_new = is_whole(root, made, f"{what} with room for {number} pieces")
+        assert not is_new, f"{what} with room for {number} pieces said that it failed"
+    is_new = is_whole(root, made, what)
+    assert is_new
     assert number > 5
-    assert is_whole(root, made, what)
 
 
 @pytest.mark.parametrize("limit", [1, 100, 500, 3_000, 20_000])

@@ -28,7 +28,7 @@ from sublex.index.outcome import Outcome
 from sublex.index.run import Part, Run
 from sublex.index.segment import Segment
 from sublex.index.workers import Workers
-from sublex.readers.batch import Batch, Make, arena
+from sublex.readers.batch import Batch, Make
 
 JOURNAL = "journal.json"
 SEGMENT = "segment"
@@ -56,7 +56,7 @@ class _Counted(NamedTuple):
 class Building:
     """One build. `folder` holds what is unfinished; `known` are the docnos of documents already in the index."""
 
-    def __init__(self, folder: Path, settings: Settings, known: Iterable[list[bytes]] = ()):
+    def __init__(self, folder: Path, settings: Settings, known: Iterable[tuple[np.ndarray, np.ndarray]] = ()):
         self.folder, self.settings = folder, settings
         self.outcome = Outcome()
         self.replaced: list[str] = []
@@ -65,8 +65,8 @@ class Building:
         self._batches = self._docs = 0
         self._docnos = Interner()
         self._doc_of: dict[int, int] = {}
-        for docnos in known:
-            self._meet(*arena(docnos))
+        for docnos, sizes in known:
+            self._meet(docnos, np.cumsum(sizes, dtype=np.int64))
 
     def run(self, makers: Iterable[Make], progress: Progress, sources: Any = None) -> dict[str, Any]:
         """Index every batch; the segment's manifest entry without its name, its files in `folder / "segment"`.
@@ -77,13 +77,15 @@ class Building:
             prepared = workers.map(_prepare, islice(makers, self._batches, None))
             done = False
             while not done:
-                held = _Held(self.folder / f"spill-{len(self._spills):04}", self.settings)
-                done = self._fill(held, workers, prepared, progress)
-                if done and not self._spills:
-                    entry = held.write(workers, spill=False)
-                    os.rename(held.path, self.folder / SEGMENT)
+                with FolderWriter(self.folder / f"spill-{len(self._spills):04}") as folder:
+                    held = _Held(folder, self.settings)
+                    done = self._fill(held, workers, prepared, progress)
+                    only = done and not self._spills
+                    entry = held.write(workers, spill=not only)
+                if only:
+                    os.rename(folder.path, self.folder / SEGMENT)
                     return entry
-                self._spills.append(held.write(workers, spill=True))
+                self._spills.append(entry)
                 self._save_journal(sources)
             return self._merge(workers)
 
@@ -150,10 +152,9 @@ class Building:
 
     def _merge(self, workers: Workers) -> dict[str, Any]:
         """One segment of all spills."""
-        folder = FolderWriter(self.folder / SEGMENT)
         segments = [Segment(self.folder / spill["name"], spill) for spill in self._spills]
-        counts = merge(segments, folder, workers.map)
-        return counts | {"data": folder.finish()}
+        with FolderWriter(self.folder / SEGMENT) as folder:
+            return merge(segments, folder, workers.map) | {"data": folder.finish()}
 
     # An interrupted build.
 
@@ -177,7 +178,8 @@ class Building:
         self._batches, self._docs, self._spills = journal["batches"], journal["docs"], journal["spills"]
         self.outcome = Outcome.from_json(journal["outcome"])
         for spill in self._spills:
-            self._meet(*arena(Segment(self.folder / spill["name"], spill).docnos.list()))
+            docnos, sizes = Segment(self.folder / spill["name"], spill).docnos.arrays()
+            self._meet(docnos, np.cumsum(sizes))
         for left in self.folder.iterdir():
             if left.is_dir() and left.name not in {spill["name"] for spill in self._spills}:
                 shutil.rmtree(left)
@@ -187,10 +189,9 @@ class Building:
 class _Held:
     """What a build holds in memory, and the texts it has written: a segment in the making."""
 
-    def __init__(self, path: Path, settings: Settings):
-        self.path, self.settings = path, settings
+    def __init__(self, folder: FolderWriter, settings: Settings):
+        self.settings, self._folder = settings, folder
         self.run = Run(settings.analyzer)
-        self._folder = FolderWriter(path)
         self._texts = TextWriter(self._folder) if "text" in settings.store else None
         self._docnos: list[tuple[np.ndarray, np.ndarray]] = []
         self.nbytes = 0
@@ -214,7 +215,7 @@ class _Held:
         docnos()
         if self._texts:
             self._texts.finish()
-        return {"name": self.path.name} | counts | {"data": self._folder.finish()}
+        return {"name": self._folder.path.name} | counts | {"data": self._folder.finish()}
 
 
 def _prepare(make: Make) -> tuple[Batch, Tokens]:

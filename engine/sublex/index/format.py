@@ -116,8 +116,11 @@ class FolderWriter:
         sync(self.path)
         return {"components": components, "checksum": _summary(components, np.array(sums, np.uint64))}
 
-    def abandon(self) -> None:
-        """Close files after a failure."""
+    def __enter__(self) -> FolderWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close the files, also after a failure."""
         for writer in self._writers.values():
             writer.file.close()
 

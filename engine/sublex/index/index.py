@@ -142,7 +142,7 @@ class Index:
         """The terms in the most documents."""
         if len(self.segments) == 1:
             segment = self.segments[0]
-            best = np.argsort(-segment.live_df, kind="stable")[:number]
+            best = np.argsort(-segment.live_df.astype(np.int64), kind="stable")[:number]
             found = (self._term(segment.terms[int(at)].decode(), [(segment, int(at))]) for at in best)
             return [term for term in found if term]
         return heapq.nsmallest(number, self.terms(), key=lambda term: (-term.df, term.term))

@@ -73,12 +73,11 @@ def count(tokens, token_ends, keep, numbers, term_ends, term_flat, seen):
 
 
 @njit(cache=True, nogil=True)
-def tally(terms, tfs, ranks, df, cf):
-    """Add a part's document and collection frequencies, by rank of the term."""
+def tally(terms, tfs, df, cf):
+    """Add a part's document and collection frequencies."""
     for i in range(len(terms)):
-        rank = ranks[terms[i]]
-        df[rank] += 1
-        cf[rank] += tfs[i]
+        df[terms[i]] += 1
+        cf[terms[i]] += tfs[i]
 
 
 @njit(cache=True, nogil=True)
@@ -355,15 +354,3 @@ def losses(docs, tfs, counts, dead, df, cf):
                 df[k] += 1
                 cf[k] += tfs[i]
             i += 1
-
-
-@njit(cache=True, nogil=True)
-def starts_of(sizes):
-    """Where each of the pieces of these sizes starts, and where the last ends."""
-    starts = np.empty(len(sizes) + 1, np.int64)
-    total = np.int64(0)
-    for i in range(len(sizes)):
-        starts[i] = total
-        total += np.int64(sizes[i])
-    starts[len(sizes)] = total
-    return starts

@@ -33,7 +33,7 @@ def merge(segments: list[Segment], folder: FolderWriter, each: Callable[..., Any
     uniques = np.concatenate([segment.uniques[mask] for segment, mask in zip(segments, live, strict=True)])
     folder.put("lengths", smallest(lengths))
     folder.put("uniques", smallest(uniques))
-    write_docnos(folder, [_live_docnos(segment, mask) for segment, mask in zip(segments, live, strict=True)])
+    write_docnos(folder, [live_docnos(segment) for segment in segments])
     if all("document_terms" in segment.folder for segment in segments):
         _merge_document_terms(segments, merged.ranks, live, folder, each)
     if all("texts" in segment.folder for segment in segments):
@@ -42,7 +42,9 @@ def merge(segments: list[Segment], folder: FolderWriter, each: Callable[..., Any
     return {"docs": len(lengths), "tokens": tokens, "terms": merged.terms, "postings": merged.postings}
 
 
-def _live_docnos(segment: Segment, live: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def live_docnos(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
+    """The docnos of the documents that are not deleted: their bytes, and the size of each."""
+    live = ~segment.dead
     arena, sizes = segment.docnos.arrays()
     return (arena, sizes) if live.all() else (arena[np.repeat(live, sizes)], sizes[live])
 

@@ -86,12 +86,13 @@ class Run:
 
     def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, keep_raw: bool) -> dict[str, int]:
         """Write lexicon, postings, lengths and, if wanted, document terms."""
-        names = sorted(self._term_ids)
-        ranks = np.empty(len(names), np.int32)
-        ranks[np.fromiter(map(self._term_ids.__getitem__, names), np.int64, len(names))] = np.arange(len(names))
-        lexicon = workers.start(lambda: self._write_lexicon(folder, ranks, names, keep_raw))
         each, groups = workers.map, _groups(self.parts)
-        df, cf, docs, tfs, places = self._invert(ranks, groups, each)
+        tallies = list(each(self._tally, groups))
+        total = np.sum(tallies, axis=0) if tallies else np.zeros((2, len(self._term_ids)), np.int64)
+        names, order, ranks = self._ranked(total[0] > 0)
+        lexicon = workers.start(lambda: self._write_lexicon(folder, ranks, names, keep_raw))
+        df, cf = total[:, order]
+        docs, tfs, places = self._invert(ranks, df, groups, [counts[0, order] for counts in tallies], each)
         write_postings(folder, df, cf, docs, tfs, each)
         lengths = np.concatenate([part.lengths for part in self.parts] or [np.empty(0, np.int64)])
         uniques = np.concatenate([np.diff(part.ends, prepend=0) for part in self.parts] or [np.empty(0, np.int64)])
@@ -102,22 +103,29 @@ class Run:
         lexicon()
         return {"docs": self.docs, "tokens": int(lengths.sum()), "terms": len(names), "postings": len(docs)}
 
-    def _invert(self, ranks: np.ndarray, groups: list[_Group], each: Callable[..., Any]) -> tuple[Any, ...]:
-        """(df, cf, docs, tfs, places): postings in order of terms, then documents; where those of each group begin and end."""
-        terms = len(ranks)
+    def _tally(self, group: _Group) -> np.ndarray:
+        """Document and collection frequencies of all terms in a group."""
+        counts = np.zeros((2, len(self._term_ids)), np.int64)
+        for part in group.parts:
+            kernels.tally(part.terms, part.tfs, counts[0], counts[1])
+        return counts
 
-        def tally(group: _Group) -> np.ndarray:
-            counts = np.zeros((2, terms), np.int64)
-            for part in group.parts:
-                kernels.tally(part.terms, part.tfs, ranks, counts[0], counts[1])
-            return counts
+    def _ranked(self, used: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """The terms of documents that were kept, ascending; their numbers in the run; the way back."""
+        names = sorted(name for name, number in self._term_ids.items() if used[number])
+        order = np.fromiter(map(self._term_ids.__getitem__, names), np.int64, len(names))
+        ranks = np.zeros(len(self._term_ids), np.int32)
+        ranks[order] = np.arange(len(names))
+        return names, order, ranks
 
-        tallies = list(each(tally, groups))
-        df, cf = np.sum(tallies, axis=0) if tallies else np.zeros((2, terms), np.int64)
+    def _invert(
+        self, ranks: np.ndarray, df: np.ndarray, groups: list[_Group], counts: list[np.ndarray], each: Callable[..., Any]
+    ) -> tuple[Any, ...]:
+        """(docs, tfs, places): postings in order of terms, then documents; where those of each group begin and end."""
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
         begins = [np.cumsum(df) - df]
-        for counts in tallies:
-            begins.append(begins[-1] + counts[0])
+        for found in counts:
+            begins.append(begins[-1] + found)
 
         def scatter(job: tuple[_Group, np.ndarray]) -> None:
             group, begin = job
@@ -127,7 +135,7 @@ class Run:
                 first += len(part.ends)
 
         list(each(scatter, list(zip(groups, begins, strict=False))))
-        return df, cf, docs, tfs, list(zip(groups, begins, begins[1:], strict=False))
+        return docs, tfs, list(zip(groups, begins, begins[1:], strict=False))
 
     def _write_lexicon(self, folder: FolderWriter, ranks: np.ndarray, names: list[str], keep_raw: bool) -> None:
         """The terms, the commonest raw token of each, and for a spill all of them with their counts."""

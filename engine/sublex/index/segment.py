@@ -16,6 +16,13 @@ from sublex.index.format import Component, Folder
 from sublex.index.texts import TextReader
 
 
+def starts_of(sizes: np.ndarray) -> np.ndarray:
+    """Where each of the pieces of these sizes starts, and where the last ends."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
 class Strings:
     """Byte strings end to end: an arena and their sizes."""
 
@@ -28,7 +35,7 @@ class Strings:
     @cached_property
     def starts(self) -> np.ndarray:
         """Where each string starts, and where the last ends."""
-        starts = kernels.starts_of(self._sizes.all())
+        starts = starts_of(self._sizes.all())
         if starts[-1] != len(self._arena):
             raise IndexCorrupt(f"{self._sizes.path} does not fit {self._arena.path}; rebuild the index.")
         return starts
@@ -141,7 +148,7 @@ class Segment:
 
     @cached_property
     def _document_term_starts(self) -> np.ndarray:
-        return kernels.starts_of(self.folder["document_term_sizes"].all())
+        return starts_of(self.folder["document_term_sizes"].all())
 
     def document_terms(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """(counts, term ordinals, frequencies) of the documents of a range, or None where they are not kept."""
@@ -190,9 +197,13 @@ class Segment:
         return self._less(self.cf, "cf")
 
     def _less(self, values: np.ndarray, name: str) -> np.ndarray:
+        if not self._losses:
+            return values
         left = values.astype(np.int64)
-        if self._losses:
-            left[self._losses["terms"].all()] -= self._losses[name].all().astype(np.int64)
+        terms = self._losses["terms"].all()
+        if len(terms) and int(terms.max()) >= len(left):
+            raise IndexCorrupt(f"{self._losses['terms'].path} names a term that is not there; rebuild the index.")
+        left[terms] -= self._losses[name].all().astype(np.int64)
         return left
 
     def surface(self, term: int) -> str:
@@ -224,7 +235,7 @@ class Segment:
     @cached_property
     def _block_starts(self) -> np.ndarray:
         """The first block of each term."""
-        starts = kernels.starts_of(self.df >> 7)
+        starts = starts_of(self.df >> 7)
         if starts[-1] != len(self.folder["block_lasts"]):
             raise IndexCorrupt(f"{self.folder['df'].path} does not fit the postings; rebuild the index.")
         return starts
@@ -233,14 +244,14 @@ class Segment:
     def _word_starts(self) -> np.ndarray:
         """The first word of each block."""
         widths = self.folder["block_widths"].all().reshape(-1, 2)
-        starts = kernels.starts_of(kernels.LANES * widths.sum(axis=1, dtype=np.int64))
+        starts = starts_of(kernels.LANES * widths.sum(axis=1, dtype=np.int64))
         if starts[-1] != len(self.folder["postings"]) or len(starts) != len(self.folder["block_lasts"]) + 1:
             raise IndexCorrupt(f"{self.folder['block_widths'].path} does not fit the postings; rebuild the index.")
         return starts
 
     @cached_property
     def _tail_starts(self) -> np.ndarray:
-        starts = kernels.starts_of(self.folder["tail_sizes"].all())
+        starts = starts_of(self.folder["tail_sizes"].all())
         if starts[-1] != len(self.folder["tails"]):
             raise IndexCorrupt(f"{self.folder['tail_sizes'].path} does not fit the postings; rebuild the index.")
         return starts

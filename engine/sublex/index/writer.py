@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ from sublex.index import manifest as files
 from sublex.index.build import JOURNAL, SEGMENT, Building, Progress, Settings
 from sublex.index.format import FolderWriter, smallest, sync
 from sublex.index.manifest import BUILDING, SEGMENTS, Manifest
-from sublex.index.merge import merge
+from sublex.index.merge import live_docnos, merge
 from sublex.index.outcome import Outcome
 from sublex.index.segment import Segment
 from sublex.index.workers import Workers
@@ -28,6 +29,7 @@ from sublex.readers.batch import Make, batches
 from sublex.readers.source import files_below
 
 PARTS = ("text", "terms")
+CROWD = 8
 
 
 class Input(NamedTuple):
@@ -123,8 +125,8 @@ def add(root: Path, given: Input, settings: Callable[[Manifest], Settings], prog
         files.sweep(root, old)
         segments = _segments(root, old)
         with _aside(root):
-            known = ([docno for doc, docno in enumerate(s.docnos.list()) if not s.dead[doc]] for s in segments)
-            building = Building(root / BUILDING, settings(old), known)
+            chosen = settings(old)
+            building = Building(root / BUILDING, chosen, (live_docnos(segment) for segment in segments))
             building.outcome.take(given.notes)
             entry = building.run(given.makers(), progress)
             building.outcome.indexed = entry["docs"] - len(building.superseded)
@@ -138,8 +140,25 @@ def add(root: Path, given: Input, settings: Callable[[Manifest], Settings], prog
                     made = Segment(root / BUILDING / SEGMENT, entry)
                     entry["deleted"] = _write_losses(made, np.array(building.superseded), new["generation"])
                 _publish(root, new, old, entry)
+        settled = files.read(root)
+        _merge_last(root, settled, _crowded([segment["docs"] for segment in settled["segments"]]), chosen.workers)
         building.outcome.write(root / "last-build.tsv")
     return building.outcome
+
+
+def _crowded(sizes: list[int]) -> int:
+    """How many of the last segments should become one, so that their number stays logarithmic however small the additions.
+
+    A segment's level is the logarithm of its size; segments up to some level are merged when that lifts them above it.
+    """
+    levels = [math.floor(math.log(max(size, 1), CROWD)) for size in sizes]
+    for level in range(max(levels, default=0), -1, -1):
+        run = 0
+        while run < len(sizes) and levels[-1 - run] <= level:
+            run += 1
+        if run > 1 and sum(sizes[-run:]) >= CROWD ** (level + 1):
+            return run
+    return 1
 
 
 def delete(root: Path, docnos: Sequence[str]) -> int:
@@ -159,13 +178,19 @@ def merge_all(root: Path, workers: int) -> int:
     with files.locked(root, "merge"):
         old = files.read(root)
         files.sweep(root, old)
-        if len(old["segments"]) == 1 and not old["segments"][0].get("deleted"):
-            return 1
-        with _aside(root), Workers(workers) as pool:
-            folder = FolderWriter(root / BUILDING / SEGMENT)
-            entry = merge(_segments(root, old), folder, pool.map) | {"data": folder.finish()}
-            _publish(root, old | {"generation": old["generation"] + 1, "segments": []}, old, entry)
+        if any(segment.get("deleted") for segment in old["segments"]) or len(old["segments"]) > 1:
+            _merge_last(root, old, len(old["segments"]), workers, always=True)
         return len(old["segments"])
+
+
+def _merge_last(root: Path, old: Manifest, number: int, workers: int, always: bool = False) -> None:
+    """Commit a generation in which the last segments are one."""
+    if number < 2 and not always:
+        return
+    with _aside(root), Workers(workers) as pool, FolderWriter(root / BUILDING / SEGMENT) as folder:
+        entry = merge(_segments(root, old)[-number:], folder, pool.map) | {"data": folder.finish()}
+        new = old | {"generation": old["generation"] + 1, "segments": old["segments"][:-number]}
+        _publish(root, new, old, entry)
 
 
 def _segments(root: Path, manifest: Manifest) -> list[Segment]:
@@ -221,8 +246,8 @@ def _write_losses(segment: Segment, dead: np.ndarray, generation: int) -> dict[s
         counts = segment.df[begin:end].astype(np.int64)
         kernels.losses(*segment.postings(begin, end), counts, mask, df[begin:end], cf[begin:end])
     terms = np.flatnonzero(df)
-    folder = FolderWriter(segment.path / f"deleted-{generation}")
-    for name, values in (("docs", np.flatnonzero(mask)), ("terms", terms), ("df", df[terms]), ("cf", cf[terms])):
-        folder.put(name, smallest(values))
-    entry = {"name": folder.path.name, "docs": int(mask.sum()), "tokens": int(cf.sum()), "postings": int(df.sum())}
-    return entry | {"data": folder.finish()}
+    with FolderWriter(segment.path / f"deleted-{generation}") as folder:
+        for name, values in (("docs", np.flatnonzero(mask)), ("terms", terms), ("df", df[terms]), ("cf", cf[terms])):
+            folder.put(name, smallest(values))
+        entry = {"name": folder.path.name, "docs": int(mask.sum()), "tokens": int(cf.sum()), "postings": int(df.sum())}
+        return entry | {"data": folder.finish()}
