@@ -357,7 +357,9 @@ def decode_postings(coded: Coded) -> tuple[list[int], list[int]]:
     last, at = -1, 0
     for gap_width, tf_width in zip(coded.widths[::2], coded.widths[1::2], strict=True):
         cut, end = at + 4 * gap_width, at + 4 * (gap_width + tf_width)
-        for gap, more in zip(unpack(coded.words[at:cut], gap_width), unpack(coded.words[cut:end], tf_width), strict=True):
+        for gap, more in zip(
+            unpack(coded.words[at:cut], gap_width), unpack(coded.words[cut:end], tf_width), strict=True
+        ):
             last += gap + 1
             docs.append(last)
             tfs.append(more + 1)

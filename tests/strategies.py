@@ -25,7 +25,9 @@ ODD_DOCNOS = (
 
 def words() -> st.SearchStrategy[str]:
     """Words that repeat, odd ones, and any text."""
-    return st.one_of(st.sampled_from(COMMON), st.sampled_from(COMMON), st.sampled_from(ODD_WORDS), st.text(CHARACTERS, max_size=8))
+    return st.one_of(
+        st.sampled_from(COMMON), st.sampled_from(COMMON), st.sampled_from(ODD_WORDS), st.text(CHARACTERS, max_size=8)
+    )
 
 
 @st.composite
@@ -45,15 +47,24 @@ def docnos() -> st.SearchStrategy[str]:
 def values() -> st.SearchStrategy[Any]:
     """What JSON can hold."""
     single = st.one_of(
-        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(CHARACTERS, max_size=8)
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(CHARACTERS, max_size=8),
     )
-    return st.recursive(single, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys(), inner, max_size=3), max_leaves=5)
+    return st.recursive(
+        single, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys(), inner, max_size=3), max_leaves=5
+    )
 
 
 def keys() -> st.SearchStrategy[str]:
     """Names of fields that mean nothing to a reader."""
     return st.one_of(st.sampled_from(("theme", "year", "x", "")), st.text(CHARACTERS, max_size=6)).filter(
-        lambda key: key not in ("id", "docid", "docno", "_id", "doc_id", "contents", "text", "body", "passage", "abstract", "title")
+        lambda key: (
+            key
+            not in ("id", "docid", "docno", "_id", "doc_id", "contents", "text", "body", "passage", "abstract", "title")
+        )
     )
 
 

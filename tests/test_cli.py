@@ -65,7 +65,9 @@ def test_the_table_names_what_was_odd_and_a_file_lists_all(sublex):
 
 def test_json_output_is_for_programs(demo):
     assert json.loads(demo("info", "demo", "--format", "json")[1])["documents"] == 252
-    assert json.loads(demo("terms", "demo", "crane", "--format", "json")[1]) == [{"term": "crane", "df": 9, "cf": 11, "written": "crane"}]
+    assert json.loads(demo("terms", "demo", "crane", "--format", "json")[1]) == [
+        {"term": "crane", "df": 9, "cf": 11, "written": "crane"}
+    ]
     assert json.loads(demo("doc", "demo", "sea-01", "--format", "json")[1])["fields"] == {"theme": "sea"}
     assert json.loads(demo("analyze", "Cranes!", "--format", "json")[1])["terms"] == ["crane"]
     report = json.loads(demo("index", "more", str(DEMO), "--format", "json")[1])
@@ -78,7 +80,9 @@ def test_standard_input_and_compressed_files_are_collections_too(sublex):
     assert rows(sublex("index", "zipped", "-", stdin=gzip.compress(data))[1])["indexed"] == "252"
     Path("demo.jsonl.gz").write_bytes(gzip.compress(data))
     assert rows(sublex("index", "file", "demo.jsonl.gz")[1])["indexed"] == "252"
-    fingerprints = {json.loads(sublex("info", name, "--format", "json")[1])["fingerprint"] for name in ("piped", "zipped", "file")}
+    fingerprints = {
+        json.loads(sublex("info", name, "--format", "json")[1])["fingerprint"] for name in ("piped", "zipped", "file")
+    }
     assert len(fingerprints) == 1
 
 
@@ -119,7 +123,10 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["index", "x", "empty.jsonl"], "empty.jsonl is empty."),
         (["index", "x", "blank.jsonl"], "No reader knows the format of blank.jsonl"),
         (["index", "x", "noise.bin"], "No reader knows the format of noise.bin"),
-        (["index", "x", "noise.bin", "--reader", "jsonl"], "There is no document to index; the first of 2 malformed records"),
+        (
+            ["index", "x", "noise.bin", "--reader", "jsonl"],
+            "There is no document to index; the first of 2 malformed records",
+        ),
         (["index", "x", str(DEMO), "--reader", "json"], "No reader json; did you mean jsonl?"),
         (["index", "x", "cut.jsonl.gz"], "cut.jsonl.gz is cut short"),
         (["index", "demo", str(DEMO)], "indexes/demo is already an index; --overwrite replaces it"),
@@ -127,7 +134,10 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["index", "x", str(DEMO), "--store", "words"], "Cannot store words; there are text, terms, or none."),
         (["index", "x", str(DEMO), "--profile", "lucene"], "No profile lucene"),
         (["index", "x", str(DEMO), "--analyzer", "english(stop=3"], "Cannot read 'english(stop=3'"),
-        (["index", "x", str(DEMO), "--analyzer", "english(stem=porter3)"], "stem=porter3 is none of none, porter, porter2"),
+        (
+            ["index", "x", str(DEMO), "--analyzer", "english(stem=porter3)"],
+            "stem=porter3 is none of none, porter, porter2",
+        ),
         (["index", "noise.bin", str(DEMO)], "noise.bin is a file, not a folder for an index."),
         (["index", "other", str(DEMO)], "other holds other files and is not an index; choose another place."),
         (["index", "x", "irds:nothing-of-that-name"], "nothing-of-that-name"),
@@ -159,7 +169,9 @@ def test_a_mistake_costs_one_sentence_and_nothing_is_lost(demo, arguments, sente
 
 
 def test_text_that_looks_like_a_command_to_the_terminal_is_shown_harmless(sublex):
-    Path("evil.jsonl").write_text(json.dumps({"id": "a\x1b[2J", "title": "\x1b]0;owned\x07", "text": "red \x1b[31malert", "x": "\x9b1m"}))
+    Path("evil.jsonl").write_text(
+        json.dumps({"id": "a\x1b[2J", "title": "\x1b]0;owned\x07", "text": "red \x1b[31malert", "x": "\x9b1m"})
+    )
     assert sublex("index", "evil", "evil.jsonl")[0] == 0
     for arguments in (("doc", "evil", "a\x1b[2J"), ("terms", "evil"), ("info", "evil"), ("analyze", "\x1b[31mred")):
         code, output, messages = sublex(*arguments)

@@ -31,7 +31,9 @@ def collection() -> list[Document]:
     """Enough for blocks, tails, several chunks of checksums and several blocks of texts."""
     common = "whale ship harpoon sea captain storm"
     filler = " ".join(f"f{k * 7919 % 4001:04}" for k in range(220))
-    found = [Document(f"d{k}", f"{common} t{k} t{k % 17} {filler[k % 50 :]} n{k * k}", f"Title {k % 5}") for k in range(400)]
+    found = [
+        Document(f"d{k}", f"{common} t{k} t{k % 17} {filler[k % 50 :]} n{k * k}", f"Title {k % 5}") for k in range(400)
+    ]
     return [*found, Document("文書", "東京 Tokyo whale", "", {"theme": "city"})]
 
 
@@ -157,7 +159,21 @@ def files(path: Path) -> list[Path]:
 
 def positions(size: int) -> list[int]:
     """Where to flip a byte: in the header, at its end, where values begin, in the middle, at the edges of chunks, at the end."""
-    wanted = {0, 3, 8, HEADER // 2, HEADER - 1, HEADER, HEADER + 1, size // 3, size // 2, CHUNK - 1, CHUNK, size - 2, size - 1}
+    wanted = {
+        0,
+        3,
+        8,
+        HEADER // 2,
+        HEADER - 1,
+        HEADER,
+        HEADER + 1,
+        size // 3,
+        size // 2,
+        CHUNK - 1,
+        CHUNK,
+        size - 2,
+        size - 1,
+    }
     return sorted(position for position in wanted if 0 <= position < size)
 
 
@@ -172,7 +188,15 @@ def flip(file: Path, position: int, mask: int) -> None:
 
 def kinds() -> list[str]:
     """The names of components, to share the work among tests."""
-    stored = ("texts", "text_sizes", "text_counts", "document_terms", "document_term_sizes", "surfaces", "surface_sizes")
+    stored = (
+        "texts",
+        "text_sizes",
+        "text_counts",
+        "document_terms",
+        "document_term_sizes",
+        "surfaces",
+        "surface_sizes",
+    )
     words = ("terms", "term_sizes", "df", "cf", "postings", "block_lasts", "block_widths", "tails", "tail_sizes")
     return [*stored, *words, "docnos", "docno_sizes", "docno_order", "lengths", "uniques", "docs", "checksums", "index"]
 
@@ -236,7 +260,10 @@ def test_swapped_files_are_found_and_do_no_harm(copy, right):
     segments = sorted((copy / "segments").iterdir())
     pairs = [(file, segments[1] / file.name) for file in segments[0].glob("*.npy")]
     first = {file.stem: file for file in segments[0].glob("*.npy")}
-    pairs += [(first[a], first[b]) for a, b in (("df", "cf"), ("lengths", "uniques"), ("terms", "surfaces"), ("docnos", "tails"))]
+    pairs += [
+        (first[a], first[b])
+        for a, b in (("df", "cf"), ("lengths", "uniques"), ("terms", "surfaces"), ("docnos", "tails"))
+    ]
     pairs += [(first["term_sizes"], first["surface_sizes"]), (segments[0], segments[1])]
     for one, other in pairs:
         if one.is_file() and one.read_bytes() == other.read_bytes():
@@ -323,7 +350,9 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
 @pytest.mark.parametrize("number", [0, 2, 99, "1", None])
 def test_an_index_of_another_format_says_which_and_what_to_do(copy, number):
     rewritten(copy, lambda manifest: manifest.update(format=number))
-    with pytest.raises(IndexProblem, match=f"has index format {number}, and this Sublex reads 1: update Sublex or rebuild it"):
+    with pytest.raises(
+        IndexProblem, match=f"has index format {number}, and this Sublex reads 1: update Sublex or rebuild it"
+    ):
         sublex.open(copy)
     for change in (lambda: index_of(copy).delete(["d1"]), lambda: index_of(copy).add([Document("a", "b")])):
         with pytest.raises(IndexProblem, match="has index format"):
@@ -346,7 +375,9 @@ def test_a_damaged_index_can_be_rebuilt_as_its_message_says(copy, spoil):
     assert check(copy) == []
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "7", '"format"', "null", '{"format": 1}', "\x00" * 100, "{" * 10_000, '{"format": {}}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "7", '"format"', "null", '{"format": 1}', "\x00" * 100, "{" * 10_000, '{"format": {}}']
+)
 def test_a_manifest_that_is_none_is_an_error(copy, text):
     (copy / "index.json").write_text(text)
     with pytest.raises(SublexError):

@@ -56,7 +56,9 @@ def test_the_examples_of_a_page_run_as_they_stand(page, place):
             continue
         for command, expected in sessions(block):
             found = "\n".join(line.rstrip() for line in run(command, place).split("\n"))
-            assert checker.check_output(expected, found, doctest.ELLIPSIS), f"$ {command}\nprints\n{found}\nnot\n{expected}"
+            assert checker.check_output(expected, found, doctest.ELLIPSIS), (
+                f"$ {command}\nprints\n{found}\nnot\n{expected}"
+            )
 
 
 def test_links_between_pages_lead_somewhere():

@@ -56,6 +56,11 @@ def demo_naive(demo_documents: list[Document]) -> naive.Inverted:
     return naive.invert(demo_documents, ENGLISH)
 
 
+def described(made) -> dict:
+    """What the manifest says of an analyzer."""
+    return {"settings": made.analyzer.settings(), "versions": made.analyzer.versions()}
+
+
 def whole(text: str) -> str:
     """A text as it comes back: halves of surrogate pairs are not kept."""
     return encode(text).decode()
@@ -192,7 +197,9 @@ def test_an_index_of_any_collection_equals_naive(given, workers):
 
 
 def test_a_term_of_many_documents_is_found_in_all_of_them(tmp_path):
-    given = [Document(str(k), "whale " * (1 + k % 3) + ("ship " if k % 7 == 0 else "") + f"unique{k}") for k in range(1000)]
+    given = [
+        Document(str(k), "whale " * (1 + k % 3) + ("ship " if k % 7 == 0 else "") + f"unique{k}") for k in range(1000)
+    ]
     assert_same(sublex.build(given, tmp_path / "index"), given)
 
 
@@ -208,7 +215,9 @@ def test_mappings_and_documents_may_be_given_alike(tmp_path):
     assert first.fingerprint == second.fingerprint
 
 
-@pytest.mark.parametrize("bad", [{}, {"id": "a"}, {"text": "no id"}, {"id": "", "text": "x"}, {"id": "a", "text": 7}, "path", 7])
+@pytest.mark.parametrize(
+    "bad", [{}, {"id": "a"}, {"text": "no id"}, {"id": "", "text": "x"}, {"id": "a", "text": 7}, "path", 7]
+)
 def test_a_document_that_is_none_stops_a_build_and_is_named_by_its_place(tmp_path, bad):
     with pytest.raises(InputError, match="Document 2 cannot be indexed: "):
         sublex.build([{"id": "a", "text": "b"}, bad], tmp_path / "index")
@@ -226,7 +235,9 @@ def test_the_first_of_two_documents_of_one_docno_is_indexed(tmp_path):
 
 def test_terms_are_listed_by_pattern(demo, demo_naive):
     for pattern in ("*", "bank*", "b?nk", "*ing", "[ab]*", "[!a-y]*", "", "*\u00e9*", "bank", "*[*]*"):
-        wanted = re.compile(re.sub(r"\[!", "[^", pattern).replace("?", ".").replace("*", ".*").replace("[.*]", "[*]"), re.DOTALL)
+        wanted = re.compile(
+            re.sub(r"\[!", "[^", pattern).replace("?", ".").replace("*", ".*").replace("[.*]", "[*]"), re.DOTALL
+        )
         expected = sorted(term for term in demo_naive.postings if wanted.fullmatch(term))
         assert [term.term for term in demo.terms(pattern)] == expected, pattern
 
@@ -291,10 +302,12 @@ def contents(path: Path) -> dict[str, bytes]:
     return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 
-def built(place: Path, given: writer.Input, workers: int, memory: int, store: frozenset[str] = frozenset(writer.PARTS)) -> dict[str, bytes]:
+def built(
+    place: Path, given: writer.Input, workers: int, memory: int, store: frozenset[str] = frozenset(writer.PARTS)
+) -> dict[str, bytes]:
     """The files of an index built with memory in bytes, as small as one likes."""
     made = Settings(ENGLISH, store, workers, memory, "first")
-    writer.create(place, given, made, "sublex", lambda docs: None)
+    writer.create(place, given, made, described(made), "sublex", lambda docs: None)
     assert check(place) == []
     return contents(place)
 
@@ -313,7 +326,9 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["file", "documents"])
 @pytest.mark.parametrize("store", [(), ("text",), ("text", "terms")], ids="+".join)
-def test_the_same_bytes_come_of_any_number_of_workers_and_any_memory(tmp_path, demo_documents, small_batches, kind, store):
+def test_the_same_bytes_come_of_any_number_of_workers_and_any_memory(
+    tmp_path, demo_documents, small_batches, kind, store
+):
     number = count()
     others = [d._replace(text=f"other{k} {d.text}") for k, d in enumerate(demo_documents[:99])]
     with_duplicates = [*demo_documents[:150], *others, *demo_documents[100:]]
@@ -323,7 +338,16 @@ def test_the_same_bytes_come_of_any_number_of_workers_and_any_memory(tmp_path, d
         return built(tmp_path / str(next(number)), given, workers, memory, frozenset(store))
 
     expected = made(1, 1 << 30)
-    for workers, memory in ((1, 1), (2, 1), (3, 1), (1, 700_000), (2, 700_000), (3, 900_000), (2, 1 << 30), (3, 1 << 30)):
+    for workers, memory in (
+        (1, 1),
+        (2, 1),
+        (3, 1),
+        (1, 700_000),
+        (2, 700_000),
+        (3, 900_000),
+        (2, 1 << 30),
+        (3, 1 << 30),
+    ):
         found = made(workers, memory)
         assert list(found) == list(expected)
         differ = [name for name in found if found[name] != expected[name]]
@@ -337,7 +361,7 @@ def test_memory_this_small_does_spill(tmp_path, demo_documents, small_batches):
         names.update(folder.name for folder in (tmp_path / "index" / "building").iterdir())
 
     made = Settings(ENGLISH, frozenset(), 1, 1, "first")
-    writer.create(tmp_path / "index", writer.Input(documents=demo_documents), made, "sublex", look)
+    writer.create(tmp_path / "index", writer.Input(documents=demo_documents), made, described(made), "sublex", look)
     assert {"spill-0000", "spill-0009", "journal.json"} <= names
 
 
@@ -389,7 +413,9 @@ class Changes(RuleBasedStateMachine):
         """Docnos, mostly those of the index."""
         return st.one_of(st.sampled_from(sorted(self.model)), docnos()) if self.model else docnos()
 
-    @rule(data=st.data(), duplicates=st.sampled_from(["error", "first", "last", "last"]), workers=st.sampled_from([1, 2]))
+    @rule(
+        data=st.data(), duplicates=st.sampled_from(["error", "first", "last", "last"]), workers=st.sampled_from([1, 2])
+    )
     def add(self, data: st.DataObject, duplicates: str, workers: int) -> None:
         given = data.draw(st.lists(documents(self.known(data)), min_size=1, max_size=5))
         repeated = len({d.docno for d in given}) < len(given) or any(d.docno in self.model for d in given)
@@ -499,7 +525,9 @@ def test_all_documents_may_be_deleted_and_others_added(tmp_path):
 
 def test_the_newer_text_of_a_docno_wins_within_one_input_too(tmp_path):
     index = sublex.build([Document("a", "one"), Document("b", "two")], tmp_path / "index")
-    outcome = index.add([Document("a", "three"), Document("c", "four"), Document("a", "five"), Document("c", "six")], duplicates="last")
+    outcome = index.add(
+        [Document("a", "three"), Document("c", "four"), Document("a", "five"), Document("c", "six")], duplicates="last"
+    )
     assert outcome.indexed == 2
     assert_same(index, [Document("b", "two"), Document("a", "five"), Document("c", "six")])
 
@@ -664,12 +692,20 @@ def test_the_analyzer_of_a_profile_is_replayed(tmp_path, demo_documents, profile
 def test_a_list_of_stop_words_is_kept_with_the_index(tmp_path):
     (tmp_path / "words.txt").write_text("whale\nship\n")
     path = json.dumps(str(tmp_path / "words.txt"))
-    sublex.build([Document("a", "the whale and ships")], tmp_path / "index", analyzer=f"english(stop={path}, stem=none)")
+    sublex.build(
+        [Document("a", "the whale and ships")], tmp_path / "index", analyzer=f"english(stop={path}, stem=none)"
+    )
     (tmp_path / "words.txt").unlink()
     index = sublex.open(tmp_path / "index")
     assert index.analyze("The whale and the ships") == ["the", "and", "the", "ships"]
     index.add([Document("b", "a ship or ships")])
-    assert [(term.term, term.df) for term in index.terms()] == [("a", 1), ("and", 1), ("or", 1), ("ships", 2), ("the", 1)]
+    assert [(term.term, term.df) for term in index.terms()] == [
+        ("a", 1),
+        ("and", 1),
+        ("or", 1),
+        ("ships", 2),
+        ("the", 1),
+    ]
 
 
 def test_what_is_added_is_analysed_as_what_is_there(tmp_path):
@@ -700,7 +736,9 @@ def test_opening_reads_no_component_until_it_is_asked_for(tmp_path):
             ask()
 
 
-@pytest.mark.parametrize("what", ["import sublex", "import sublex.cli as c, sys; sys.argv = ['sublex', '--help']; c.main()"])
+@pytest.mark.parametrize(
+    "what", ["import sublex", "import sublex.cli as c, sys; sys.argv = ['sublex', '--help']; c.run()"]
+)
 def test_neither_numba_nor_scipy_is_loaded_before_it_is_needed(what):
     code = f"""if True:
         import sys

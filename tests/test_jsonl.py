@@ -160,7 +160,28 @@ def test_of_two_names_for_the_same_thing_both_ways_choose_alike():
 
 
 def test_what_begins_a_value_is_judged_alike_whatever_follows():
-    pieces = ["[", "]", "{", "}", '"', "\\", "0", "1", "-", ".", "e", ",", ":", " ", "t", "true", "null", '"a"', "NaN", "\t"]
+    pieces = [
+        "[",
+        "]",
+        "{",
+        "}",
+        '"',
+        "\\",
+        "0",
+        "1",
+        "-",
+        ".",
+        "e",
+        ",",
+        ":",
+        " ",
+        "t",
+        "true",
+        "null",
+        '"a"',
+        "NaN",
+        "\t",
+    ]
     for length in (1, 2, 3):
         found = [f'{{"id":"a","text":"b","x":{"".join(value)}}}'.encode() for value in product(pieces, repeat=length)]
         same_lines(found)
@@ -184,7 +205,9 @@ def test_lines_cut_at_every_place_are_read_alike():
     same_lines([line for piece in cut for line in (piece, GOOD)])
 
 
-@pytest.mark.parametrize("byte", [b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b" ", b"0", b"\x01", b"\xff", b"\r", b"\n", b""])
+@pytest.mark.parametrize(
+    "byte", [b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b" ", b"0", b"\x01", b"\xff", b"\r", b"\n", b""]
+)
 def test_a_byte_set_at_every_place_of_a_record_is_read_alike(byte):
     changed = [RICH[:k] + byte + RICH[k + 1 :] for k in range(len(RICH))]
     added = [RICH[:k] + byte + RICH[k:] for k in range(len(RICH))]
@@ -207,7 +230,9 @@ def test_lines_may_end_and_be_blank_in_any_usual_way(end, last):
     assert len(read.problems) == 1
 
 
-@pytest.mark.parametrize("data", [b"", b"\n", b" ", BOM, BOM + b"\n", BOM + BOM + GOOD, BOM + GOOD, GOOD + b"\n" + BOM + GOOD])
+@pytest.mark.parametrize(
+    "data", [b"", b"\n", b" ", BOM, BOM + b"\n", BOM + BOM + GOOD, BOM + GOOD, GOOD + b"\n" + BOM + GOOD]
+)
 def test_empty_files_and_byte_order_marks_are_read_alike(data):
     same(data)
 
@@ -325,11 +350,18 @@ def lines(draw: st.DrawFn) -> bytes:
     line = written(pairs, chance).encode()
     if draw(st.integers(0, 4)) == 0:
         at = draw(st.integers(0, len(line)))
-        line = line[:at] + draw(st.sampled_from([b"", b'"', b"\\", b"}", b",", b"\xff", b"\x02", b"\r"])) + line[at + 1 :]
+        line = (
+            line[:at] + draw(st.sampled_from([b"", b'"', b"\\", b"}", b",", b"\xff", b"\x02", b"\r"])) + line[at + 1 :]
+        )
     return line
 
 
-@given(st.lists(lines(), max_size=8), st.sampled_from([b"", BOM]), st.sampled_from([b"\n", b"\r\n"]), st.sampled_from([3, 40, 1 << 20]))
+@given(
+    st.lists(lines(), max_size=8),
+    st.sampled_from([b"", BOM]),
+    st.sampled_from([b"\n", b"\r\n"]),
+    st.sampled_from([3, 40, 1 << 20]),
+)
 def test_any_lines_are_read_alike(found, mark, end, size):
     same(mark + end.join(found), size)
 
@@ -339,7 +371,11 @@ def test_any_bytes_are_read_alike(data):
     same(data)
 
 
-@given(st.lists(st.tuples(STRINGS.filter(str.strip), STRINGS, STRINGS, st.dictionaries(STRINGS, VALUES, max_size=3)), max_size=5))
+@given(
+    st.lists(
+        st.tuples(STRINGS.filter(str.strip), STRINGS, STRINGS, st.dictionaries(STRINGS, VALUES, max_size=3)), max_size=5
+    )
+)
 def test_documents_written_as_json_lines_come_back(found):
     records = [{"x": fields, "id": docno, "text": text, "title": title} for docno, title, text, fields in found]
     data = "\n".join(json.dumps(record, ensure_ascii=k % 2 == 0) for k, record in enumerate(records)).encode()

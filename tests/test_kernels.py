@@ -50,7 +50,9 @@ def frequencies(rng: np.random.Generator, size: int, most: int) -> list[int]:
 
 def encode(postings: list[Posting]) -> Encoded:
     """The kernel's code of postings laid end to end."""
-    docs, tfs = (np.array([x for column in columns for x in column], np.int32) for columns in zip(*postings, strict=True))
+    docs, tfs = (
+        np.array([x for column in columns for x in column], np.int32) for columns in zip(*postings, strict=True)
+    )
     return Encoded(*kernels.encode_postings(docs, tfs, np.array([len(docs) for docs, _ in postings], np.int64)))
 
 
@@ -101,7 +103,11 @@ def test_huge_gaps_and_frequencies_come_back():
 
 
 @given(
-    st.lists(st.lists(st.tuples(st.integers(0, 1 << 22), st.integers(0, 1 << 21)), min_size=1, max_size=6), min_size=1, max_size=6),
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 1 << 22), st.integers(0, 1 << 21)), min_size=1, max_size=6),
+        min_size=1,
+        max_size=6,
+    ),
     st.sampled_from([0, 120, 127, 128, 250]),
 )
 def test_any_postings_come_back(found, run):
@@ -137,7 +143,9 @@ def encoded_lists(lists: list[Posting]) -> tuple[np.ndarray, np.ndarray]:
     return kernels.encode_lists(ids, tfs, np.array([len(ids) for ids, _ in lists], np.int64))
 
 
-def decode_lists(data: np.ndarray, sizes: np.ndarray, counts: list[int], limit: int = HUGE) -> tuple[int, list[Posting]]:
+def decode_lists(
+    data: np.ndarray, sizes: np.ndarray, counts: list[int], limit: int = HUGE
+) -> tuple[int, list[Posting]]:
     """What the kernel makes of lists: the first bad one or -1, and what each holds."""
     ids, tfs = np.zeros(sum(counts), np.int32), np.zeros(sum(counts), np.int32)
     bad = kernels.decode_lists(data, starts_of(sizes), np.array(counts, np.int64), limit, ids, tfs)
@@ -145,7 +153,9 @@ def decode_lists(data: np.ndarray, sizes: np.ndarray, counts: list[int], limit: 
     return bad, [(i.tolist(), t.tolist()) for i, t in zip(np.split(ids, cuts), np.split(tfs, cuts), strict=True)]
 
 
-@given(st.lists(st.lists(st.tuples(st.integers(0, 1 << 26), st.integers(0, 1 << 30)), max_size=8), min_size=1, max_size=5))
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 1 << 26), st.integers(0, 1 << 30)), max_size=8), min_size=1, max_size=5)
+)
 def test_any_lists_come_back(found):
     lists = [((np.cumsum([gap + 1 for gap, _ in gaps]) - 1).tolist(), [more + 1 for _, more in gaps]) for gaps in found]
     data, sizes = encoded_lists(lists)
@@ -248,7 +258,9 @@ def batches(draw: st.DrawFn) -> Batch:
     rows = draw(st.lists(st.lists(st.integers(0, 5), max_size=3), min_size=1, max_size=8))
     numbers = draw(st.permutations(range(len(rows))).map(lambda order: list(order)[: draw(st.integers(1, len(rows)))]))
     documents = draw(st.lists(st.lists(st.integers(0, len(numbers) - 1), max_size=12), max_size=6))
-    return Batch(documents, draw(st.lists(st.booleans(), min_size=len(documents), max_size=len(documents))), numbers, rows)
+    return Batch(
+        documents, draw(st.lists(st.booleans(), min_size=len(documents), max_size=len(documents))), numbers, rows
+    )
 
 
 @given(batches())
@@ -266,7 +278,9 @@ def test_terms_of_kept_documents_are_counted(batch):
     kept = [document for document, keep in zip(batch.documents, batch.keep, strict=True) if keep]
     expected = [[term for token in document for term in batch.rows[batch.numbers[token]]] for document in kept]
     bounds = [0, *ends.tolist()]
-    found = [dict(zip(terms[a:b].tolist(), tfs[a:b].tolist(), strict=True)) for a, b in zip(bounds, bounds[1:], strict=False)]
+    found = [
+        dict(zip(terms[a:b].tolist(), tfs[a:b].tolist(), strict=True)) for a, b in zip(bounds, bounds[1:], strict=False)
+    ]
     assert found == [dict(Counter(document)) for document in expected]
     assert [list(counts) for counts in found] == [list(dict.fromkeys(document)) for document in expected]
     assert lengths.tolist() == list(map(len, expected))

@@ -34,16 +34,26 @@ def imports(path: Path, at_import: bool) -> set[str]:
     """The parts of sublex that a file imports: all of them, or only those loaded with the file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found: set[str] = set()
-    inside = {n for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.Lambda)) for n in ast.walk(f)} if at_import else set()
+    inside = (
+        {n for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.Lambda)) for n in ast.walk(f)}
+        if at_import
+        else set()
+    )
     for node in ast.walk(tree):
         if node in inside:
             continue
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "sublex":
             parts = node.module.split(".")
             names = [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
-            found |= {name if (ENGINE / name).exists() or (ENGINE / f"{name}.py").exists() else "__init__" for name in names}
+            found |= {
+                name if (ENGINE / name).exists() or (ENGINE / f"{name}.py").exists() else "__init__" for name in names
+            }
         elif isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[1] if "." in alias.name else "__init__" for alias in node.names if alias.name.split(".")[0] == "sublex"}
+            found |= {
+                alias.name.split(".")[1] if "." in alias.name else "__init__"
+                for alias in node.names
+                if alias.name.split(".")[0] == "sublex"
+            }
     return found
 
 

@@ -124,7 +124,9 @@ def test_a_plugin_that_fails_costs_its_own_names_only(monkeypatch, members, sent
     found = registry(monkeypatch, bad=members, shout=analyzers(shout=Shout))
     failed = next(plugin for plugin in found.plugins if plugin.name == "bad")
     assert sentence in failed.error
-    assert found.make("analyzer", "shout").terms("a") == ["a"] and found.make("analyzer", "english").terms("cranes") == ["crane"]
+    assert found.make("analyzer", "shout").terms("a") == ["a"] and found.make("analyzer", "english").terms(
+        "cranes"
+    ) == ["crane"]
     with pytest.raises(UnknownName, match="No analyzer bad: plugin bad failed to load"):
         found.make("analyzer", "bad")
 
@@ -187,9 +189,15 @@ def test_a_packaged_plugin_is_found_by_its_entry_point(tmp_path):
     (meta / "METADATA").write_text("Metadata-Version: 2.1\nName: sublex-shout\nVersion: 0.3\n")
     (meta / "entry_points.txt").write_text("[sublex]\nshout = sublex_shout\n")
     command = [sys.executable, "-c", "from sublex.cli import main; main()", "plugins", "--format", "json"]
-    done = subprocess.run(command, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, capture_output=True, text=True, check=True
+    )
     shout = next(plugin for plugin in json.loads(done.stdout) if plugin["name"] == "shout")
-    assert shout["distribution"] == "sublex-shout" and shout["version"] == "0.3" and shout["registers"] == ["analyzer shout"]
+    assert (
+        shout["distribution"] == "sublex-shout"
+        and shout["version"] == "0.3"
+        and shout["registers"] == ["analyzer shout"]
+    )
 
 
 def test_registering_imports_nothing_heavy():

@@ -37,7 +37,9 @@ from sublex.index.check import check
 from sublex.index.writer import delete, merge_all
 from sublex.readers import batch, jsonl
 
-OLD = [Document(f"d{k}", f"whale ship t{k} " + " ".join(f"w{k * j % 997}" for j in range(60)), "Title") for k in range(300)]
+OLD = [
+    Document(f"d{k}", f"whale ship t{k} " + " ".join(f"w{k * j % 997}" for j in range(60)), "Title") for k in range(300)
+]
 NEW = [Document(f"d{k}", f"harpoon t{k}") for k in range(290, 420)]
 DELETED = [f"d{k}" for k in range(0, 60, 7)]
 GONE = [f"d{k}" for k in range(100, 160)]
@@ -75,6 +77,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def copy(whole: Path, tmp_path: Path) -> Path:
     """The index to be written to by one test."""
     return Path(shutil.copytree(whole, tmp_path / "index"))
+
+
+def described(made) -> dict:
+    """What the manifest says of an analyzer."""
+    return {"settings": made.analyzer.settings(), "versions": made.analyzer.versions()}
 
 
 def fresh(whole: Path, root: Path) -> None:
@@ -180,14 +187,22 @@ def test_a_writer_interrupted_before_any_change_to_the_disk_leaves_a_whole_index
 
 
 FAILURES = {
-    "a full disk": (OSError(errno.ENOSPC, "No space left on device"), "The disk is full; .* is as it was before. Make room"),
-    "no permission": (PermissionError(errno.EACCES, "Permission denied"), "Cannot write .*: Permission denied; the index is as it was"),
+    "a full disk": (
+        OSError(errno.ENOSPC, "No space left on device"),
+        "The disk is full; .* is as it was before. Make room",
+    ),
+    "no permission": (
+        PermissionError(errno.EACCES, "Permission denied"),
+        "Cannot write .*: Permission denied; the index is as it was",
+    ),
 }
 
 
 @change
 @pytest.mark.parametrize("failure", FAILURES)
-def test_a_change_to_the_disk_that_fails_is_told_in_one_sentence_and_leaves_the_old_index(whole, tmp_path, what, failure):
+def test_a_change_to_the_disk_that_fails_is_told_in_one_sentence_and_leaves_the_old_index(
+    whole, tmp_path, what, failure
+):
     made, root = CHANGES[what], tmp_path / "index"
     error, sentence = FAILURES[failure]
 
@@ -273,7 +288,9 @@ def test_a_folder_where_nothing_may_be_written_is_told(whole, mode):
         for made in CHANGES.values():
             for where in (root, parent / "there" / "new"):
                 error = run(partial(as_nobody, made.make, where)).error
-                assert_one_sentence(error, "Permission denied" if where == root or made is CHANGES["index"] else "Permission|No index")
+                assert_one_sentence(
+                    error, "Permission denied" if where == root or made is CHANGES["index"] else "Permission|No index"
+                )
         (parent / "there").chmod(0o755)
         root.chmod(0o755)
         assert docnos(root) == HELD
@@ -438,17 +455,21 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "source.jsonl"
 
 
-def resumable(root: Path, source: Path | str, analyzer: str = "english", store: tuple[str, ...] = writer.PARTS, **options: Any) -> Any:
+def resumable(
+    root: Path, source: Path | str, analyzer: str = "english", store: tuple[str, ...] = writer.PARTS, **options: Any
+) -> Any:
     """Build from a file with hardly any memory: every batch is spilled."""
     registry = plugins.load()
     made = Settings(registry.make("analyzer", analyzer), frozenset(store), 2, 1, "first")
     given = sublex.index.api.to_input(str(source), registry, None, False)
-    return writer.create(root, given, made, "sublex", lambda docs: None, **options)
+    return writer.create(root, given, made, described(made), "sublex", lambda docs: None, **options)
 
 
 def contents(root: Path) -> dict[str, bytes]:
     """Every file of an index but the lock."""
-    return {str(f.relative_to(root)): f.read_bytes() for f in sorted(root.rglob("*")) if f.is_file() and f.name != "lock"}
+    return {
+        str(f.relative_to(root)): f.read_bytes() for f in sorted(root.rglob("*")) if f.is_file() and f.name != "lock"
+    }
 
 
 def interrupt(root: Path, source: Path, number: int, how: signal.Signals = signal.SIGKILL, **options: Any) -> Ended:
@@ -520,7 +541,10 @@ def test_resume_refuses_changed_sources_and_settings_and_keeps_what_there_is(tmp
         lambda: resumable(root, source, resume=True),
         lambda: resumable(root, tmp_path / "other.jsonl", resume=True),
         lambda: (source.write_text(text), resumable(root, source, resume=True)),
-        lambda: (os.utime(source, ns=(status.st_atime_ns, status.st_mtime_ns)), resumable(root, source, "plain", resume=True)),
+        lambda: (
+            os.utime(source, ns=(status.st_atime_ns, status.st_mtime_ns)),
+            resumable(root, source, "plain", resume=True),
+        ),
         lambda: resumable(root, source, store=("text",), resume=True),
     ]
     for k, again in enumerate(wrong):
@@ -572,19 +596,37 @@ LINES = b"".join(json.dumps({"id": d.docno, "text": d.text}).encode() + b"\n" fo
 BAD = {
     "a missing file": (lambda p: p / "absent.jsonl", "No file or folder .*absent.jsonl"),
     "an empty file": (lambda p: write(p / "a.jsonl", b""), "a.jsonl is empty"),
-    "an empty folder": (lambda p: (p / "empty").mkdir() or p / "empty", "empty holds no file whose format a reader knows"),
+    "an empty folder": (
+        lambda p: (p / "empty").mkdir() or p / "empty",
+        "empty holds no file whose format a reader knows",
+    ),
     "no documents": (lambda p: [], "There is no document to index"),
     "malformed lines only": (
         lambda p: write(p / "a.jsonl", b"{\n{\n"),
         r"There is no document to index; the first of 2 malformed records is .*a.jsonl:1: not JSON",
     ),
-    "an unknown format": (lambda p: write(p / "a.bin", bytes(range(256)) * 40), "No reader knows the format of .*a.bin"),
+    "an unknown format": (
+        lambda p: write(p / "a.bin", bytes(range(256)) * 40),
+        "No reader knows the format of .*a.bin",
+    ),
     "a truncated gzip": (lambda p: write(p / "a.jsonl.gz", gzip.compress(LINES)[:-2000]), "a.jsonl.gz is cut short"),
-    "a damaged gzip": (lambda p: write(p / "a.jsonl.gz", spoilt(gzip.compress(LINES))), "a.jsonl.gz (cannot be decompressed|is cut short)"),
-    "a broken line, strictly": (lambda p: write(p / "a.jsonl", LINES + b"{"), "a.jsonl:301: not JSON.*--strict stops here"),
+    "a damaged gzip": (
+        lambda p: write(p / "a.jsonl.gz", spoilt(gzip.compress(LINES))),
+        "a.jsonl.gz (cannot be decompressed|is cut short)",
+    ),
+    "a broken line, strictly": (
+        lambda p: write(p / "a.jsonl", LINES + b"{"),
+        "a.jsonl:301: not JSON.*--strict stops here",
+    ),
     "NUL bytes only": (lambda p: write(p / "a.jsonl", bytes(10_000)), "No reader knows the format of .*a.jsonl"),
-    "a good file and a missing one": (lambda p: [write(p / "a.jsonl", LINES), p / "b.jsonl"], "No file or folder .*b.jsonl"),
-    "a folder as a reader's file": (lambda p: (p / "f").mkdir() or write(p / "f" / "x.bin", b"\x00\x01") and p / "f", "f holds no file"),
+    "a good file and a missing one": (
+        lambda p: [write(p / "a.jsonl", LINES), p / "b.jsonl"],
+        "No file or folder .*b.jsonl",
+    ),
+    "a folder as a reader's file": (
+        lambda p: (p / "f").mkdir() or write(p / "f" / "x.bin", b"\x00\x01") and p / "f",
+        "f holds no file",
+    ),
 }
 
 
@@ -617,7 +659,10 @@ def test_bad_input_gets_one_sentence_and_changes_nothing(whole, tmp_path, bad, h
 
 
 def test_nul_bytes_in_texts_are_kept_and_part_words(tmp_path):
-    source = write(tmp_path / "a.jsonl", b'{"id": "a", "text": "whale\\u0000ship"}\n\x00\x00\n{"id": "b\x00"}\n{"id": "b", "text": "sea"}\n')
+    source = write(
+        tmp_path / "a.jsonl",
+        b'{"id": "a", "text": "whale\\u0000ship"}\n\x00\x00\n{"id": "b\x00"}\n{"id": "b", "text": "sea"}\n',
+    )
     index = sublex.build(source, tmp_path / "index")
     assert index.document("a").text == "whale\0ship"
     assert [term.term for term in index.terms()] == ["sea", "ship", "whale"]
@@ -627,7 +672,12 @@ def test_nul_bytes_in_texts_are_kept_and_part_words(tmp_path):
 
 def test_a_line_of_50_megabytes_is_one_document(tmp_path):
     text = "whale ship harpoon sea " * (50_000_000 // 23)
-    source = write(tmp_path / "a.jsonl", b'{"id": "small", "text": "x"}\n{"id": "huge", "text": "' + text.encode() + b'"}\n{"id": "last", "text": "sea"}\n')
+    source = write(
+        tmp_path / "a.jsonl",
+        b'{"id": "small", "text": "x"}\n{"id": "huge", "text": "'
+        + text.encode()
+        + b'"}\n{"id": "last", "text": "sea"}\n',
+    )
     index = sublex.build(source, tmp_path / "index", memory="16MB")
     assert len(index) == 3
     assert index.term("whale")[1:3] == (1, 50_000_000 // 23)
@@ -636,7 +686,10 @@ def test_a_line_of_50_megabytes_is_one_document(tmp_path):
 
 
 def test_a_malformed_line_of_50_megabytes_is_reported_briefly(tmp_path):
-    source = write(tmp_path / "a.jsonl", b'{"id": "a", "text": "x"}\n{"id": "huge", "text": "' + b"whale " * 8_000_000 + b'\n{"id": "b", "text": "y"}\n')
+    source = write(
+        tmp_path / "a.jsonl",
+        b'{"id": "a", "text": "x"}\n{"id": "huge", "text": "' + b"whale " * 8_000_000 + b'\n{"id": "b", "text": "y"}\n',
+    )
     index = sublex.build(source, tmp_path / "index")
     assert docnos(index.path) == {"a", "b"}
     listed = (tmp_path / "index" / "last-build.tsv").read_text()
@@ -646,7 +699,9 @@ def test_a_malformed_line_of_50_megabytes_is_reported_briefly(tmp_path):
 
 def test_a_document_of_a_million_words_is_indexed(tmp_path):
     text = " ".join(f"w{k}" for k in range(1_000_000))
-    index = sublex.build([Document("a", "w1 w2"), Document("long", text), Document("b", "w1")], tmp_path / "index", memory="16MB")
+    index = sublex.build(
+        [Document("a", "w1 w2"), Document("long", text), Document("b", "w1")], tmp_path / "index", memory="16MB"
+    )
     assert index.statistics == (3, 1_000_003, 1_000_003)
     assert index.term("w1").df == 3
     assert index.term("w999999").df == 1
@@ -674,7 +729,10 @@ def test_ten_thousand_empty_documents_are_indexed_and_a_warning_says_so(tmp_path
 
 
 def test_too_little_memory_and_sizes_that_are_none_are_refused(tmp_path):
-    for memory, sentence in (("1MB", "1MB of memory is too little; give at least 16MB"), ("lots", "lots is not a size")):
+    for memory, sentence in (
+        ("1MB", "1MB of memory is too little; give at least 16MB"),
+        ("lots", "lots is not a size"),
+    ):
         with pytest.raises(InputError, match=sentence):
             sublex.build(OLD, tmp_path / "index", memory=memory)
     assert not (tmp_path / "index").exists()
@@ -708,7 +766,12 @@ def test_the_command_line_ends_with_2_and_one_line(copy, tmp_path):
 
 
 def test_ctrl_c_on_the_command_line_says_that_the_index_is_as_before(copy):
-    process = subprocess.Popen([*SUBLEX, "index", str(copy), "-", "--overwrite"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*SUBLEX, "index", str(copy), "-", "--reader", "jsonl", "--overwrite"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     process.stdin.write(LINES.decode() * 5)
     process.stdin.flush()
     while not (copy / "building").exists():

@@ -210,9 +210,8 @@ class _Held:
 
     def write(self, workers: Workers, spill: bool) -> dict[str, Any]:
         """Write everything; the manifest's entry."""
-        docnos = workers.start(lambda: write_docnos(self._folder, self._docnos))
-        counts = self.run.write(self._folder, workers, "terms" in self.settings.store, spill)
-        docnos()
+        with workers.beside(lambda: write_docnos(self._folder, self._docnos)):
+            counts = self.run.write(self._folder, workers, "terms" in self.settings.store, spill)
         if self._texts:
             self._texts.finish()
         return {"name": self._folder.path.name} | counts | {"data": self._folder.finish()}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import xxhash
 
-from sublex.errors import IndexCorrupt
+from sublex.errors import IndexCorrupt, IndexProblem
 
 FORMAT = 1
 CHUNK = 1 << 16
@@ -121,7 +121,7 @@ class FolderWriter:
 
     def __exit__(self, *error: object) -> None:
         """Close the files, also after a failure."""
-        for writer in self._writers.values():
+        for writer in list(self._writers.values()):
             writer.file.close()
 
 
@@ -154,6 +154,8 @@ class Component:
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except FileNotFoundError:
             raise IndexCorrupt(f"{path} is missing; rebuild the index.") from None
+        except OSError as error:
+            raise IndexProblem(f"Cannot read {path}: {error.strerror}.") from None
         self.values = _array(self._map, path)
         self._sums = np.empty(0, np.uint64)
         self._seen = bytearray()

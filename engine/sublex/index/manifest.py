@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ def read(root: Path) -> Manifest:
         text = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise IndexProblem(_absent(root)) from None
+    except OSError as error:
+        raise IndexProblem(f"Cannot read {path}: {error.strerror}.") from None
     try:
         manifest = json.loads(text)
         found = manifest["format"]
@@ -64,7 +66,9 @@ def commit(root: Path, manifest: Manifest) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.rename(root / MANIFEST)
-    sync(root)
+    # From here on this is the index: nothing may fail that would say otherwise.
+    with suppress(OSError):
+        sync(root)
 
 
 def _checksum(manifest: Manifest) -> str:
@@ -86,25 +90,24 @@ def _statistics(segments: list[Manifest]) -> dict[str, int]:
     return {name: sum(s[name] - (s["deleted"][name] if s.get("deleted") else 0) for s in segments) for name in names}
 
 
-def next_segment(manifest: Manifest | None) -> str:
-    """A folder name not used by this manifest."""
-    used = [int(segment["name"]) for segment in manifest["segments"]] if manifest else []
+def next_segment(root: Path) -> str:
+    """A folder name that no segment has."""
+    used = [int(folder.name) for folder in (root / SEGMENTS).glob("*") if folder.name.isdecimal()]
     return f"{max(used, default=0) + 1:06}"
 
 
-def sweep(root: Path, manifest: Manifest | None, building: bool = True) -> None:
+def sweep(root: Path, manifest: Manifest) -> None:
     """Remove what no manifest names: the leavings of interrupted writers and of older generations."""
-    if building:
-        shutil.rmtree(root / BUILDING, ignore_errors=True)
-    live = {segment["name"]: segment for segment in (manifest or {"segments": []})["segments"]}
+    shutil.rmtree(root / BUILDING, ignore_errors=True)
+    live = {segment["name"]: segment for segment in manifest["segments"]}
     for folder in (root / SEGMENTS).glob("*"):
         if folder.name not in live:
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
             continue
         deleted = live[folder.name].get("deleted")
         for losses in folder.glob("deleted-*"):
             if not deleted or losses.name != deleted["name"]:
-                shutil.rmtree(losses)
+                shutil.rmtree(losses, ignore_errors=True)
 
 
 @contextmanager

@@ -90,17 +90,16 @@ class Run:
         tallies = list(each(self._tally, groups))
         total = np.sum(tallies, axis=0) if tallies else np.zeros((2, len(self._term_ids)), np.int64)
         names, order, ranks = self._ranked(total[0] > 0)
-        lexicon = workers.start(lambda: self._write_lexicon(folder, ranks, names, keep_raw))
         df, cf = total[:, order]
-        docs, tfs, places = self._invert(ranks, df, groups, [counts[0, order] for counts in tallies], each)
-        write_postings(folder, df, cf, docs, tfs, each)
-        lengths = np.concatenate([part.lengths for part in self.parts] or [np.empty(0, np.int64)])
-        uniques = np.concatenate([np.diff(part.ends, prepend=0) for part in self.parts] or [np.empty(0, np.int64)])
-        folder.put("lengths", smallest(lengths))
-        folder.put("uniques", smallest(uniques))
-        if document_terms:
-            _write_document_terms(folder, docs, tfs, places, uniques, each)
-        lexicon()
+        with workers.beside(lambda: self._write_lexicon(folder, ranks, names, keep_raw)):
+            docs, tfs, places = self._invert(ranks, df, groups, [counts[0, order] for counts in tallies], each)
+            write_postings(folder, df, cf, docs, tfs, each)
+            lengths = np.concatenate([part.lengths for part in self.parts] or [np.empty(0, np.int64)])
+            uniques = np.concatenate([np.diff(part.ends, prepend=0) for part in self.parts] or [np.empty(0, np.int64)])
+            folder.put("lengths", smallest(lengths))
+            folder.put("uniques", smallest(uniques))
+            if document_terms:
+                _write_document_terms(folder, docs, tfs, places, uniques, each)
         return {"docs": self.docs, "tokens": int(lengths.sum()), "terms": len(names), "postings": len(docs)}
 
     def _tally(self, group: _Group) -> np.ndarray:
@@ -119,7 +118,12 @@ class Run:
         return names, order, ranks
 
     def _invert(
-        self, ranks: np.ndarray, df: np.ndarray, groups: list[_Group], counts: list[np.ndarray], each: Callable[..., Any]
+        self,
+        ranks: np.ndarray,
+        df: np.ndarray,
+        groups: list[_Group],
+        counts: list[np.ndarray],
+        each: Callable[..., Any],
     ) -> tuple[Any, ...]:
         """(docs, tfs, places): postings in order of terms, then documents; where those of each group begin and end."""
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)

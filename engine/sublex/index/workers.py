@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TypeVar
 
@@ -32,12 +33,19 @@ class Workers:
         while waiting:
             yield waiting.popleft().result()
 
-    def start(self, work: Callable[[], T]) -> Callable[[], T]:
-        """Have work done beside what follows; the returned function waits for it."""
+    @contextmanager
+    def beside(self, work: Callable[[], object]) -> Iterator[None]:
+        """Have work done beside the block; it is finished when the block is left."""
         if self._pool is None:
-            done = work()
-            return lambda: done
-        return self._pool.submit(work).result
+            work()
+            yield
+            return
+        future = self._pool.submit(work)
+        try:
+            yield
+        finally:
+            wait([future])
+        future.result()
 
     def __enter__(self) -> Workers:
         return self

@@ -7,14 +7,14 @@ import math
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sublex.base import Document, Report
-from sublex.errors import IndexProblem, InputError
+from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.index import kernels
 from sublex.index import manifest as files
 from sublex.index.build import JOURNAL, SEGMENT, Building, Progress, Settings
@@ -81,13 +81,12 @@ def create(
 ) -> Outcome:
     """Build an index of the input; an existing one is replaced only with `overwrite`, and only at the end."""
     with files.locked(root, "index", create=True):
-        old = files.read(root) if (root / files.MANIFEST).exists() else None
-        if old and not overwrite:
-            raise IndexProblem(f"{root} is already an index; --overwrite replaces it, and sublex add adds to it.")
+        old = _replaced(root, overwrite)
         identity = given.identity()
         if resume and identity is None:
             raise InputError("Standard input cannot be read again, so --resume cannot go on; start again without it.")
-        files.sweep(root, old, building=not resume)
+        if not resume:
+            shutil.rmtree(root / BUILDING, ignore_errors=True)
         new: Manifest = {
             "format": files.FORMAT,
             "generation": old["generation"] + 1 if old else 1,
@@ -105,10 +104,22 @@ def create(
             entry = building.run(given.makers(), progress, sources)
             if not entry["docs"]:
                 raise InputError(_nothing(building.outcome))
-            _publish(root, new, old, entry)
-        building.outcome.indexed = entry["docs"]
-        building.outcome.write(root / "last-build.tsv")
+            building.outcome.indexed = entry["docs"]
+            _publish(root, new, entry)
+            _list(root, building.outcome)
     return building.outcome
+
+
+def _replaced(root: Path, overwrite: bool) -> Manifest | None:
+    """The manifest of the index to be replaced, if there is one that can be read."""
+    if not (root / files.MANIFEST).exists():
+        return None
+    if not overwrite:
+        files.read(root)
+        raise IndexProblem(f"{root} is already an index; --overwrite replaces it, and sublex add adds to it.")
+    with suppress(SublexError):
+        return files.read(root)
+    return None
 
 
 def _nothing(outcome: Outcome) -> str:
@@ -139,10 +150,11 @@ def add(root: Path, given: Input, settings: Callable[[Manifest], Settings], prog
                 if building.superseded:
                     made = Segment(root / BUILDING / SEGMENT, entry)
                     entry["deleted"] = _write_losses(made, np.array(building.superseded), new["generation"])
-                _publish(root, new, old, entry)
+                _publish(root, new, entry)
+            _list(root, building.outcome)
         settled = files.read(root)
-        _merge_last(root, settled, _crowded([segment["docs"] for segment in settled["segments"]]), chosen.workers)
-        building.outcome.write(root / "last-build.tsv")
+        with suppress(IndexProblem, OSError):
+            _merge_last(root, settled, _crowded([segment["docs"] for segment in settled["segments"]]), chosen.workers)
     return building.outcome
 
 
@@ -156,7 +168,7 @@ def _crowded(sizes: list[int]) -> int:
         run = 0
         while run < len(sizes) and levels[-1 - run] <= level:
             run += 1
-        if run > 1 and sum(sizes[-run:]) >= CROWD ** (level + 1):
+        if run >= CROWD and sum(sizes[-run:]) >= CROWD ** (level + 1):
             return run
     return 1
 
@@ -190,7 +202,7 @@ def _merge_last(root: Path, old: Manifest, number: int, workers: int, always: bo
     with _aside(root), Workers(workers) as pool, FolderWriter(root / BUILDING / SEGMENT) as folder:
         entry = merge(_segments(root, old)[-number:], folder, pool.map) | {"data": folder.finish()}
         new = old | {"generation": old["generation"] + 1, "segments": old["segments"][:-number]}
-        _publish(root, new, old, entry)
+        _publish(root, new, entry)
 
 
 def _segments(root: Path, manifest: Manifest) -> list[Segment]:
@@ -211,9 +223,9 @@ def _aside(root: Path) -> Iterator[None]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _publish(root: Path, new: Manifest, old: Manifest | None, entry: dict[str, Any]) -> None:
+def _publish(root: Path, new: Manifest, entry: dict[str, Any]) -> None:
     """Move the finished segment to its place and commit a manifest that names it."""
-    name = files.next_segment(old)
+    name = files.next_segment(root)
     place = root / SEGMENTS / name
     place.parent.mkdir(exist_ok=True)
     os.rename(root / BUILDING / SEGMENT, place)
@@ -221,6 +233,12 @@ def _publish(root: Path, new: Manifest, old: Manifest | None, entry: dict[str, A
     new["segments"] = [*new["segments"], entry | {"name": name}]
     files.commit(root, new)
     files.sweep(root, new)
+
+
+def _list(root: Path, outcome: Outcome) -> None:
+    """Leave a file that names what was odd; the index is committed, so this must not fail."""
+    with suppress(OSError):
+        outcome.write(root / "last-build.tsv")
 
 
 def _kill(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None:
