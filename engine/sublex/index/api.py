@@ -45,6 +45,7 @@ def create(
     """Build an index of collection files, or of documents."""
     from sublex.index import writer
 
+    writer.replaceable(Path(path), overwrite)
     registry = plugins.load()
     spec = analyzer or find_profile(profile).analyzer
     made = registry.make("analyzer", spec)

@@ -168,9 +168,10 @@ class Building:
     def resume(self, sources: Any) -> int:
         """Take up the interrupted build that `folder` holds, if its sources are the same; how many documents it has."""
         path = self.folder / JOURNAL
-        if not path.exists():
+        journal = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        if journal is None:
+            self._clear()
             return 0
-        journal = json.loads(path.read_text(encoding="utf-8"))
         if sources is None or journal["sources"] != sources:
             raise InputError(
                 "The sources or settings changed since the build was interrupted: start again without --resume."
@@ -180,10 +181,14 @@ class Building:
         for spill in self._spills:
             docnos, sizes = Segment(self.folder / spill["name"], spill).docnos.arrays()
             self._meet(docnos, np.cumsum(sizes))
+        self._clear()
+        return self._docs
+
+    def _clear(self) -> None:
+        """Remove what an interrupted build had not finished."""
         for left in self.folder.iterdir():
             if left.is_dir() and left.name not in {spill["name"] for spill in self._spills}:
                 shutil.rmtree(left)
-        return self._docs
 
 
 class _Held:

@@ -110,7 +110,7 @@ class FolderWriter:
             self._writers[name].close()
             sums += self._writers[name].sums
         components = {name: self._writers[name].bytes for name in sorted(self._writers)}
-        writer = ComponentWriter(self.path / f"{CHECKSUMS}.npy", np.uint64)
+        writer = self.stream(CHECKSUMS, np.uint64)
         writer.write(np.array(sums, np.uint64))
         writer.close()
         sync(self.path)

@@ -96,9 +96,10 @@ def next_segment(root: Path) -> str:
     return f"{max(used, default=0) + 1:06}"
 
 
-def sweep(root: Path, manifest: Manifest) -> None:
+def sweep(root: Path, manifest: Manifest, building: bool = True) -> None:
     """Remove what no manifest names: the leavings of interrupted writers and of older generations."""
-    shutil.rmtree(root / BUILDING, ignore_errors=True)
+    if building:
+        shutil.rmtree(root / BUILDING, ignore_errors=True)
     live = {segment["name"]: segment for segment in manifest["segments"]}
     for folder in (root / SEGMENTS).glob("*"):
         if folder.name not in live:

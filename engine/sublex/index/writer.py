@@ -81,11 +81,13 @@ def create(
 ) -> Outcome:
     """Build an index of the input; an existing one is replaced only with `overwrite`, and only at the end."""
     with files.locked(root, "index", create=True):
-        old = _replaced(root, overwrite)
+        old = replaceable(root, overwrite)
         identity = given.identity()
         if resume and identity is None:
             raise InputError("Standard input cannot be read again, so --resume cannot go on; start again without it.")
-        if not resume:
+        if old or not os.path.exists(root / files.MANIFEST):
+            files.sweep(root, old or {"segments": []}, building=not resume)
+        elif not resume:
             shutil.rmtree(root / BUILDING, ignore_errors=True)
         new: Manifest = {
             "format": files.FORMAT,
@@ -110,9 +112,9 @@ def create(
     return building.outcome
 
 
-def _replaced(root: Path, overwrite: bool) -> Manifest | None:
-    """The manifest of the index to be replaced, if there is one that can be read."""
-    if not (root / files.MANIFEST).exists():
+def replaceable(root: Path, overwrite: bool) -> Manifest | None:
+    """The manifest of the index to be replaced, if there is one that can be read; without `overwrite` there must be none."""
+    if not os.path.exists(root / files.MANIFEST):
         return None
     if not overwrite:
         files.read(root)
