@@ -790,3 +790,20 @@ def test_ctrl_c_on_the_command_line_says_that_the_index_is_as_before(copy):
     assert "Traceback" not in said
     assert docnos(copy) == HELD
     assert not (copy / "building").exists()
+
+
+def test_many_small_additions_leave_few_segments_in_the_order_of_their_documents(tmp_path):
+    index = sublex.build([Document("first", "whale")], tmp_path / "index")
+    for number in range(70):
+        index.add([Document(f"d{number}", f"whale {number}")], workers=1)
+    assert len(index.segments) <= 16
+    assert [index.docno(doc) for doc in index.postings("whale").docs] == ["first", *(f"d{n}" for n in range(70))]
+    assert check(index.path) == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "last"),
+    [([], 1), ([5], 1), ([1] * 7, 1), ([1] * 8, 8), ([8] + [1] * 7, 1), ([8] * 7 + [1] * 8, 15), ([9999] + [1] * 8, 8)],
+)
+def test_segments_are_merged_when_eight_of_a_size_have_come_together(sizes, last):
+    assert writer._crowded(sizes) == last
