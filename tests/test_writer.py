@@ -271,8 +271,12 @@ def test_a_limit_on_the_size_of_files_is_told_and_leaves_the_old_index(copy, lim
 
 
 @pytest.mark.parametrize("mode", [0o555, 0o000])
-def test_a_folder_where_nothing_may_be_written_is_told(whole, mode):
+def test_a_folder_where_nothing_may_be_written_is_told(whole, mode, monkeypatch):
     """As an ordinary user, which the superuser becomes for it."""
+    # That user may not be able to read where Sublex is installed, so the plugins are found before.
+    registry = plugins.load()
+    registry.make("analyzer", "english").terms("whale")
+    monkeypatch.setattr(plugins, "load", lambda: registry)
     with tempfile.TemporaryDirectory(prefix="sublex-test-") as place:
         parent, root = Path(place), Path(place) / "there" / "index"
         shutil.copytree(whole, root)
