@@ -275,7 +275,8 @@ def test_a_folder_where_nothing_may_be_written_is_told(whole, mode, monkeypatch)
     """As an ordinary user, which the superuser becomes for it."""
     # That user may not be able to read where Sublex is installed, so the plugins are found before.
     registry = plugins.load()
-    registry.make("analyzer", "english").terms("whale")
+    analyzer = registry.make("analyzer", "english")
+    assert analyzer.terms("whales") == ["whale"] and analyzer.versions()
     monkeypatch.setattr(plugins, "load", lambda: registry)
     with tempfile.TemporaryDirectory(prefix="sublex-test-") as place:
         parent, root = Path(place), Path(place) / "there" / "index"

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from functools import cache
+from importlib import metadata
 from itertools import islice
 from typing import Any
 
@@ -57,8 +58,8 @@ class WordAnalyzer:
 
     def versions(self) -> dict[str, str]:
         """The parts whose versions may change a term."""
-        parts = {"unicode": unicodedata.unidata_version, "regex": version("regex")}
-        return parts | ({"PyStemmer": version("PyStemmer")} if self.values["stem"] not in ("none", "porter") else {})
+        parts = {"unicode": unicodedata.unidata_version, "regex": _version("regex")}
+        return parts | ({"PyStemmer": _version("PyStemmer")} if self.values["stem"] not in ("none", "porter") else {})
 
     def terms(self, token: str) -> list[str]:
         """The terms of one raw token."""
@@ -110,6 +111,11 @@ class TerrierAnalyzer(WordAnalyzer):
 
     def _split(self, token: str) -> list[str]:
         return self.words(token)
+
+
+@cache
+def _version(package: str) -> str:
+    return metadata.version(package)
 
 
 def _terrier_keeps(word: str) -> bool:
