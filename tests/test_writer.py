@@ -19,6 +19,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pytest
 from child import Child, Ended, at_change, kill_self, run
@@ -61,7 +62,15 @@ CHANGES = {
     "delete": Change(lambda root: delete(root, GONE), HELD, HELD - {*GONE}),
     "merge": Change(lambda root: merge_all(root, 2), HELD, HELD),
 }
+FSYNC = os.fsync
 change = pytest.mark.parametrize("what", CHANGES)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unsynced() -> Iterator[None]:
+    """A killed process leaves what it wrote; only a power cut would need the disk to have it."""
+    with mock.patch("os.fsync"):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -131,14 +140,19 @@ def assert_tidy(root: Path) -> None:
 @change
 def test_a_writer_killed_at_random_moments_leaves_a_whole_index(whole, tmp_path, what):
     made, root = CHANGES[what], tmp_path / "index"
+
+    def make() -> None:
+        with mock.patch("os.fsync", FSYNC):
+            made.make(root)
+
     fresh(whole, root)
     begin = time.monotonic()
-    assert run(partial(made.make, root)).error is None
+    assert run(make).error is None
     duration = time.monotonic() - begin
     chance = random.Random(what)
     for k in range(13):
         fresh(whole, root)
-        child = Child(partial(made.make, root))
+        child = Child(make)
         time.sleep(duration * (k + chance.random()) / 13)
         child.send(signal.SIGKILL)
         child.wait()
@@ -427,6 +441,13 @@ def test_a_folder_with_other_files_is_not_touched(tmp_path):
         with pytest.raises(IndexProblem):
             make.make(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@change
+def test_an_index_that_was_copied_without_its_lock_can_be_written_to(copy, what):
+    (copy / "lock").unlink()
+    CHANGES[what].make(copy)
+    assert docnos(copy) == CHANGES[what].after
 
 
 def test_a_file_is_not_replaced_by_an_index(tmp_path):
@@ -804,6 +825,17 @@ def test_many_small_additions_leave_few_segments_in_the_order_of_their_documents
     assert len(index.segments) <= 16
     assert [index.docno(doc) for doc in index.postings("whale").docs] == ["first", *(f"d{n}" for n in range(70))]
     assert check(index.path) == []
+
+
+def test_an_addition_is_kept_though_a_segment_it_would_be_merged_with_is_damaged(tmp_path):
+    index = sublex.build([Document("d0", "whale")], tmp_path / "index")
+    for number in range(1, 7):
+        index.add([Document(f"d{number}", "whale")], workers=1)
+    file = tmp_path / "index" / "segments" / "000001" / "texts.npy"
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    index.add([Document("d7", "whale")], workers=1)
+    assert index.term("whale").df == 8
+    assert len(index.segments) == 8
 
 
 @pytest.mark.parametrize(

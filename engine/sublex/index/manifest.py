@@ -119,7 +119,7 @@ def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
             read(root)
         if root.exists() and not root.is_dir():
             raise IndexProblem(f"{root} is a file, not a folder for an index.")
-        if root.is_dir() and not (root / LOCK).exists() and any(root.iterdir()):
+        if root.is_dir() and any(root.iterdir()) and not any((root / name).exists() for name in (LOCK, MANIFEST)):
             raise IndexProblem(f"{root} holds other files and is not an index; choose another place.")
         root.mkdir(parents=True, exist_ok=True)
         with open(root / LOCK, "a+", encoding="utf-8") as file:

@@ -155,7 +155,7 @@ def add(root: Path, given: Input, settings: Callable[[Manifest], Settings], prog
                 _publish(root, new, entry)
             _list(root, building.outcome)
         settled = files.read(root)
-        with suppress(IndexProblem, OSError):
+        with suppress(SublexError, OSError):
             _merge_last(root, settled, _crowded([segment["docs"] for segment in settled["segments"]]), chosen.workers)
     return building.outcome
 
