@@ -18,6 +18,7 @@ LAYERS = [
     {"plugins"},
     {"readers", "analysis"},
     {"index"},
+    {"rank"},
     {"__init__"},
     {"cli"},
 ]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from sublex.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 NO_FIELDS: Mapping[str, Any] = {}
 
@@ -116,3 +119,60 @@ class Param:
     stage: str = "query"
     range: tuple[Any, ...] | None = None
     help: str = ""
+
+
+class Statistics(NamedTuple):
+    """Of a collection's live documents: how many, their tokens, their postings, and the mean length."""
+
+    docs: int
+    tokens: int
+    postings: int
+
+    @property
+    def mean_length(self) -> float:
+        return self.tokens / self.docs if self.docs else 0.0
+
+
+class TermStats(NamedTuple):
+    """In how many documents a term occurs, and how often in all of them: numbers, or arrays for several terms."""
+
+    df: Any
+    cf: Any
+
+
+class DocStats(NamedTuple):
+    """Of the documents scored, as arrays: tokens, distinct terms, and the sum of `Ranker.norm` over all their terms."""
+
+    length: np.ndarray
+    unique: np.ndarray
+    norm: np.ndarray | None = None
+
+
+class Explanation(NamedTuple):
+    """A value taken apart.
+
+    The parts of a `sum` add up to the value and those of a `product` multiply to it; those of `scaled` explain it up to a factor
+    and an offset, which are leaves of their own; `evidence` is shown and not added.
+    """
+
+    value: float
+    label: str
+    kind: str = "sum"
+    parts: tuple[Explanation, ...] = ()
+    evidence: Mapping[str, Any] = NO_FIELDS
+
+
+class Ranker(Protocol):
+    """A weighting model: what one term adds to the score of each document that holds it. Subclass it for the defaults."""
+
+    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        """The scores of documents that hold a term `tf` times each (float64, above 0); finite, of any sign."""
+        ...
+
+    def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
+        """What the scores of the query's terms are multiplied by; `qtf` may be fractional or negative."""
+        return qtf
+
+    def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
+        """Take the score of one document apart; here `doc` holds numbers."""
+        ...

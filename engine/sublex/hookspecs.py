@@ -22,5 +22,10 @@ def register_analyzers(register: Register) -> None:
 
 
 @hookspec
+def register_rankers(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each weighting model; `factory(**params)` gives a `Ranker`."""
+
+
+@hookspec
 def register_commands(cli: Any) -> None:
     """Add commands to the command line: `cli` is the click group that `sublex` runs."""

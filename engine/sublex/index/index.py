@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sublex import plugins
-from sublex.base import Analyzer, Document
+from sublex.base import Analyzer, Document, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index import manifest as files
 from sublex.index.segment import Segment
@@ -26,18 +26,6 @@ from sublex.index.segment import Segment
 if TYPE_CHECKING:
     from sublex.index.corpus import Corpus
     from sublex.index.outcome import Outcome
-
-
-class Statistics(NamedTuple):
-    """Of the live documents: how many, their tokens, their postings, and the mean length."""
-
-    docs: int
-    tokens: int
-    postings: int
-
-    @property
-    def mean_length(self) -> float:
-        return self.tokens / self.docs if self.docs else 0.0
 
 
 class Term(NamedTuple):
