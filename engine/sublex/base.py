@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
@@ -175,4 +175,70 @@ class Ranker(Protocol):
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         """Take the score of one document apart; here `doc` holds numbers."""
+        ...
+
+
+class QueryTerm(NamedTuple):
+    """One term of a query: how strongly it is asked for, and where it comes from."""
+
+    term: str
+    weight: float = 1.0
+    origin: str = "query"
+
+
+class Query(NamedTuple):
+    """What is asked: the user's words, and the terms they have become."""
+
+    text: str
+    terms: tuple[QueryTerm, ...]
+
+    def weights(self) -> dict[str, float]:
+        """The weight of each term, repetitions added up."""
+        found: dict[str, float] = {}
+        for term, weight, _ in self.terms:
+            found[term] = found.get(term, 0.0) + weight
+        return found
+
+
+class Vector(NamedTuple):
+    """A document's terms by number, with their frequencies."""
+
+    terms: np.ndarray
+    tfs: np.ndarray
+
+
+class Context(Protocol):
+    """What an expander may look at: the documents of a first retrieval, best first, and the collection's statistics.
+
+    Terms have numbers here, which `numbers` and `names` translate.
+    """
+
+    docs: np.ndarray
+    scores: np.ndarray
+    collection: Statistics
+
+    def vectors(self, docs: np.ndarray) -> list[Vector]:
+        """The terms of documents."""
+        ...
+
+    def stats(self, terms: np.ndarray) -> TermStats:
+        """Document and collection frequencies, as arrays."""
+        ...
+
+    def numbers(self, terms: Sequence[str]) -> list[int]:
+        """The numbers of terms, -1 for those that no document holds."""
+        ...
+
+    def names(self, terms: np.ndarray) -> list[str]:
+        """The terms of numbers."""
+        ...
+
+
+class Expander(Protocol):
+    """Turns a query into a weighted query. `docs` is how many documents of a first retrieval it looks at, 0 for none."""
+
+    docs: int
+
+    def expand(self, query: Query, context: Context) -> Query:
+        """The new query; every added term says in `origin` where it comes from."""
         ...

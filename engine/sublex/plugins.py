@@ -22,7 +22,7 @@ from sublex.spec import Spec, parse, print_value
 
 API = 1
 GROUP = "sublex"
-KINDS = ("reader", "analyzer", "ranker")
+KINDS = ("reader", "analyzer", "ranker", "expander")
 OWN = "sublex."
 
 
