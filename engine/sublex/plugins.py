@@ -130,7 +130,7 @@ class Registry:
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """A question for the middle of a message: did you mean this one?"""
-    near = difflib.get_close_matches(name, list(names), 1)
+    near = difflib.get_close_matches(name, list(names), 1, 0.5)
     return f"did you mean {near[0]}? " if near else ""
 
 

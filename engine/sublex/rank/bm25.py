@@ -50,6 +50,11 @@ class BM25(Model):
     k3: float | None = parameter(None, "how slowly repetitions in the query saturate; not given: never", (0, 1_000_000))
     delta: float | None = parameter(None, "what any match is sure of, in variants plus (1.0) and L (0.5)", (0, 100))
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not VARIANTS[self.variant].delta:
+            self.refuse("delta", beside=f"to variant={self.variant}")
+
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         return self._idf(term, collection) * self._saturated(tf, doc, collection)
 

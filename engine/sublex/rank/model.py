@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Param, Ranker, Statistics, TermStats
+from sublex.errors import InputError
 from sublex.plugins import check, printed
 from sublex.rank import lengths
 
@@ -54,6 +55,12 @@ class Model(Ranker):
     @property
     def _declared(self) -> dict[str, Param]:
         return {param.name: param for param in params(type(self))}
+
+    def refuse(self, *names: str, beside: str) -> None:
+        """Say which parameters were given although they mean nothing beside another choice."""
+        for name in names:
+            if getattr(self, name) != self._declared[name].default:
+                raise InputError(f"{type(self).__name__}: {name} means nothing {beside}; leave it out.")
 
     def value(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> float:
         """The score of one document."""

@@ -82,9 +82,10 @@ class Scheme(NamedTuple):
 
     def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
         """The terms' weights in the query; what is negative stays negative."""
+        if not np.any(qtf):
+            return qtf
         size = np.abs(qtf)
-        most = size.max(initial=0) or 1.0
-        mean = size.sum() / max(size.size, 1) or 1.0
+        most, mean = size.max(), size.mean()
         weights = np.sign(qtf) * FREQUENCY[self.query[0]].of(size, mean, most, self._log)
         weights = weights * self._rarity(self.query, term, collection)
         query = DocStats(size, np.asarray(size.size), (weights**2).sum())

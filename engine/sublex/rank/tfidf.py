@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.errors import InputError
 from sublex.rank.model import Model, frequency, parameter, product, rarity
 from sublex.rank.smart import Scheme
 
@@ -30,13 +29,11 @@ class TFIDF(Model):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        idle = ("k1", "b") if self.smart else ("slope", "base")
-        for name in idle:
-            if getattr(self, name) != self._declared[name].default:
-                scheme = f"smart={self.smart}" if self.smart else "a formula without smart"
-                raise InputError(f"TFIDF: {name} means nothing to {scheme}; leave it out.")
         if self.smart:
             Scheme.parse(self.smart, self.slope, self.base)
+            self.refuse("k1", "b", beside=f"beside smart={self.smart}")
+        else:
+            self.refuse("slope", "base", beside="without smart")
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         if self.smart:
