@@ -21,9 +21,9 @@ from sublex import plugins
 from sublex.analysis import porter, stopwords, tokens
 from sublex.analysis.analyzers import LANGUAGES
 from sublex.analysis.interner import Interner
-from sublex.analysis.profiles import PROFILES, profile
 from sublex.analysis.words import LONGEST, words
 from sublex.errors import InputError, SublexError, UnknownName
+from sublex.profiles import PROFILES, profile
 from sublex.spec import Spec, parse
 
 # Without the compiler NumPy warns where a hash is meant to overflow, and everything is slow.

@@ -16,6 +16,7 @@ LAYERS = [
     {"base"},
     {"hookspecs", "spec"},
     {"plugins"},
+    {"profiles"},
     {"readers", "analysis"},
     {"index"},
     {"rank"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
@@ -141,7 +141,7 @@ class TermStats(NamedTuple):
 
 
 class DocStats(NamedTuple):
-    """Of the documents scored, as arrays: tokens, distinct terms, and the sum of `Ranker.norm` over all their terms."""
+    """Of the documents scored, as arrays: tokens, distinct terms, and the sum of `Ranker.norm_part` over all their terms."""
 
     length: np.ndarray
     unique: np.ndarray
@@ -163,7 +163,14 @@ class Explanation(NamedTuple):
 
 
 class Ranker(Protocol):
-    """A weighting model: what one term adds to the score of each document that holds it. Subclass it for the defaults."""
+    """A weighting model: what one term adds to the score of each document that holds it. Subclass it for the defaults.
+
+    With `lengths = "lucene"` the lengths it sees are rounded as Lucene stores them, in one byte; the mean stays exact. Where
+    `norm_part` is set, `norm_part(tf, doc, term, collection)` is summed over all terms of each document and handed back as `doc.norm`.
+    """
+
+    lengths: str = "exact"
+    norm_part: Callable[[np.ndarray, DocStats, TermStats, Statistics], np.ndarray] | None = None
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         """The scores of documents that hold a term `tf` times each (float64, above 0); finite, of any sign."""
@@ -175,7 +182,8 @@ class Ranker(Protocol):
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         """Take the score of one document apart; here `doc` holds numbers."""
-        ...
+        value = float(self.score(tf, doc, term, collection))  # type: ignore[arg-type]
+        return Explanation(value, type(self).__name__, evidence={"tf": tf, "length": doc.length, "df": term.df})
 
 
 class QueryTerm(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
@@ -109,9 +109,7 @@ class Registry:
             if plugin.error and name.startswith((plugin.name, f"{plugin.name}:")):
                 return f"No {kind} {name}: plugin {plugin.name} failed to load ({plugin.error})."
         names = self.names(kind)
-        near = difflib.get_close_matches(name, names, 1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        return f"No {kind} {name}; {hint}There are: {', '.join(names)}."
+        return f"No {kind} {name}; {nearest(name, names)}There are: {', '.join(names)}."
 
     def make(self, kind: str, text: str) -> Any:
         """The object a printed form such as `english(stop=none)` stands for."""
@@ -121,18 +119,32 @@ class Registry:
     def build(self, kind: str, name: str, params: dict[str, Any]) -> Any:
         """The object of this name with these parameters, checked against what was declared."""
         registration = self.find(kind, name)
-        declared = {param.name: param for param in registration.params}
-        for key, value in params.items():
-            if key not in declared:
-                known = f"it takes {', '.join(declared)}" if declared else "it takes none"
-                raise InputError(f"{name} has no parameter {key}; {known}.")
-            _check(name, declared[key], value)
+        check(name, registration.params, params)
         return registration.factory(**params)
 
     def hook(self, name: str) -> list[tuple[Plugin, Callable[..., Any]]]:
         """The implementations of a hook, to be called one by one."""
         named = {plugin.name: plugin for plugin in self.plugins}
         return [(named[impl.plugin_name], impl.function) for impl in getattr(self._manager.hook, name).get_hookimpls()]
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A question for the middle of a message: did you mean this one?"""
+    near = difflib.get_close_matches(name, list(names), 1, 0.5)
+    return f"did you mean {near[0]}? " if near else ""
+
+
+def check(name: str, params: Iterable[Param], values: Mapping[str, Any]) -> None:
+    """Refuse values that were not declared, or are of the wrong type, or out of range."""
+    declared = {param.name: param for param in params}
+    for key, value in values.items():
+        if key not in declared:
+            known = f"it takes {', '.join(declared)}" if declared else "it takes none"
+            hint = nearest(key, declared)
+            raise InputError(
+                f"{name} has no parameter {key}; {hint}{known[0].upper() if hint else known[0]}{known[1:]}."
+            )
+        _check(name, declared[key], value)
 
 
 def _check(name: str, param: Param, value: Any) -> None:
@@ -146,7 +158,11 @@ def _check(name: str, param: Param, value: Any) -> None:
         if not low <= value <= high:
             raise InputError(f"{name}: {param.name}={value} lies outside {low} to {high}.")
     elif value not in param.range:
-        raise InputError(f"{name}: {param.name}={value} is none of {', '.join(map(str, param.range))}.")
+        hint = nearest(str(value), map(str, param.range))
+        known = ", ".join(map(str, param.range))
+        raise InputError(
+            f"{name}: {param.name}={value} is {f'unknown; {hint}There are: ' if hint else 'none of '}{known}."
+        )
 
 
 def printed(name: str, params: Iterable[Param], values: dict[str, Any]) -> str:
