@@ -14,7 +14,9 @@ FILES = sorted(ENGINE.rglob("*.py"))
 LAYERS = [
     {"errors"},
     {"base"},
-    {"hookspecs", "spec"},
+    {"hookspecs", "expression"},
+    {"parser"},
+    {"parameters"},
     {"plugins"},
     {"readers", "analysis"},
     {"index"},

@@ -111,7 +111,12 @@ class Analyzer(Protocol):
 
 @dataclass(frozen=True)
 class Param:
-    """One declared parameter of a plug-in."""
+    """One declared parameter of a plug-in.
+
+    The type is bool, int, float, str, tuple (written `[a, b]`), `sublex.Expression`, or object for anything. The default `...`
+    says that the parameter must be given. The range of a number is (lowest, highest), `open` when it excludes both; of
+    anything else, the choices. It holds for each item of a tuple.
+    """
 
     name: str
     type: type
@@ -119,6 +124,7 @@ class Param:
     stage: str = "query"
     range: tuple[Any, ...] | None = None
     help: str = ""
+    open: bool = False
 
 
 class Statistics(NamedTuple):
