@@ -14,12 +14,15 @@ FILES = sorted(ENGINE.rglob("*.py"))
 LAYERS = [
     {"errors"},
     {"base"},
-    {"hookspecs", "spec"},
+    {"hookspecs", "expression"},
+    {"parser"},
+    {"parameters"},
     {"plugins"},
     {"profiles"},
     {"readers", "analysis"},
     {"index"},
     {"rank"},
+    {"pipeline"},
     {"__init__"},
     {"cli"},
 ]

@@ -20,6 +20,8 @@ from sublex.errors import (
     SublexError,
     UnknownName,
 )
+from sublex.expression import Expression
+from sublex.parser import parse
 
 if TYPE_CHECKING:
     from sublex.index.api import Documents
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 __all__ = [
     "Document",
+    "Expression",
     "IndexCorrupt",
     "IndexProblem",
     "InputError",
@@ -38,6 +41,7 @@ __all__ = [
     "UnknownName",
     "build",
     "open",
+    "parse",
 ]
 
 

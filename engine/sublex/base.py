@@ -111,7 +111,12 @@ class Analyzer(Protocol):
 
 @dataclass(frozen=True)
 class Param:
-    """One declared parameter of a plug-in."""
+    """One declared parameter of a plug-in.
+
+    The type is bool, int, float, str, tuple (written `[a, b]`), `sublex.Expression`, or object for anything. The default `...`
+    says that the parameter must be given. The range of a number is (lowest, highest), `open` when it excludes both; of
+    anything else, the choices. It holds for each item of a tuple.
+    """
 
     name: str
     type: type
@@ -119,6 +124,7 @@ class Param:
     stage: str = "query"
     range: tuple[Any, ...] | None = None
     help: str = ""
+    open: bool = False
 
 
 class Statistics(NamedTuple):
@@ -221,9 +227,20 @@ class Context(Protocol):
     Terms have numbers here, which `numbers` and `names` translate.
     """
 
-    docs: np.ndarray
-    scores: np.ndarray
-    collection: Statistics
+    @property
+    def docs(self) -> np.ndarray:
+        """The documents found, best first."""
+        ...
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Their scores."""
+        ...
+
+    @property
+    def collection(self) -> Statistics:
+        """The statistics of the collection."""
+        ...
 
     def vectors(self, docs: np.ndarray) -> list[Vector]:
         """The terms of documents."""

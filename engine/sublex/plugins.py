@@ -5,7 +5,6 @@ Each plugin is loaded, checked and called by itself; what goes wrong becomes its
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,13 +16,20 @@ import pluggy
 
 from sublex import hookspecs
 from sublex.base import Param
-from sublex.errors import InputError, PluginError, UnknownName
-from sublex.spec import Spec, parse, print_value
+from sublex.errors import PluginError, UnknownName, nearest
+from sublex.expression import NORMALISERS, Call, Expression
+from sublex.parameters import canonical_call, matched, typed
+from sublex.parser import parse_call
 
 API = 1
 GROUP = "sublex"
 KINDS = ("reader", "analyzer", "ranker", "expander")
+# The kinds that expressions are made of share one namespace; `component` stands for any of them.
+COMPONENTS = ("ranker", "expander", "representation", "filter")
 OWN = "sublex."
+Profile = Mapping[str, Mapping[str, Any]]
+NOTHING: Profile = {}
+_NORMALISED = (Param("x", Expression, ...),)
 
 
 class Registration(NamedTuple):
@@ -34,6 +40,24 @@ class Registration(NamedTuple):
     plugin: str
     factory: Callable[..., Any]
     params: tuple[Param, ...]
+
+
+class Resolved(NamedTuple):
+    """A call with its registration, the value of every parameter, and the call as it is printed."""
+
+    registration: Registration
+    values: dict[str, Any]
+    call: Call
+
+    def make(self) -> Any:
+        """The object itself."""
+        return self.registration.factory(**self.values)
+
+    def __str__(self) -> str:
+        return str(self.call)
+
+    def __hash__(self) -> int:
+        return hash(self.call)
 
 
 @dataclass
@@ -91,12 +115,12 @@ class Registry:
 
     def names(self, kind: str) -> list[str]:
         """All names of a kind."""
-        return sorted(name for of, name in self._names if of == kind)
+        return sorted({name for of, name in self._names if of in _kinds(kind)})
 
     def find(self, kind: str, name: str) -> Registration:
         """What `name` or `plugin:name` stands for."""
         plugin, _, short = name.rpartition(":")
-        found = [r for r in self._names.get((kind, short), []) if plugin in ("", r.plugin)]
+        found = [r for of in _kinds(kind) for r in self._names.get((of, short), []) if plugin in ("", r.plugin)]
         if len(found) == 1:
             return found[0]
         if found:
@@ -113,14 +137,37 @@ class Registry:
 
     def make(self, kind: str, text: str) -> Any:
         """The object a printed form such as `english(stop=none)` stands for."""
-        spec = parse(text)
-        return self.build(kind, spec.name, spec.params)
+        return self.resolve(kind, parse_call(text)).make()
 
-    def build(self, kind: str, name: str, params: dict[str, Any]) -> Any:
+    def build(self, kind: str, name: str, params: Mapping[str, Any], args: Iterable[Any] = ()) -> Any:
         """The object of this name with these parameters, checked against what was declared."""
-        registration = self.find(kind, name)
-        check(name, registration.params, params)
-        return registration.factory(**params)
+        return self.resolve(kind, Call(name, tuple(args), dict(params))).make()
+
+    def resolve(self, kind: str, call: Call, profile: Profile = NOTHING) -> Resolved:
+        """What a call stands for; the profile has defaults by component, as in `{"BM25": {"k1": 0.9}}`."""
+        found = self.find(kind, call.name)
+
+        def canonical(inner: Expression) -> Expression:
+            return self.canonical(inner, profile)
+
+        values = matched(call, found.params, canonical, profile.get(found.name, {}))
+        alone = sum(len(self._names.get((of, found.name), [])) for of in _kinds(kind)) == 1
+        name = found.name if alone else f"{found.plugin}:{found.name}"
+        declared = [(p, ... if p.default is ... else typed(name, p, p.default, canonical)) for p in found.params]
+        return Resolved(found, values, canonical_call(name, declared, values))
+
+    def canonical(self, expression: Expression, profile: Profile = NOTHING) -> Expression:
+        """The expression with every call resolved: its print has what differs from the defaults, as declared."""
+
+        def inside(value: Any) -> Any:
+            return self.canonical(value, profile) if isinstance(value, Expression) else value
+
+        if not isinstance(expression, Call):
+            return expression.map(inside)
+        if expression.name in NORMALISERS:
+            values = matched(expression, _NORMALISED, inside, {})
+            return canonical_call(expression.name, [(param, ...) for param in _NORMALISED], values)
+        return self.resolve("component", expression, profile).call
 
     def hook(self, name: str) -> list[tuple[Plugin, Callable[..., Any]]]:
         """The implementations of a hook, to be called one by one."""
@@ -128,46 +175,8 @@ class Registry:
         return [(named[impl.plugin_name], impl.function) for impl in getattr(self._manager.hook, name).get_hookimpls()]
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """A question for the middle of a message: did you mean this one?"""
-    near = difflib.get_close_matches(name, list(names), 1, 0.5)
-    return f"did you mean {near[0]}? " if near else ""
-
-
-def check(name: str, params: Iterable[Param], values: Mapping[str, Any]) -> None:
-    """Refuse values that were not declared, or are of the wrong type, or out of range."""
-    declared = {param.name: param for param in params}
-    for key, value in values.items():
-        if key not in declared:
-            known = f"it takes {', '.join(declared)}" if declared else "it takes none"
-            hint = nearest(key, declared)
-            raise InputError(
-                f"{name} has no parameter {key}; {hint}{known[0].upper() if hint else known[0]}{known[1:]}."
-            )
-        _check(name, declared[key], value)
-
-
-def _check(name: str, param: Param, value: Any) -> None:
-    fits = isinstance(value, param.type) or (param.type is float and type(value) is int)
-    if not fits or (isinstance(value, bool) and param.type is not bool):
-        raise InputError(f"{name}: {param.name}={print_value(value)} should be of type {param.type.__name__}.")
-    if not param.range:
-        return
-    if param.type in (int, float):
-        low, high = param.range
-        if not low <= value <= high:
-            raise InputError(f"{name}: {param.name}={value} lies outside {low} to {high}.")
-    elif value not in param.range:
-        hint = nearest(str(value), map(str, param.range))
-        known = ", ".join(map(str, param.range))
-        raise InputError(
-            f"{name}: {param.name}={value} is {f'unknown; {hint}There are: ' if hint else 'none of '}{known}."
-        )
-
-
-def printed(name: str, params: Iterable[Param], values: dict[str, Any]) -> str:
-    """The printed form: every parameter that differs from its default."""
-    return str(Spec(name, {p.name: values[p.name] for p in params if values.get(p.name, p.default) != p.default}))
+def _kinds(kind: str) -> tuple[str, ...]:
+    return COMPONENTS if kind == "component" else (kind,)
 
 
 def load() -> Registry:

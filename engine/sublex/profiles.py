@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sublex.errors import UnknownName
-from sublex.plugins import nearest
+from sublex.errors import UnknownName, nearest
 
 Defaults = Mapping[str, Mapping[str, Any]]
 

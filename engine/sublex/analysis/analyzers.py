@@ -17,7 +17,7 @@ from sublex.analysis import stopwords
 from sublex.analysis.words import LONGEST, split_terms, words
 from sublex.base import Param
 from sublex.hookspecs import Register
-from sublex.plugins import printed
+from sublex.parameters import printed
 
 LANGUAGES = (
     "arabic", "armenian", "basque", "catalan", "danish", "dutch", "finnish", "french", "german", "greek", "hindi",

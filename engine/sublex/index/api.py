@@ -16,10 +16,10 @@ from sublex.index.build import Progress, Settings
 from sublex.index.manifest import Manifest
 from sublex.index.outcome import Outcome
 from sublex.index.writer import PARTS, Input
+from sublex.parser import parse_call
 from sublex.profiles import profile as find_profile
 from sublex.readers import choose
 from sublex.readers.fields import document
-from sublex.spec import parse
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
 LEAST_MEMORY = 16 << 20
@@ -93,9 +93,9 @@ def _announce(given: Input, say: Callable[[str], None]) -> None:
 
 def _describe(made: Any, spec: str, registry: plugins.Registry) -> Manifest:
     """What the manifest must say for the analyzer to be made again, and which versions made it."""
-    name, params = parse(spec)
-    plugin = next(p for p in registry.plugins if p.name == registry.find("analyzer", name).plugin)
-    settings = made.settings() if hasattr(made, "settings") else {"name": name, "params": params}
+    call = parse_call(spec)
+    plugin = next(p for p in registry.plugins if p.name == registry.find("analyzer", call.name).plugin)
+    settings = made.settings() if hasattr(made, "settings") else {"name": call.name, "params": call.params}
     return {
         "settings": settings,
         "versions": made.versions() if hasattr(made, "versions") else {plugin.distribution: plugin.version},

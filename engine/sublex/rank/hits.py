@@ -43,6 +43,18 @@ class Hits:
         """The docnos, best first."""
         return [self.index.docno(doc) for doc in self.docs.tolist()]
 
+    @classmethod
+    def ranked(cls, index: Index, docs: np.ndarray, scores: np.ndarray) -> Hits:
+        """Documents in the order of their scores, rounded to float32, and of their docnos where these are equal."""
+        rounded = scores.astype(np.float32)
+        order = np.lexsort((index.docno_ranks[docs], rounded))[::-1]
+        return cls(index, docs[order], rounded[order])
+
+    @classmethod
+    def none(cls, index: Index) -> Hits:
+        """Nothing found."""
+        return cls(index, np.empty(0, np.int32), np.empty(0, np.float32))
+
     def first(self, k: int) -> Hits:
         """The best k."""
         return Hits(self.index, self.docs[:k], self.scores[:k])

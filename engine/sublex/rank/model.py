@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Param, Ranker, Statistics, TermStats
-from sublex.errors import InputError
-from sublex.plugins import check, printed
+from sublex.expression import Call
+from sublex.parameters import matched, printed
 from sublex.rank import lengths
 
 LOG2_E = 1 / math.log(2)
@@ -43,24 +43,13 @@ class Model(Ranker):
     )
 
     def __post_init__(self) -> None:
-        given = {name: value for name, value in vars(self).items() if name in self._declared}
-        given = {name: value for name, value in given.items() if value != self._declared[name].default}
-        check(type(self).__name__, params(type(self)), given)
-        for name, value in given.items():
-            object.__setattr__(self, name, float(value) if type(value) is int else value)
+        name, declared = type(self).__name__, params(type(self))
+        given = {param.name: getattr(self, param.name) for param in declared}
+        for key, value in matched(Call(name, (), given), declared, lambda inner: inner, {}).items():
+            object.__setattr__(self, key, value)
 
     def __str__(self) -> str:
         return printed(type(self).__name__, params(type(self)), vars(self))
-
-    @property
-    def _declared(self) -> dict[str, Param]:
-        return {param.name: param for param in params(type(self))}
-
-    def refuse(self, *names: str, beside: str) -> None:
-        """Say which parameters were given although they mean nothing beside another choice."""
-        for name in names:
-            if getattr(self, name) != self._declared[name].default:
-                raise InputError(f"{type(self).__name__}: {name} means nothing {beside}; leave it out.")
 
     def value(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> float:
         """The score of one document."""

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from sublex.base import Ranker, TermStats
-from sublex.index.docnos import byte_order
 from sublex.index.index import Index
 from sublex.index.segment import Segment
 from sublex.index.workers import Workers
@@ -60,7 +59,7 @@ class Searcher:
 
     def batch(self, queries: Sequence[Weighted], k: int = 1000, workers: int = 1) -> Iterator[Hits]:
         """The same for many, in their order."""
-        k = max(1, min(k, len(self._docs_by_docno)))
+        k = max(1, min(k, len(self.index.docs_by_docno)))
         size = max(1, min(GROUP, KEYS // k))
         groups = [queries[begin : begin + size] for begin in range(0, len(queries), size)]
         with Workers(min(workers, len(groups))) as pool:
@@ -79,7 +78,7 @@ class Searcher:
         keys.sort(axis=1)
         keys = np.ascontiguousarray(keys[:, : -k - 1 : -1])
         docs, scores = np.empty(keys.shape, np.int32), np.empty(keys.shape, np.float32)
-        kernels.unpack(keys.ravel(), self._docs_by_docno, docs.ravel(), scores.ravel())
+        kernels.unpack(keys.ravel(), self.index.docs_by_docno, docs.ravel(), scores.ravel())
         return docs, scores, np.count_nonzero(keys, axis=1)
 
     def _retrieve(
@@ -92,7 +91,7 @@ class Searcher:
         kth = impacts.kth[level] if level < len(kernels.LEVELS) else self._unknown_kth(segment)
         base, end = self.index.bases[segment : segment + 2]
         kernels.retrieve(
-            impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, kth, self._docno_ranks[base:end],
+            impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, kth, self.index.docno_ranks[base:end],
             ends, terms, weights, thresholds, *self._buffers(k), found,
         )  # fmt: skip
         return found
@@ -150,23 +149,6 @@ class Searcher:
             return qtf
         stats = TermStats(*(values[[n for _, n, _ in known]] for values in self.lexicon.stats))
         return np.asarray(self.ranker.weight(qtf, stats, self.index.statistics), np.float64)
-
-    # The order of docnos, which breaks ties.
-
-    @cached_property
-    def _docs_by_docno(self) -> np.ndarray:
-        """All documents in ascending order of their docnos' bytes."""
-        segments = self.index.segments
-        if len(segments) == 1:
-            return segments[0].docno_order.astype(np.int32)
-        arenas, sizes = zip(*(segment.docnos.arrays() for segment in segments), strict=True)
-        return byte_order(np.concatenate(arenas), np.concatenate(sizes)).astype(np.int32)
-
-    @cached_property
-    def _docno_ranks(self) -> np.ndarray:
-        ranks = np.empty(len(self._docs_by_docno), np.int32)
-        ranks[self._docs_by_docno] = np.arange(len(ranks), dtype=np.int32)
-        return ranks
 
 
 def _of_segment(

@@ -1,0 +1,104 @@
+"""Parameters: the values given to a component, matched with what it declared, and printed again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from sublex.base import Param
+from sublex.errors import InputError, nearest
+from sublex.expression import Call, Expression, Range, print_value, shortest
+from sublex.parser import parse
+
+Canonical = Callable[[Expression], Expression]
+
+
+def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: Mapping[str, Any]) -> dict[str, Any]:
+    """A value of the declared type for every parameter: the user's, else the profile's, else the default."""
+    names = [param.name for param in params]
+    if len(call.args) > len(names):
+        raise InputError(f"{call.name} was given {len(call.args)} values; {_takes(names)}.")
+    given = dict(zip(names, call.args, strict=False))
+    for key, value in call.params.items():
+        if key not in names:
+            hint = nearest(key, names)
+            known = _takes(names)
+            raise InputError(
+                f"{call.name} has no parameter {key}; {hint}{known[0].upper() if hint else known[0]}{known[1:]}."
+            )
+        if key in given:
+            raise InputError(f"{call.name} gives {key} twice, by its place and by its name; drop one.")
+        given[key] = value
+    chosen = {param.name: param.default for param in params} | dict(profile) | given
+    return {param.name: typed(call.name, param, chosen[param.name], canonical) for param in params}
+
+
+def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:
+    """The value as the declared type has it, checked."""
+    if value is ...:
+        raise InputError(f"{name} needs {param.name}; write {name}({param.name}=…).")
+    if value is None and param.default is None:
+        return None
+    shown = f"{name}: {param.name}={print_value(value)}"
+    items = value if isinstance(value, tuple) else (value,)
+    if any(isinstance(item, Range) for item in items):
+        raise InputError(f"{shown} is a range; ranges are for sublex tune, so write a number there.")
+    if param.type is Expression and isinstance(value, (str, Expression)):
+        return canonical(parse(value) if isinstance(value, str) else value)
+    if any(isinstance(item, Expression) for item in items):
+        raise InputError(f"{shown} is an expression; put it in quotes if it is a text.")
+    if not _fits(param.type, value):
+        raise InputError(f"{shown} should be of type {param.type.__name__.lower()}.")
+    for item in items:
+        _check_range(name, param, item)
+    return float(value) if param.type is float else value
+
+
+def printed(name: str, params: Iterable[Param], values: Mapping[str, Any]) -> str:
+    """The printed form: what must be given by its place, then every parameter that differs from its default."""
+    return str(canonical_call(name, [(param, param.default) for param in params], values))
+
+
+def canonical_call(name: str, declared: Iterable[tuple[Param, Any]], values: Mapping[str, Any]) -> Call:
+    """The call that `printed` prints, from parameters with their defaults."""
+    args: list[Any] = []
+    differing: dict[str, Any] = {}
+    for param, default in declared:
+        value = values.get(param.name, default)
+        written = shortest(value) if param.type is float and isinstance(value, float) else value
+        if default is ... and not differing:
+            args.append(written)
+        elif value != default:
+            differing[param.name] = written
+    return Call(name, tuple(args), differing)
+
+
+def _takes(names: Sequence[str]) -> str:
+    return f"it takes {', '.join(names)}" if names else "it takes none"
+
+
+def _fits(declared: type, value: Any) -> bool:
+    if isinstance(value, bool):
+        return declared in (bool, object)
+    if isinstance(value, float) and math.isnan(value):
+        return False
+    return isinstance(value, declared) or (declared is float and isinstance(value, int))
+
+
+def _check_range(name: str, param: Param, value: Any) -> None:
+    if not param.range:
+        return
+    shown = f"{name}: {param.name}={print_value(value)}"
+    if not all(isinstance(end, (int, float)) for end in param.range):
+        if value not in param.range:
+            hint = nearest(str(value), map(str, param.range))
+            wrong = f"is unknown; {hint}There are:" if hint else "is none of"
+            raise InputError(f"{shown} {wrong} {', '.join(map(str, param.range))}.")
+        return
+    low, high = param.range
+    if isinstance(value, (int, float)) and low <= value <= high and not (param.open and value in (low, high)):
+        return
+    if high == math.inf:
+        raise InputError(f"{shown} should be {'above' if param.open else 'at least'} {low}.")
+    raise InputError(f"{shown} lies outside {low} to {high}{', both excluded' if param.open else ''}.")

@@ -1,0 +1,321 @@
+"""Expressions: what is typed is read, printed and read again; Python's operators say the same; mistakes get a caret."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import sublex
+from sublex.errors import InputError
+from sublex.expression import Blend, Call, Chain, Cut, Range, Weighted, fill, no_ranges, print_value, ranges
+from sublex.parser import DEEPEST, LONGEST, parse, parse_call
+
+A, B, C = Call("a"), Call("b"), Call("c")
+
+# What is typed, and how it is printed.
+GOLDEN = {
+    "BM25": "BM25",
+    "BM25()": "BM25",
+    " ( ( BM25 ) ) ": "BM25",
+    "PL2(c=7) + 0.3*laki": "PL2(c=7) + 0.3*laki",
+    "PL2(c=7.0)+.3 * laki": "PL2(c=7.0) + 0.3*laki",
+    "BM25>>RM3(docs=10,terms=10)>>BM25": "BM25 >> RM3(docs=10, terms=10) >> BM25",
+    "swg(sense=auto) >> PL2": "swg(sense=auto) >> PL2",
+    "BM25 % 200 >> fisher": "BM25 % 200 >> fisher",
+    "zscore(PL2) + 0.3*dcot": "zscore(PL2) + 0.3*dcot",
+    'BM25 >> topic("natural gas")': 'BM25 >> topic("natural gas")',
+    'topic("gas")': "topic(gas)",
+    "(BM25 + PL2) % 50 >> dcot": "(BM25 + PL2) % 50 >> dcot",
+    "fisher(words=lsi(e=50))": "fisher(words=lsi(e=50))",
+    "fisher(words=lsi())": "fisher(words=lsi)",
+    "zscore((BM25 >> RM3 >> BM25))": "zscore(BM25 >> RM3 >> BM25)",
+    "raw(0.5*BM25 + PL2)": "raw(0.5*BM25 + PL2)",
+    "x(y=0.5*BM25 + PL2 % 7, z=2)": "x(y=0.5*BM25 + PL2 % 7, z=2)",
+    "x(BM25 % 5)": "x(BM25 % 5)",
+    "x([1, two, [], y(z=3), a >> b])": "x([1, two, [], y(z=3), a >> b])",
+    "x(true, false, y=true)": "x(true, false, y=true)",
+    'x("true", "inf", "1", "", "a b")': 'x("true", "inf", "1", "", "a b")',
+    "x(-1, 1e5, 1E-5, -.5, inf, -inf)": "x(-1, 100000.0, 1e-05, -0.5, inf, -inf)",
+    "x(stop=lists/my-words.txt, t=a.b:c)": "x(stop=lists/my-words.txt, t=a.b:c)",
+    "x(stop=./7up.txt)": 'x(stop="./7up.txt")',
+    "plugin:name(k=2) + sublex-dcot:dcot": "plugin:name(k=2) + sublex-dcot:dcot",
+    "2*a": "2*a",
+    "2.0*a": "2*a",
+    "-0.30*a + -1e-9*b": "-0.3*a + -1e-09*b",
+    "0.5*(0.3*a)": "0.5*(0.3*a)",
+    "0.3*a % 200": "0.3*a % 200",
+    "(0.3*a) % 200": "(0.3*a) % 200",
+    "0.3*(a % 200)": "0.3*a % 200",
+    "(a % 200) % 100": "(a % 200) % 100",
+    "(a >> b) >> (c >> d)": "a >> b >> c >> d",
+    "(a + b) + c": "(a + b) + c",
+    "a + (b + c)": "a + (b + c)",
+    "(a + b) >> c": "a + b >> c",
+    "a >> (b + c)": "a >> b + c",
+    "(a >> b) + c": "(a >> b) + c",
+    "0.5*(a >> b) + (c)": "0.5*(a >> b) + c",
+    "{0..1}*a + b": "{0..1}*a + b",
+    "a(k={0.4 .. 2.0}, b={1, 2,5}) % {100,200}": "a(k={0.4..2.0}, b={1,2,5}) % {100,200}",
+    "モデル + Übung(größe=5)": "モデル + Übung(größe=5)",
+    "a\n >>\tb": "a >> b",
+}
+
+
+@pytest.mark.parametrize(("typed", "printed"), GOLDEN.items(), ids=GOLDEN)
+def test_what_is_typed_is_printed_in_one_form_that_reads_the_same(typed: str, printed: str) -> None:
+    tree = parse(typed)
+    assert str(tree) == printed
+    assert parse(printed) == tree and repr(parse(printed)) == repr(tree)
+    bare = printed.replace(" ", "") if '"' not in printed else printed
+    assert parse(bare) == tree
+
+
+def test_the_trees_are_these() -> None:
+    assert repr(parse("a % 5 >> 0.3*b(x, k=1)")) == repr(Chain((Cut(A, 5), Weighted(0.3, Call("b", ("x",), {"k": 1})))))
+    assert repr(parse("(a + b) + c")) == repr(Blend((Blend((A, B)), C)))
+    assert parse("z(a >> b)").args == (Chain((A, B)),)
+    assert parse("z(a)").args == parse('z("a")').args == parse("z((a))").args == Call("z", (A,)).args == ("a",)
+    assert parse("{0..1}*a").weight == Range((0, 1), interval=True)
+
+
+def test_whole_numbers_stay_whole_and_truth_is_no_number() -> None:
+    kinds = [type(value) for value in parse("x(7, 7.0, true, seven)").args]
+    assert kinds == [int, float, bool, str]
+    assert parse("x(c=7)") != parse("x(c=7.0)") and parse("x(c=1)") != parse("x(c=true)")
+    assert len({parse("a+b"), parse("a + b"), parse("b + a")}) == 2
+
+
+# Python's operators.
+
+
+def test_operators_give_what_the_parser_gives() -> None:
+    pairs = {
+        "a >> b >> c": A >> B >> C,
+        "a + b + c": A + B + C,
+        "a + (b + c)": A + (B + C),
+        "0.3*a": 0.3 * A,
+        "0.3*a % 200": 0.3 * A % 200,
+        "0.3*(0.5*a) % 9": 0.3 * (0.5 * A) % 9,
+        "a + 0.3*b % 200 >> c": A + 0.3 * B % 200 >> C,
+        "(a + b) % 50 >> c": (A + B) % 50 >> C,
+        "(a >> b) + c": (A >> B) + C,
+    }
+    for text, made in pairs.items():
+        assert made == parse(text) and repr(made) == repr(parse(text))
+    assert A >> (B >> C) == (A >> B) >> C == parse("(a >> b) >> c")
+    assert sublex.parse("BM25") >> sublex.parse("RM3(docs=5)") == sublex.parse("BM25 >> RM3(docs=5)")
+
+
+def test_numbers_of_numpy_are_weights() -> None:
+    import numpy as np
+
+    for weight in (np.float64(0.25), np.float32(0.25)):
+        assert repr(weight * A) == repr(parse("0.25*a"))
+
+
+def test_operators_refuse_what_an_expression_cannot_hold() -> None:
+    for wrong in (True, "2", None, math.nan, math.inf, 10**400):
+        with pytest.raises(InputError, match="should be a finite number"):
+            wrong * A
+    for wrong in (0, -1, 2.5, True, "2"):
+        with pytest.raises(InputError, match="should be a whole number above 0"):
+            A % wrong
+    for act in (lambda: A + 1, lambda: A >> "b", lambda: (A + B) + "c"):
+        with pytest.raises(TypeError):
+            act()
+
+
+# Random trees.
+
+NAMES = st.from_regex(r"[^\W\d][\w.:/-]{0,6}", fullmatch=True)
+NUMBERS = st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
+CHOICES = st.lists(NUMBERS, min_size=1, max_size=3).map(lambda numbers: Range(tuple(numbers)))
+INTERVALS = st.tuples(NUMBERS, NUMBERS).filter(lambda ends: ends[0] < ends[1]).map(lambda ends: Range(ends, True))
+RANGES = CHOICES | INTERVALS
+LITERALS = st.one_of(st.booleans(), NUMBERS, st.just(math.inf), st.text(max_size=6), NAMES, RANGES)
+TEXTS = ["true", "-inf", "1", "1e5", "a b", '"', "\\", "a+b", "{1}", "%", "\n", "\ud800"]
+
+
+def bigger(trees: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Trees made of trees, as the parser makes them."""
+    several = st.lists(trees, min_size=2, max_size=3)
+    values = st.recursive(LITERALS | st.sampled_from(TEXTS) | trees, lambda v: st.lists(v, max_size=3), max_leaves=3)
+    return st.one_of(
+        st.builds(Call, NAMES, st.lists(values, max_size=2), st.dictionaries(NAMES, values, max_size=2)),
+        st.builds(Cut, trees, st.integers(1, 2000) | RANGES),
+        st.builds(Weighted, NUMBERS | RANGES, trees),
+        several.map(lambda parts: Blend(tuple(parts))),
+        several.map(sublex.expression.chain),
+    )
+
+
+TREES = st.recursive(NAMES.map(Call), bigger, max_leaves=8)
+
+
+@given(TREES)
+def test_a_print_reads_back_as_the_same_tree(tree: Any) -> None:
+    again = parse(str(tree))
+    assert again == tree and hash(again) == hash(tree)
+    assert repr(again) == repr(tree)
+
+
+def arithmetic(trees: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Trees that Python's operators can make: without a blend that begins with a blend, or a cut of what is weighted."""
+    weights = st.sampled_from([-2, -0.5, 0, 0.3, 1])
+    return st.one_of(
+        st.builds(Cut, trees.filter(lambda tree: not isinstance(tree, Weighted)), st.integers(1, 9)),
+        st.builds(Weighted, weights, trees),
+        st.tuples(trees.filter(lambda tree: not isinstance(tree, Blend)), trees).map(Blend),
+        st.tuples(trees, trees).map(sublex.expression.chain),
+    )
+
+
+@given(st.recursive(st.sampled_from([A, B, C]), arithmetic, max_leaves=8))
+def test_python_reads_a_print_as_the_parser_does(tree: Any) -> None:
+    assert repr(eval(str(tree), {"a": A, "b": B, "c": C})) == repr(tree)
+
+
+# Ranges.
+
+
+def test_ranges_are_listed_in_reading_order_and_filled() -> None:
+    tree = parse("{0..1}*a(k={1,2}, b=[3, {4,5}], c=x({6..7})) % {100,200} >> b")
+    assert list(map(str, ranges(tree))) == ["{0..1}", "{1,2}", "{4,5}", "{6..7}", "{100,200}"]
+    assert str(fill(tree, [0.5, 2, 5, 6.5, 100])) == "0.5*a(k=2, b=[3, 5], c=x(6.5)) % 100 >> b"
+    with pytest.raises(InputError) as caught:
+        no_ranges(tree)
+    assert "holds the range {0..1}; ranges are for sublex tune" in str(caught.value)
+    assert no_ranges(A) is A and ranges(parse("a(k=3) >> b")) == []
+
+
+# What is wrong.
+
+WRONG = {
+    "": ("Expected a name or (", 1),
+    "   ": ("Expected a name or (", 4),
+    "BM25 >> ": ("Expected a name or ( after >>", 9),
+    "BM25 >> >> PL2": ("Expected a name or ( after >>", 9),
+    "BM25 PL2": ("Expected >>, + or the end after BM25", 6),
+    "BM25 > PL2": ("Expected >> in place of >", 6),
+    "BM25 - PL2": ("Expected >>, + or the end after BM25", 6),
+    "(BM25 + PL2": ("Expected >>, + or ) after PL2", 12),
+    "BM25)": ("Expected >>, + or the end after BM25", 5),
+    "0.3 laki": ("Expected * and a name after 0.3", 5),
+    "0.3*": ("Expected a name or ( after *", 5),
+    "laki*0.3": ("Expected >>, + or the end after laki", 5),
+    "BM25 % 0": ("Expected a whole number above 0 after %", 8),
+    "BM25 % 2.5": ("Expected a whole number above 0 after %", 8),
+    "BM25 % many": ("Expected a whole number above 0 after %", 8),
+    "BM25 % 5 % 6": ("Expected >>, + or the end after 5", 10),
+    "1e999*BM25": ("Expected a number below 1e308", 1),
+    "7up": ("Expected a name or (", 1),
+    '"BM25"': ("Expected a name or (", 1),
+    "RM3(docs=10": ("Expected , or ) after 10", 12),
+    "RM3(docs=)": ("Expected a value after =", 10),
+    "RM3(docs=10,)": ("Expected a value after ,", 13),
+    "RM3(docs 10)": ("Expected , or ) after docs", 10),
+    "RM3(docs=10, 5)": ("Expected parameter=value after ,", 14),
+    "RM3(docs=10, docs=5)": ("RM3 gives docs twice", 14),
+    "topic(natural gas)": ("Expected , or ) after natural", 15),
+    'topic("natural gas)': ('Expected a closing " for the text that begins', 7),
+    'topic("\\x")': ('"\\x" is not a string JSON can read; write \\\\ for a backslash', 7),
+    "x([1, 2)": ("Expected , or ] after 2", 8),
+    "x([1 2])": ("Expected , or ] after 1", 6),
+    "{0..1": ("Expected numbers and a closing } for the range that begins", 1),
+    "x}": ("Expected no } without a { before it", 2),
+    "{}*x": ("{} is no range such as {0..1} or {1,2,5}", 1),
+    "{2..1}*x": ("{2..1} is no range such as {0..1} or {1,2,5}", 1),
+    "{1,a}*x": ("{1,a} is no range such as {0..1} or {1,2,5}", 1),
+    "{0..1}": ("Expected * and a name after {0..1}", 7),
+    "x" * 80 + " y": (f"Expected >>, + or the end after {'x' * 30}…", 82),
+    "(" * LONGEST: (f"Expected at most {DEEPEST} parentheses in one another", DEEPEST + 1),
+    "x(" * 4000: (f"Expected at most {DEEPEST} parentheses in one another", 2 * DEEPEST + 2),
+    "x([" + "[" * 4000: (f"Expected at most {DEEPEST} parentheses in one another", DEEPEST + 2),
+    "a+" * LONGEST: (f"Expected the end (an expression has at most {LONGEST} characters)", LONGEST + 1),
+}
+
+
+def under_the_caret(message: str) -> tuple[str, str, str]:
+    """The sentence, the text shown, and what of it begins at the caret; columns counted as a terminal does."""
+    sentence, shown, pointer = message.split("\n")
+    assert shown.startswith("  ") and pointer.strip() == "^"
+    left, at = pointer.index("^"), 0
+    for place, character in enumerate(shown):
+        if at >= left and not unicodedata.combining(character):
+            return sentence, shown, shown[place:]
+        at += 0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in "WF")
+    assert at == left
+    return sentence, shown, ""
+
+
+@pytest.mark.parametrize("text", WRONG, ids=lambda text: text[:20])
+def test_a_mistake_is_said_with_its_column_and_a_caret(text: str) -> None:
+    expected, column = WRONG[text]
+    with pytest.raises(InputError) as caught:
+        parse(text)
+    sentence, shown, rest = under_the_caret(str(caught.value))
+    assert sentence == f"{expected} in column {column}:"
+    assert rest.rstrip("…") == text[column - 1 :][: len(rest.rstrip("…"))]
+    assert len(shown) <= 64
+
+
+def test_the_message_looks_like_this() -> None:
+    with pytest.raises(InputError) as caught:
+        parse("BM25 >> ")
+    assert str(caught.value) == "Expected a name or ( after >> in column 9:\n  BM25 >> \n          ^"
+    with pytest.raises(InputError) as caught:
+        parse(" + ".join(f"part{n}" for n in range(20)) + " ?")
+    assert str(caught.value).split("\n")[1:] == [
+        "  … part13 + part14 + part15 + part16 + part17 + part18 + part19 ?",
+        "                                                                 ^",
+    ]
+    with pytest.raises(InputError) as caught:
+        parse("東京 +\n)")
+    assert str(caught.value).split("\n")[1:] == ["  東京 + )", "         ^"]
+
+
+@given(st.text('ab=(),"\\ 1.e>+*%{}[]-:\n', max_size=24) | st.text(max_size=12))
+@example("\ud800 >> \x00")
+@example("e\u0301 (")
+def test_any_text_is_read_or_refused_with_a_caret_within_it(text: str) -> None:
+    try:
+        tree = parse(text)
+    except InputError as error:
+        under_the_caret(str(error))
+        return
+    assert repr(parse(str(tree))) == repr(tree)
+
+
+@given(TREES, st.data())
+def test_a_damaged_print_is_read_or_refused_with_a_caret_within_it(tree: Any, data: st.DataObject) -> None:
+    text = str(tree)
+    place = data.draw(st.integers(0, len(text)))
+    damaged = text[:place] + data.draw(st.text('()[]{}%*+>=,"1a', max_size=2)) + text[place + 1 :]
+    try:
+        parse(damaged)
+    except InputError as error:
+        under_the_caret(str(error))
+
+
+def test_a_component_alone_is_a_name_with_named_parameters() -> None:
+    assert parse_call("english(stop=lists/my-words.txt)") == Call("english", (), {"stop": "lists/my-words.txt"})
+    assert parse_call("fisher(words=lsi(e=50))").params["words"] == Call("lsi", (), {"e": 50})
+    for text, place in {
+        "a >> b": "after a in column 3",
+        "a(1)": "parameter=value in column 3",
+        "(a)": "column 1",
+    }.items():
+        with pytest.raises(InputError, match="Cannot read .*; write it as name or name.parameter=value") as caught:
+            parse_call(text)
+        assert place in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_values_of_numpy_print_as_numbers() -> None:
+    import numpy as np
+
+    assert print_value(np.float64(0.5)) == "0.5"
