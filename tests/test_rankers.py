@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from itertools import product
+from pathlib import Path
 
 import naive
 import numpy as np
@@ -290,6 +292,7 @@ def test_an_explanation_adds_up_to_the_score(model, f):
     explained = model.explain(f.tf, doc, TermStats(f.df, f.cf), statistics(f))
     assert explained.value == pytest.approx(score(model, f, 2.0), rel=1e-9, abs=1e-9)
     check_sums(explained)
+    assert explained.label == str(model)
 
 
 def test_an_explanation_is_written_for_people():
@@ -371,7 +374,11 @@ def test_the_rankers_of_every_profile_can_be_made():
     )
 
 
-def test_every_parameter_says_what_it_does():
+def test_every_ranker_and_parameter_says_what_it_does():
+    page = (Path(__file__).parents[1] / "docs/rankers.md").read_text(encoding="utf-8")
     for name in NAMES:
         params = REGISTRY.find("ranker", name).params
         assert params[-1].name == "lengths" and all(p.help and p.stage == "query" for p in params)
+        row = re.search(rf"^\| `{name}` \|([^|]*)\|", page, re.MULTILINE)
+        named = [part.split(" ")[0] for part in re.split("[;,] ", row[1].strip())] if row else ["no row"]
+        assert [p.name for p in params[:-1]] == [word for word in named if word != "–"]
