@@ -158,7 +158,7 @@ class Explanation(NamedTuple):
     """A value taken apart.
 
     The parts of a `sum` add up to the value and those of a `product` multiply to it; those of `scaled` explain it up to a factor
-    and an offset, which are leaves of their own; `evidence` is shown and not added.
+    and an offset, which are leaves of their own. A part of kind `evidence` is shown and counted in neither.
     """
 
     value: float

@@ -34,6 +34,11 @@ VARIANTS = {
     "plus": Variant(lambda df, n: np.log((n + 1) / df), "ln((N + 1) / df)", delta=1.0),
     "L": Variant(lambda df, n: np.log((n + 1) / (df + 0.5)), "ln((N + 1) / (df + 0.5))", delta=0.5),
 }
+BARE = "tf / (tf + k1 (1 - b + b length / mean))"
+FORMULAS = {name: f"(k1 + 1) {BARE}" if variant.gain else BARE for name, variant in VARIANTS.items()} | {
+    "plus": f"(k1 + 1) {BARE} + delta",
+    "L": "(k1 + 1) (s + delta) / (s + delta + k1), s = tf / (1 - b + b length / mean)",
+}
 
 
 @dataclass(frozen=True)
@@ -61,14 +66,16 @@ class BM25(Model):
     def _idf(self, term: TermStats, collection: Statistics) -> Any:
         return VARIANTS[self.variant].idf(term.df, collection.docs)
 
+    @property
+    def _delta(self) -> float:
+        return VARIANTS[self.variant].delta if self.delta is None else self.delta
+
     def _saturated(self, tf: Any, doc: DocStats, collection: Statistics) -> Any:
-        variant = VARIANTS[self.variant]
-        gain = self.k1 + 1 if variant.gain else 1.0
-        delta = variant.delta if self.delta is None else self.delta
+        gain = self.k1 + 1 if VARIANTS[self.variant].gain else 1.0
         pivoted = 1 - self.b + self.b * doc.length / collection.mean_length
         if self.variant == "L":
-            return gain * (tf / pivoted + delta) / (tf / pivoted + delta + self.k1)
-        return gain * (tf / (tf + self.k1 * pivoted)) + delta
+            return gain * (tf / pivoted + self._delta) / (tf / pivoted + self._delta + self.k1)
+        return gain * (tf / (tf + self.k1 * pivoted)) + self._delta
 
     def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
         if self.k3 is None:
@@ -78,11 +85,8 @@ class BM25(Model):
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         idf = rarity(self._idf(term, collection), term, collection, VARIANTS[self.variant].formula)
         saturated = self._saturated(tf, doc, collection)
-        formula = {
-            "L": "(k1 + 1) (s + delta) / (s + delta + k1), s = tf / (1 - b + b length / mean)",
-            "plus": "(k1 + 1) tf / (tf + k1 (1 - b + b length / mean)) + delta",
-        }.get(self.variant, "tf / (tf + k1 (1 - b + b length / mean))")
-        return product(str(self), idf, frequency(saturated, tf, doc, collection, formula, k1=self.k1, b=self.b))
+        numbers = {"k1": self.k1, "b": self.b} | ({"delta": self._delta} if self._delta else {})
+        return product(str(self), idf, frequency(saturated, tf, doc, collection, FORMULAS[self.variant], **numbers))
 
 
 MODELS = (BM25,)

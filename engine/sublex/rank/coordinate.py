@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.rank.model import Model, leaf
+from sublex.rank.model import Model, leaf, total
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class CoordinateMatch(Model):
         return np.ones_like(tf)
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
-        return leaf(1, "the document holds the word", "1")
+        return total(str(self), leaf(1, "the document holds the word", "1"))
 
 
 MODELS = (CoordinateMatch,)

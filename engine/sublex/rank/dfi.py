@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.rank.model import Model, leaf, parameter
+from sublex.rank.model import Model, leaf, parameter, total
 
 MEASURES = {
     "standardized": (lambda tf, e: (tf - e) / np.sqrt(e), "(tf - e) / sqrt(e)"),
@@ -40,7 +40,7 @@ class DFI(Model):
         label = f"frequency: {tf:g}, where {expected:.4g} would be expected among {doc.length:g} words"
         formula = f"log2(1 + {MEASURES[self.measure][1]}), e = cf length / tokens; 0 where tf <= e"
         numbers = {"tf": tf, "length": doc.length, "cf": term.cf, "tokens": collection.tokens}
-        return leaf(self.value(tf, doc, term, collection), label, formula, **numbers)
+        return total(str(self), leaf(self.value(tf, doc, term, collection), label, formula, **numbers))
 
 
 MODELS = (DFI,)

@@ -74,9 +74,9 @@ class DLH13(Hypergeometric):
 
 @dataclass(frozen=True)
 class DFRee(Model):
-    """G. Amati, G. Amodeo, M. Bianchi, G. Marcone, C. Gaibisso et al., FUB at TREC, 2008 to 2011: what one more token costs in bits.
+    """G. Amati's model free of parameters, as Terrier publishes it: the bits that one more occurrence costs.
 
-    A mean of the cost in the document alone and in the document as a sample of the collection.
+    They are counted in the document by itself, and in the document as a sample of the collection; the score is their product.
     """
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:

@@ -15,7 +15,7 @@ from sublex.rank.model import LOG2_E, Model, frequency, of_parts, parameter, rar
 class Information(Model):
     """S. Clinchant and É. Gaussier, Information-based models for ad hoc IR, SIGIR 2010: -log2 P(X >= tfn).
 
-    The distribution's mean is r = df / N. c and the base of the logarithms are Terrier's.
+    The distribution's parameter is r = df / N. Logarithms in bits and c = 1, as in Terrier's LGD.
     """
 
     c: float = parameter(1.0, "how little a document's length counts", (0.001, 10_000))

@@ -78,7 +78,8 @@ def of_parts(value: Any, label: str, formula: str, *parts: Explanation) -> Expla
 
 def leaf(value: Any, label: str, formula: str, **numbers: Any) -> Explanation:
     """A value that is not taken apart further, with its formula and what goes into it."""
-    return Explanation(float(value), label, evidence={"formula": formula} | numbers)
+    plain = {name: number.item() if isinstance(number, np.generic) else number for name, number in numbers.items()}
+    return Explanation(float(value), label, evidence={"formula": formula} | plain)
 
 
 def frequency(
