@@ -322,7 +322,7 @@ def test_a_printed_form_parses_back(model):
 
 
 def test_equal_numbers_print_alike():
-    assert str(BM25(k1=1)) == str(BM25(k1=1.0)) == str(make("BM25(k1=1)")) == "BM25(k1=1.0)"
+    assert str(BM25(k1=1)) == str(BM25(k1=1.0)) == str(make("BM25(k1=1)")) == "BM25(k1=1)"
     assert str(make("PL2(c=1, lengths=lucene)")) == "PL2(lengths=lucene)"
 
 
@@ -332,7 +332,7 @@ def test_equal_numbers_print_alike():
         ("BM52", "No ranker BM52; did you mean BM25? There are: BB2, BM25,"),
         ("BM25(k4=1)", "BM25 has no parameter k4; did you mean k3? It takes k1, b, variant, k3, delta, lengths."),
         ("BM25(b=1.5)", "BM25: b=1.5 lies outside 0 to 1."),
-        ("BM25(b=nan)", "BM25: b=nan lies outside 0 to 1."),
+        ("BM25(b=nan)", "BM25: b=nan should be of type float."),
         ("BM25(k1=many)", "BM25: k1=many should be of type float."),
         ("BM25(variant=lucen)", "BM25: variant=lucen is unknown; did you mean lucene? There are: lucene, robertson, terrier,"),
         ("BM25(delta=1)", "BM25: delta means nothing to variant=lucene; leave it out."),

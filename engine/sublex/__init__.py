@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from sublex.base import Document, Report
+from sublex.base import VERSION, Document, Report
 from sublex.errors import (
     IndexCorrupt,
     IndexProblem,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sublex.index.api import Documents
     from sublex.index.index import Index
 
-__version__ = "0.1.0.dev0"
+__version__ = VERSION
 __all__ = [
     "Document",
     "Expression",

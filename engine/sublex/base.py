@@ -11,6 +11,7 @@ from sublex.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
+VERSION = "0.1.0.dev0"
 NO_FIELDS: Mapping[str, Any] = {}
 
 

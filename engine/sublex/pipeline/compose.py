@@ -10,8 +10,8 @@ from sublex.expression import Call, Expression
 from sublex.index.index import Index
 from sublex.pipeline.normalise import NORMALISERS
 from sublex.pipeline.stages import Blend, Chain, Cut, Expand, Normalise, Rank, Scorer, Stage
-from sublex.plugins import Registry
 from sublex.plugins import Profile as Defaults
+from sublex.plugins import Registry
 from sublex.rank.lexicon import Lexicon
 from sublex.rank.search import Searcher
 

@@ -130,7 +130,7 @@ class Normalise(Scorer):
         return [Hits.ranked(hits.index, hits.docs, self.normaliser(hits.scores)) for hits in self.inner.found(work)]
 
     def scores(self, work: Work, docs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        return [self.normaliser(_with_opinion(scores)) for scores in self.inner.scores(work, docs)]
+        return [self.normaliser(with_opinion(scores)) for scores in self.inner.scores(work, docs)]
 
 
 class Blend(Scorer):
@@ -166,7 +166,7 @@ def _look_up(hits: Hits, docs: np.ndarray) -> np.ndarray:
     return np.where(ascending[at] == docs, hits.scores[order][at], NO_OPINION)
 
 
-def _with_opinion(scores: np.ndarray) -> np.ndarray:
+def with_opinion(scores: np.ndarray) -> np.ndarray:
     """No opinion counts as the lowest of the opinions."""
     known = scores[scores > NO_OPINION]
     return np.where(scores > NO_OPINION, scores, known.min() if len(known) else 0)

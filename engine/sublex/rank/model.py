@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Param, Ranker, Statistics, TermStats
+from sublex.errors import InputError
 from sublex.expression import Call
 from sublex.parameters import matched, printed
 from sublex.rank import lengths
@@ -50,6 +51,12 @@ class Model(Ranker):
 
     def __str__(self) -> str:
         return printed(type(self).__name__, params(type(self)), vars(self))
+
+    def refuse(self, *names: str, beside: str) -> None:
+        """Refuse parameters that would mean nothing here, where they are not left alone."""
+        for param in params(type(self)):
+            if param.name in names and getattr(self, param.name) != param.default:
+                raise InputError(f"{type(self).__name__}: {param.name} means nothing {beside}; leave it out.")
 
     def value(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> float:
         """The score of one document."""

@@ -130,18 +130,29 @@ class Searcher:
             sums[inside] = found
         return np.split(sums.astype(np.float32), np.cumsum(sizes)[:-1])
 
+    def terms(self, query: Mapping[str, float]) -> list[tuple[str, int, float]]:
+        """The terms of a query that are known, with their numbers and weights, in the order in which they are added up."""
+        known = self._known(query, iter(self.lexicon.numbers(list(query))))
+        names = self.lexicon.names(np.array([n for _, n, _ in known], np.int64))
+        numbers = (n for _, n, _ in known)
+        return list(zip(names, numbers, self._weights(known).tolist(), strict=True))
+
     def _weighted(self, queries: Sequence[Weighted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Ends, term numbers and weights of the queries; the order of a query's terms, rarest first, fixes its sums."""
+        """Ends, term numbers and weights of the queries."""
         counted = [query if isinstance(query, Mapping) else Counter(query) for query in queries]
         numbers = iter(self.lexicon.numbers([term for query in counted for term in query]))
-        df = self.lexicon.stats.df
         ends, terms, weights = [], [], []
         for query in counted:
-            known = sorted((df[n], n, qtf) for qtf, n in zip(query.values(), numbers, strict=False) if n >= 0 and qtf)
+            known = self._known(query, numbers)
             terms += [n for _, n, _ in known]
             weights.append(self._weights(known))
             ends.append(len(terms))
         return np.array(ends, np.int64), np.array(terms, np.int64), np.concatenate(weights or [np.empty(0)])
+
+    def _known(self, query: Mapping[str, float], numbers: Iterator[int]) -> list[tuple[float, int, float]]:
+        """A query's terms as (df, number, qtf), the rarest first: this order fixes the sums."""
+        df = self.lexicon.stats.df
+        return sorted((df[n], n, qtf) for qtf, n in zip(query.values(), numbers, strict=False) if n >= 0 and qtf)
 
     def _weights(self, known: list[tuple[float, int, float]]) -> np.ndarray:
         qtf = np.array([qtf for *_, qtf in known], np.float64)

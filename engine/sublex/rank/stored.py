@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import xxhash
 
-from sublex import __version__
+from sublex.base import VERSION
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index.format import Folder, FolderWriter
 from sublex.index.index import Index
@@ -27,7 +27,7 @@ ENTRY = "entry.json"
 
 def impacts_folder(index: Index, ranker: str) -> Path:
     """Where a ranker's impacts belong: they depend on the documents, the ranker with its parameters, and the code."""
-    key = xxhash.xxh3_128_hexdigest(json.dumps([__version__, index.fingerprint, ranker]).encode())
+    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, index.fingerprint, ranker]).encode())
     return index.path / DERIVED / f"impacts-{key}"
 
 

@@ -1,0 +1,1 @@
+"""Pipelines: an expression composed into stages that run on an index."""

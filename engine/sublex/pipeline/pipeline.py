@@ -1,0 +1,48 @@
+"""A pipeline on an index: an expression, resolved and ready to run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sublex.base import Query
+from sublex.expression import Expression
+from sublex.index.workers import Workers
+from sublex.pipeline.stages import Scorer, Work
+from sublex.rank.hits import Hits
+
+# So many queries are one task of a worker.
+GROUP = 32
+
+
+class Answer(NamedTuple):
+    """The hits for one query, and how many seconds they took."""
+
+    query: Query
+    hits: Hits
+    seconds: float
+
+
+class Pipeline:
+    """What an expression does; `str` gives the expression with every parameter that differs from its default."""
+
+    def __init__(self, expression: Expression, scorer: Scorer):
+        self.expression, self.scorer = expression, scorer
+
+    def __str__(self) -> str:
+        return str(self.expression)
+
+    def answer(self, query: Query, k: int) -> Answer:
+        """The best k documents."""
+        begin = time.perf_counter()
+        done = self.scorer.run(Work([query]), k)
+        hits = (done.hits or ())[0].first(k)
+        return Answer(done.queries[0], hits, time.perf_counter() - begin)
+
+    def answers(self, queries: Sequence[Query], k: int, workers: int = 1) -> Iterator[Answer]:
+        """The same for many queries, in their order."""
+        groups = [queries[begin : begin + GROUP] for begin in range(0, len(queries), GROUP)]
+        with Workers(min(workers, len(groups))) as pool:
+            for group in pool.map(lambda group: [self.answer(query, k) for query in group], groups):
+                yield from group
