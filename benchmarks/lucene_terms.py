@@ -341,8 +341,9 @@ def contents(path: str) -> Iterator[str]:
 
 def compare(python: str, texts: Iterable[str]) -> Agreement:
     """Both analyses of the same texts, aligned document by document."""
-    from sublex import plugins
     from sublex.analysis.profiles import profile
+
+    from sublex import plugins
     from sublex.analysis.tokens import analyze
 
     analyzer = plugins.load().make("analyzer", profile(PROFILE).analyzer)

@@ -21,11 +21,11 @@ from sublex import plugins
 from sublex.analysis import porter, stopwords, tokens
 from sublex.analysis.analyzers import LANGUAGES
 from sublex.analysis.interner import Interner
-from sublex.analysis.profiles import PROFILES, profile
 from sublex.analysis.words import LONGEST, words
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.expression import Call
 from sublex.parser import parse_call
+from sublex.profiles import PROFILES, profile
 
 # Without the compiler NumPy warns where a hash is meant to overflow, and everything is slow.
 COMPILED = not numba.config.DISABLE_JIT

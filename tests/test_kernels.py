@@ -61,8 +61,9 @@ def decode(code: Encoded, df: list[int], limit: int = HUGE) -> tuple[int, list[P
     blocks = starts_of(np.array(df, np.int64) // kernels.BLOCK)
     words = starts_of(4 * code.widths.reshape(-1, 2).sum(axis=1, dtype=np.int64))
     docs, tfs = np.zeros(sum(df), np.int32), np.zeros(sum(df), np.int32)
+    tails = starts_of(code.sizes)
     bad = kernels.decode_terms(
-        code.words, code.lasts, code.widths, words[blocks], blocks, code.tails, starts_of(code.sizes),
+        code.words, code.lasts, code.widths, words[blocks], blocks, code.tails, tails[:-1], tails[1:],
         np.array(df, np.int64), limit, docs, tfs,
     )  # fmt: skip
     cuts = np.cumsum(df)[:-1]

@@ -18,9 +18,11 @@ LAYERS = [
     {"parser"},
     {"parameters"},
     {"plugins"},
+    {"profiles"},
     {"readers", "analysis"},
     {"index"},
     {"rank"},
+    {"pipeline"},
     {"__init__"},
     {"cli"},
 ]

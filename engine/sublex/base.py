@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
@@ -147,7 +147,7 @@ class TermStats(NamedTuple):
 
 
 class DocStats(NamedTuple):
-    """Of the documents scored, as arrays: tokens, distinct terms, and the sum of `Ranker.norm` over all their terms."""
+    """Of the documents scored, as arrays: tokens, distinct terms, and the sum of `Ranker.norm_part` over all their terms."""
 
     length: np.ndarray
     unique: np.ndarray
@@ -158,7 +158,7 @@ class Explanation(NamedTuple):
     """A value taken apart.
 
     The parts of a `sum` add up to the value and those of a `product` multiply to it; those of `scaled` explain it up to a factor
-    and an offset, which are leaves of their own; `evidence` is shown and not added.
+    and an offset, which are leaves of their own. A part of kind `evidence` is shown and counted in neither.
     """
 
     value: float
@@ -169,7 +169,14 @@ class Explanation(NamedTuple):
 
 
 class Ranker(Protocol):
-    """A weighting model: what one term adds to the score of each document that holds it. Subclass it for the defaults."""
+    """A weighting model: what one term adds to the score of each document that holds it. Subclass it for the defaults.
+
+    With `lengths = "lucene"` the lengths it sees are rounded as Lucene stores them, in one byte; the mean stays exact. Where
+    `norm_part` is set, `norm_part(tf, doc, term, collection)` is summed over all terms of each document and handed back as `doc.norm`.
+    """
+
+    lengths: str = "exact"
+    norm_part: Callable[[np.ndarray, DocStats, TermStats, Statistics], np.ndarray] | None = None
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         """The scores of documents that hold a term `tf` times each (float64, above 0); finite, of any sign."""
@@ -181,4 +188,82 @@ class Ranker(Protocol):
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         """Take the score of one document apart; here `doc` holds numbers."""
+        value = float(self.score(tf, doc, term, collection))  # type: ignore[arg-type]
+        return Explanation(value, type(self).__name__, evidence={"tf": tf, "length": doc.length, "df": term.df})
+
+
+class QueryTerm(NamedTuple):
+    """One term of a query: how strongly it is asked for, and where it comes from."""
+
+    term: str
+    weight: float = 1.0
+    origin: str = "query"
+
+
+class Query(NamedTuple):
+    """What is asked: the user's words, and the terms they have become."""
+
+    text: str
+    terms: tuple[QueryTerm, ...]
+
+    def weights(self) -> dict[str, float]:
+        """The weight of each term, repetitions added up."""
+        found: dict[str, float] = {}
+        for term, weight, _ in self.terms:
+            found[term] = found.get(term, 0.0) + weight
+        return found
+
+
+class Vector(NamedTuple):
+    """A document's terms by number, with their frequencies."""
+
+    terms: np.ndarray
+    tfs: np.ndarray
+
+
+class Context(Protocol):
+    """What an expander may look at: the documents of a first retrieval, best first, and the collection's statistics.
+
+    Terms have numbers here, which `numbers` and `names` translate.
+    """
+
+    @property
+    def docs(self) -> np.ndarray:
+        """The documents found, best first."""
+        ...
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Their scores."""
+        ...
+
+    @property
+    def collection(self) -> Statistics:
+        """The statistics of the collection."""
+        ...
+
+    def vectors(self, docs: np.ndarray) -> list[Vector]:
+        """The terms of documents."""
+        ...
+
+    def stats(self, terms: np.ndarray) -> TermStats:
+        """Document and collection frequencies, as arrays."""
+        ...
+
+    def numbers(self, terms: Sequence[str]) -> list[int]:
+        """The numbers of terms, -1 for those that no document holds."""
+        ...
+
+    def names(self, terms: np.ndarray) -> list[str]:
+        """The terms of numbers."""
+        ...
+
+
+class Expander(Protocol):
+    """Turns a query into a weighted query. `docs` is how many documents of a first retrieval it looks at, 0 for none."""
+
+    docs: int
+
+    def expand(self, query: Query, context: Context) -> Query:
+        """The new query; every added term says in `origin` where it comes from."""
         ...

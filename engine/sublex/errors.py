@@ -1,5 +1,17 @@
 """The errors Sublex raises. Each message is one sentence: what happened, to which thing, what to do next."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A question for the middle of a message: did you mean this one?"""
+    import difflib
+
+    near = difflib.get_close_matches(name, list(names), 1, 0.5)
+    return f"did you mean {near[0]}? " if near else ""
+
 
 class SublexError(Exception):
     """Anything Sublex tells a user about; the command line prints it and exits with 2."""

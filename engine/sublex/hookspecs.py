@@ -27,5 +27,10 @@ def register_rankers(register: Register) -> None:
 
 
 @hookspec
+def register_expanders(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each way to expand queries; `factory(**params)` gives an `Expander`."""
+
+
+@hookspec
 def register_commands(cli: Any) -> None:
     """Add commands to the command line: `cli` is the click group that `sublex` runs."""

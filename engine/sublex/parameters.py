@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sublex.base import Param
-from sublex.errors import InputError
+from sublex.errors import InputError, nearest
 from sublex.expression import Call, Expression, Range, print_value, shortest
 from sublex.parser import parse
 
@@ -23,9 +22,11 @@ def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: 
     given = dict(zip(names, call.args, strict=False))
     for key, value in call.params.items():
         if key not in names:
-            near = difflib.get_close_matches(key, names, 1)
-            hint = f"did you mean {near[0]}? It" if near else "it"
-            raise InputError(f"{call.name} has no parameter {key}; {hint}{_takes(names)[2:]}.")
+            hint = nearest(key, names)
+            known = _takes(names)
+            raise InputError(
+                f"{call.name} has no parameter {key}; {hint}{known[0].upper() if hint else known[0]}{known[1:]}."
+            )
         if key in given:
             raise InputError(f"{call.name} gives {key} twice, by its place and by its name; drop one.")
         given[key] = value
@@ -91,7 +92,9 @@ def _check_range(name: str, param: Param, value: Any) -> None:
     shown = f"{name}: {param.name}={print_value(value)}"
     if not all(isinstance(end, (int, float)) for end in param.range):
         if value not in param.range:
-            raise InputError(f"{shown} is none of {', '.join(map(str, param.range))}.")
+            hint = nearest(str(value), map(str, param.range))
+            wrong = f"is unknown; {hint}There are:" if hint else "is none of"
+            raise InputError(f"{shown} {wrong} {', '.join(map(str, param.range))}.")
         return
     low, high = param.range
     if isinstance(value, (int, float)) and low <= value <= high and not (param.open and value in (low, high)):

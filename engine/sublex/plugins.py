@@ -5,7 +5,6 @@ Each plugin is loaded, checked and called by itself; what goes wrong becomes its
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,14 +16,14 @@ import pluggy
 
 from sublex import hookspecs
 from sublex.base import Param
-from sublex.errors import PluginError, UnknownName
+from sublex.errors import PluginError, UnknownName, nearest
 from sublex.expression import NORMALISERS, Call, Expression
 from sublex.parameters import canonical_call, matched, typed
 from sublex.parser import parse_call
 
 API = 1
 GROUP = "sublex"
-KINDS = ("reader", "analyzer", "ranker")
+KINDS = ("reader", "analyzer", "ranker", "expander")
 # The kinds that expressions are made of share one namespace; `component` stands for any of them.
 COMPONENTS = ("ranker", "expander", "representation", "filter")
 OWN = "sublex."
@@ -134,9 +133,7 @@ class Registry:
             if plugin.error and name.startswith((plugin.name, f"{plugin.name}:")):
                 return f"No {kind} {name}: plugin {plugin.name} failed to load ({plugin.error})."
         names = self.names(kind)
-        near = difflib.get_close_matches(name, names, 1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        return f"No {kind} {name}; {hint}There are: {', '.join(names)}."
+        return f"No {kind} {name}; {nearest(name, names)}There are: {', '.join(names)}."
 
     def make(self, kind: str, text: str) -> Any:
         """The object a printed form such as `english(stop=none)` stands for."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from sublex import plugins
-from sublex.analysis.profiles import profile as find_profile
 from sublex.base import Analyzer, Document, Report
 from sublex.errors import InputError
 from sublex.index.build import Progress, Settings
@@ -18,6 +17,7 @@ from sublex.index.manifest import Manifest
 from sublex.index.outcome import Outcome
 from sublex.index.writer import PARTS, Input
 from sublex.parser import parse_call
+from sublex.profiles import profile as find_profile
 from sublex.readers import choose
 from sublex.readers.fields import document
 

@@ -57,13 +57,13 @@ class Corpus:
         return [term.decode() for term in sorted(found)]
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
+    def numbers(self) -> dict[str, int]:
         return {term: number for number, term in enumerate(self.vocabulary)}
 
     @cached_property
-    def _ranks(self) -> list[np.ndarray]:
+    def ranks(self) -> list[np.ndarray]:
         """For each segment, the vocabulary's number of each of its terms; 0 where no live document holds it."""
-        numbers = self._numbers
+        numbers = self.numbers
         return [
             np.array([numbers.get(term.decode(), 0) for term in segment.terms.list()], np.int32)
             for segment in self._index.segments
@@ -74,7 +74,7 @@ class Corpus:
         self._index.need("terms", "are read here")
         held: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         size = 0
-        for segment, ranks in zip(self._index.segments, self._ranks, strict=True):
+        for segment, ranks in zip(self._index.segments, self.ranks, strict=True):
             for begin in range(0, segment.docs, rows):
                 end = min(begin + rows, segment.docs)
                 counts, terms, tfs = segment.document_terms(begin, end)  # type: ignore[misc]

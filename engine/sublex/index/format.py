@@ -140,9 +140,12 @@ def sync(folder: Path) -> None:
 
 
 class Component:
-    """One mapped array; bytes are verified when first touched."""
+    """One mapped array; bytes are verified when first touched.
 
-    def __init__(self, path: Path, size: int):
+    A `private` map may be written to without a trace on disk; kernels need no second form for it beside that for arrays in memory.
+    """
+
+    def __init__(self, path: Path, size: int, private: bool = False):
         self.path = path
         try:
             with open(path, "rb") as file:
@@ -151,7 +154,8 @@ class Component:
                     raise IndexCorrupt(
                         f"{path} has {found:,} bytes where the manifest says {size:,}; rebuild the index."
                     )
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                access = mmap.ACCESS_COPY if private else mmap.ACCESS_READ
+                self._map = mmap.mmap(file.fileno(), 0, access=access)
         except FileNotFoundError:
             raise IndexCorrupt(f"{path} is missing; rebuild the index.") from None
         except OSError as error:
@@ -191,7 +195,7 @@ class Component:
 
 def _array(mapped: mmap.mmap, path: Path) -> np.ndarray:
     head = mapped[:HEADER]
-    for descr in ("|u1", "<u2", "<u4", "<u8", "<i4", "<i8"):
+    for descr in ("|u1", "<u2", "<u4", "<u8", "<i4", "<i8", "<f4"):
         dtype = np.dtype(descr)
         if len(mapped) >= HEADER and head == header(dtype, (len(mapped) - HEADER) // dtype.itemsize):
             return np.frombuffer(mapped, dtype, offset=HEADER)
@@ -201,7 +205,7 @@ def _array(mapped: mmap.mmap, path: Path) -> np.ndarray:
 class Folder:
     """The mapped components of one folder, as the manifest's entry describes it."""
 
-    def __init__(self, path: Path, entry: Mapping[str, Any]):
+    def __init__(self, path: Path, entry: Mapping[str, Any], private: bool = False):
         self.path = path
         sizes = entry["components"]
         chunks = [-(-size // CHUNK) for size in sizes.values()]
@@ -211,7 +215,7 @@ class Folder:
         self._components: dict[str, Component] = {}
         begin = 0
         for (name, size), count in zip(sizes.items(), chunks, strict=True):
-            component = self._components[name] = Component(path / f"{name}.npy", size)
+            component = self._components[name] = Component(path / f"{name}.npy", size, private)
             component.expect(sums[begin : begin + count])
             begin += count
 

@@ -21,6 +21,7 @@ from sublex import plugins
 from sublex.base import Analyzer, Document, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index import manifest as files
+from sublex.index.docnos import byte_order
 from sublex.index.segment import Segment
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ class Index:
 
     def _load(self) -> None:
         """Map the current generation; a writer may replace it meanwhile, so a missing file is looked for again."""
-        for name in [n for n, made in vars(type(self)).items() if isinstance(made, cached_property)]:
-            self.__dict__.pop(name, None)
+        for made in type(self).__mro__:
+            for name in [n for n, value in vars(made).items() if isinstance(value, cached_property)]:
+                self.__dict__.pop(name, None)
         for attempt in range(5):
             manifest = files.read(self.path)
             try:
@@ -169,6 +171,21 @@ class Index:
         """The docno of a document."""
         segment, local = self.place(doc)
         return segment.docno(local)
+
+    @cached_property
+    def docs_by_docno(self) -> np.ndarray:
+        """All documents, deleted ones too, in ascending order of their docnos' bytes."""
+        if len(self.segments) == 1:
+            return self.segments[0].docno_order.astype(np.int32)
+        arenas, sizes = zip(*(segment.docnos.arrays() for segment in self.segments), strict=True)
+        return byte_order(np.concatenate(arenas), np.concatenate(sizes)).astype(np.int32)
+
+    @cached_property
+    def docno_ranks(self) -> np.ndarray:
+        """The place of each document in that order, by which ties are broken."""
+        ranks = np.empty(len(self.docs_by_docno), np.int32)
+        ranks[self.docs_by_docno] = np.arange(len(ranks), dtype=np.int32)
+        return ranks
 
     def document(self, docno: str) -> Document:
         """A stored document."""

@@ -302,17 +302,41 @@ def decode_postings(words, lasts, widths, word, block, blocks, tails, tail, tail
 
 
 @njit(cache=True, nogil=True)
-def decode_terms(words, lasts, widths, words_from, blocks_from, tails, tails_from, df, limit, docs, tfs):
-    """Decode the postings of terms one after another; the first bad term's place in `df`, or -1. The `_from` have one entry more."""
+def decode_terms(words, lasts, widths, word_begins, block_begins, tails, tail_begins, tail_ends, df, limit, docs, tfs):
+    """Decode the postings of terms one after another; the first bad term's place in `df`, or -1."""
     o = 0
     for k in range(len(df)):
         o = decode_postings(
-            words, lasts, widths, words_from[k], blocks_from[k], df[k] // BLOCK,
-            tails, tails_from[k], tails_from[k + 1], df[k] % BLOCK, limit, docs, tfs, o,
+            words, lasts, widths, word_begins[k], block_begins[k], df[k] // BLOCK,
+            tails, tail_begins[k], tail_ends[k], df[k] % BLOCK, limit, docs, tfs, o,
         )  # fmt: skip
         if o < 0:
             return k
     return -1
+
+
+@njit(cache=True, nogil=True)
+def find_strings(arena, starts, wanted, wanted_starts):
+    """The place of each wanted string among ascending ones, or -1; strings stand end to end, the last start is the end."""
+    found = np.empty(len(wanted_starts) - 1, np.int64)
+    for k in range(len(found)):
+        begin, size = wanted_starts[k], wanted_starts[k + 1] - wanted_starts[k]
+        low, high = 0, len(starts) - 1
+        found[k] = -1
+        while low < high:
+            middle = (low + high) // 2
+            at, length = starts[middle], starts[middle + 1] - starts[middle]
+            i = 0
+            while i < size and i < length and arena[at + i] == wanted[begin + i]:
+                i += 1
+            if i == size and i == length:
+                found[k] = middle
+                break
+            if i == length or (i < size and arena[at + i] < wanted[begin + i]):
+                low = middle + 1
+            else:
+                high = middle
+    return found
 
 
 @njit(cache=True, nogil=True)

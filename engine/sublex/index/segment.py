@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -170,6 +170,13 @@ class Segment:
 
     # Terms.
 
+    def find_all(self, terms: Sequence[str]) -> list[int]:
+        """The ordinals of terms, -1 for those that are not there."""
+        wanted = [term.encode("utf-8", "replace") for term in terms]
+        arena = np.frombuffer(b"".join(wanted), np.uint8)
+        starts = starts_of(np.fromiter(map(len, wanted), np.int64, len(wanted)))
+        return kernels.find_strings(self.folder["terms"].all(), self.terms.starts, arena, starts).tolist()
+
     def find(self, term: str) -> int | None:
         """A term's ordinal."""
         wanted = term.encode("utf-8", "replace")
@@ -258,27 +265,42 @@ class Segment:
 
     def postings(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         """Documents and frequencies of the terms of a range, one term after the other, deleted documents included."""
-        df = self.df[begin:end].astype(np.int64)
-        blocks = self._block_starts[begin : end + 1]
-        words = self._word_starts[blocks]
-        tails = self._tail_starts[begin : end + 1]
-        first, last = int(blocks[0]), int(blocks[-1])
+        self._verify(begin, end)
+        return self._decode(np.arange(begin, end))
+
+    def gather(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same for the given terms."""
+        for term in terms.tolist():
+            self._verify(term, term + 1)
+        return self._decode(terms)
+
+    def _verify(self, begin: int, end: int) -> None:
+        """Touch what a range of terms is decoded from, so that its checksums are verified."""
+        first, last = int(self._block_starts[begin]), int(self._block_starts[end])
+        self.folder["postings"].part(int(self._word_starts[first]), int(self._word_starts[last]))
+        self.folder["block_lasts"].part(first, last)
+        self.folder["tails"].part(int(self._tail_starts[begin]), int(self._tail_starts[end]))
+
+    def _decode(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        df = self.df[terms].astype(np.int64)
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
+        blocks = self._block_starts[terms]
         bad = kernels.decode_terms(
-            self.folder["postings"].part(int(words[0]), int(words[-1])),
-            self.folder["block_lasts"].part(first, last),
-            self.folder["block_widths"].part(2 * first, 2 * last),
-            words - words[0],
-            blocks - first,
-            self.folder["tails"].part(int(tails[0]), int(tails[-1])),
-            tails - tails[0],
+            self.folder["postings"].values,
+            self.folder["block_lasts"].values,
+            self.folder["block_widths"].values,
+            self._word_starts[blocks],
+            blocks,
+            self.folder["tails"].values,
+            self._tail_starts[terms],
+            self._tail_starts[terms + 1],
             df,
             self.docs,
             docs,
             tfs,
         )
         if bad >= 0:
-            term = self.terms[begin + bad].decode(errors="replace")
+            term = self.terms[int(terms[bad])].decode(errors="replace")
             raise IndexCorrupt(
                 f"The postings of {term!r} in {self.folder['postings'].path} are damaged; rebuild the index."
             )

@@ -1,0 +1,76 @@
+"""From an expression to stages that run on an index: names are resolved, parameters filled in, and the order of kinds is checked."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from sublex import expression as tree
+from sublex.errors import InputError
+from sublex.expression import Call, Expression
+from sublex.index.index import Index
+from sublex.pipeline.normalise import NORMALISERS
+from sublex.pipeline.stages import Blend, Chain, Cut, Expand, Normalise, Rank, Scorer, Stage
+from sublex.plugins import Registry
+from sublex.plugins import Profile as Defaults
+from sublex.rank.lexicon import Lexicon
+from sublex.rank.search import Searcher
+
+
+class Composer:
+    """Makes pipelines for one generation of an index; each ranker's impacts are shared by all that name it."""
+
+    def __init__(self, index: Index, registry: Registry):
+        self.index, self.registry = index, registry
+        self.lexicon = Lexicon(index)
+        self._searchers: dict[str, Searcher] = {}
+        self._lock = Lock()
+
+    def searcher(self, ranker: Call) -> Searcher:
+        """The searcher of a ranker, given in its canonical form."""
+        name = str(ranker)
+        with self._lock:
+            if name not in self._searchers:
+                made = self.registry.resolve("ranker", ranker).make()
+                self._searchers[name] = Searcher(self.index, made, name, self.lexicon)
+            return self._searchers[name]
+
+    def compose(self, canonical: Expression, defaults: Defaults) -> Scorer:
+        """The scorer that a canonical expression stands for; `defaults` make the ranker that gives feedback where none is named."""
+        feedback = self.registry.canonical(Call("BM25"), defaults)
+        made = self._stage(tree.no_ranges(canonical), feedback)
+        return _scorer(made, canonical, canonical)
+
+    def _stage(self, node: Expression, feedback: Expression) -> Stage:
+        def scorer(inner: Expression) -> Scorer:
+            return _scorer(self._stage(inner, feedback), inner, node)
+
+        match node:
+            case tree.Chain(stages=stages):
+                made = [self._stage(stage, feedback) for stage in stages]
+                return Chain(made[:-1], _scorer(made[-1], stages[-1], node))
+            case tree.Blend(parts=parts):
+                weighted = [p if isinstance(p, tree.Weighted) else tree.Weighted(1, p) for p in parts]
+                return Blend([(float(p.weight), scorer(p.expression)) for p in weighted])  # type: ignore[arg-type]
+            case tree.Weighted():
+                return self._stage(tree.Blend((node,)), feedback)
+            case tree.Cut(expression=inner, depth=depth):
+                return Cut(scorer(inner), depth)  # type: ignore[arg-type]
+            case Call(name=name, args=(inner,)) if name in NORMALISERS:
+                inner = Call(inner) if isinstance(inner, str) else inner
+                return Normalise(NORMALISERS[name], scorer(inner))
+            case Call() as call:
+                found = self.registry.resolve("component", call)
+                if found.registration.kind == "ranker":
+                    return Rank(self.searcher(call))
+                return Expand(found.make(), Rank(self.searcher(feedback)))  # type: ignore[arg-type]
+        raise InputError(f"{node} cannot be run.")
+
+
+def _scorer(stage: Stage, part: Expression, whole: Expression) -> Scorer:
+    """The stage, if it is one that scores."""
+    if isinstance(stage, Scorer):
+        return stage
+    within = f" in {whole}" if whole is not part else ""
+    raise InputError(
+        f"{part}{within} changes the query and finds nothing itself; put a ranker after it, as in {part} >> BM25."
+    )

@@ -1,0 +1,41 @@
+"""What an expander may look at: the first documents found for a query, their terms, and the statistics of terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from sublex.base import Statistics, TermStats, Vector
+from sublex.rank.hits import Hits
+from sublex.rank.lexicon import Lexicon
+
+
+class Feedback:
+    """The context of one query's expansion."""
+
+    def __init__(self, hits: Hits, lexicon: Lexicon):
+        self.hits, self.lexicon = hits, lexicon
+        self.docs, self.scores = hits.docs, hits.scores
+
+    @cached_property
+    def collection(self) -> Statistics:
+        """The statistics of the index."""
+        return self.hits.index.statistics
+
+    def vectors(self, docs: np.ndarray) -> list[Vector]:
+        """The terms of documents."""
+        return [self.lexicon.vector(doc) for doc in docs.tolist()]
+
+    def stats(self, terms: np.ndarray) -> TermStats:
+        """Document and collection frequencies, as arrays."""
+        return TermStats(*(values[terms] for values in self.lexicon.stats))
+
+    def numbers(self, terms: Sequence[str]) -> list[int]:
+        """The numbers of terms, -1 for those that no document holds."""
+        return self.lexicon.numbers(terms)
+
+    def names(self, terms: np.ndarray) -> list[str]:
+        """The terms of numbers."""
+        return self.lexicon.names(terms)

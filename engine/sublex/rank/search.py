@@ -1,0 +1,160 @@
+"""Retrieval: the exact best k documents for weighted queries under a ranker, over all segments of an index."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from sublex.base import Ranker, TermStats
+from sublex.index.index import Index
+from sublex.index.segment import Segment
+from sublex.index.workers import Workers
+from sublex.rank import kernels, stored
+from sublex.rank.hits import Hits
+from sublex.rank.impacts import Impacts
+from sublex.rank.lexicon import Lexicon
+
+# Queries go to the kernel in groups; their results hold at most so many keys.
+GROUP, KEYS = 256, 1 << 20
+# A query's terms with how often (or how strongly) each is asked for; a plain sequence counts its repetitions.
+Weighted = Mapping[str, float] | Iterable[str]
+
+
+class Searcher:
+    """Ranks the documents of one generation of an index by one ranker; `name` is what its stored impacts are kept under."""
+
+    def __init__(self, index: Index, ranker: Ranker, name: str = "", lexicon: Lexicon | None = None):
+        self.index, self.ranker, self.name = index, ranker, name
+        self.lexicon = lexicon or Lexicon(index)
+        self._scratch = threading.local()
+        self._weighs = type(ranker).weight is not Ranker.weight
+
+    @cached_property
+    def impacts(self) -> list[Impacts]:
+        """The postings of each segment with impacts."""
+        made = []
+        for k, segment in enumerate(self.index.segments):
+            documents, impacts = (stored.read(path) if self.name else None for path in self._folders(segment))
+            kept = (documents, impacts) if documents and impacts else None
+            made.append(Impacts(segment, self.ranker, self.lexicon.of_segment(k), self.index.statistics, kept))
+        return made
+
+    def _folders(self, segment: Segment) -> tuple[Path, Path]:
+        impacts = stored.impacts_folder(self.index, self.name) / segment.name
+        return stored.documents_folder(self.index, segment), impacts
+
+    def store(self) -> None:
+        """Keep the impacts on disk, for this generation of the index."""
+        for segment, impacts in zip(self.index.segments, self.impacts, strict=True):
+            impacts.write(*self._folders(segment))
+
+    def search(self, query: Weighted, k: int = 10) -> Hits:
+        """The best k documents for one query."""
+        return next(iter(self.batch([query], k)))
+
+    def batch(self, queries: Sequence[Weighted], k: int = 1000, workers: int = 1) -> Iterator[Hits]:
+        """The same for many, in their order."""
+        k = max(1, min(k, len(self.index.docs_by_docno)))
+        size = max(1, min(GROUP, KEYS // k))
+        groups = [queries[begin : begin + size] for begin in range(0, len(queries), size)]
+        with Workers(min(workers, len(groups))) as pool:
+            for docs, scores, counts in pool.map(lambda group: self._group(group, k), groups):
+                for q, n in enumerate(counts.tolist()):
+                    yield Hits(self.index, docs[q, :n], scores[q, :n])
+
+    def _group(self, queries: Sequence[Weighted], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Documents and scores, a row a query, best first, and how many each row has."""
+        ends, terms, weights = self._weighted(queries)
+        thresholds = np.full(len(queries), kernels.LOWEST)
+        found = []
+        for segment, ordinals in zip(range(len(self.index.segments)), self.lexicon.ordinals, strict=True):
+            found.append(self._retrieve(segment, *_of_segment(ordinals, ends, terms, weights), thresholds, k))
+        keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+        keys.sort(axis=1)
+        keys = np.ascontiguousarray(keys[:, : -k - 1 : -1])
+        docs, scores = np.empty(keys.shape, np.int32), np.empty(keys.shape, np.float32)
+        kernels.unpack(keys.ravel(), self.index.docs_by_docno, docs.ravel(), scores.ravel())
+        return docs, scores, np.count_nonzero(keys, axis=1)
+
+    def _retrieve(
+        self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
+    ) -> np.ndarray:
+        impacts = self.impacts[segment]
+        impacts.need(terms)
+        found = np.empty((len(ends), k), np.uint64)
+        level = int(np.searchsorted(kernels.LEVELS, k))
+        kth = impacts.kth[level] if level < len(kernels.LEVELS) else self._unknown_kth(segment)
+        base, end = self.index.bases[segment : segment + 2]
+        kernels.retrieve(
+            impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, kth, self.index.docno_ranks[base:end],
+            ends, terms, weights, thresholds, *self._buffers(k), found,
+        )  # fmt: skip
+        return found
+
+    def _unknown_kth(self, segment: int) -> np.ndarray:
+        return np.full(len(self.index.segments[segment].terms), -np.inf, np.float32)
+
+    def _buffers(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The thread's own scratch for the kernel, which leaves it as it was."""
+        mine = self._scratch
+        if not hasattr(mine, "sums"):
+            mine.sums = np.full(kernels.WINDOW, kernels.NOTHING)
+            mine.candidates = np.empty(kernels.WINDOW, np.int32)
+        if getattr(mine, "k", 0) != k:
+            mine.k, mine.keys = k, np.empty(max(2 * k, k + 256), np.uint64)
+        return mine.sums, mine.candidates, mine.keys
+
+    def scores(self, queries: Sequence[Weighted], docs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The scores of each query's documents, as retrieval gives them; -inf for those that hold none of its terms."""
+        ends, terms, weights = self._weighted(queries)
+        sizes = np.array([len(own) for own in docs], np.int64)
+        flat = np.concatenate([np.empty(0, np.int32), *docs]).astype(np.int64)
+        order = np.lexsort((flat, np.repeat(np.arange(len(sizes)), sizes)))
+        sums = np.empty(len(flat))
+        for segment, (impacts, own) in enumerate(zip(self.impacts, self.lexicon.ordinals, strict=True)):
+            base, end = self.index.bases[segment : segment + 2]
+            own_ends, own_terms, own_weights = _of_segment(own, ends, terms, weights)
+            impacts.need(own_terms)
+            inside = order[(flat[order] >= base) & (flat[order] < end)]
+            wanted_ends = np.cumsum(np.bincount(np.repeat(np.arange(len(sizes)), sizes)[inside], minlength=len(sizes)))
+            found = np.empty(len(inside))
+            wanted = (flat[inside] - base).astype(np.int32)
+            kernels.rescore(
+                impacts.docs, impacts.impacts, impacts.starts, own_ends, own_terms, own_weights, wanted_ends, wanted, found
+            )  # fmt: skip
+            sums[inside] = found
+        return np.split(sums.astype(np.float32), np.cumsum(sizes)[:-1])
+
+    def _weighted(self, queries: Sequence[Weighted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Ends, term numbers and weights of the queries; the order of a query's terms, rarest first, fixes its sums."""
+        counted = [query if isinstance(query, Mapping) else Counter(query) for query in queries]
+        numbers = iter(self.lexicon.numbers([term for query in counted for term in query]))
+        df = self.lexicon.stats.df
+        ends, terms, weights = [], [], []
+        for query in counted:
+            known = sorted((df[n], n, qtf) for qtf, n in zip(query.values(), numbers, strict=False) if n >= 0 and qtf)
+            terms += [n for _, n, _ in known]
+            weights.append(self._weights(known))
+            ends.append(len(terms))
+        return np.array(ends, np.int64), np.array(terms, np.int64), np.concatenate(weights or [np.empty(0)])
+
+    def _weights(self, known: list[tuple[float, int, float]]) -> np.ndarray:
+        qtf = np.array([qtf for *_, qtf in known], np.float64)
+        if not self._weighs:
+            return qtf
+        stats = TermStats(*(values[[n for _, n, _ in known]] for values in self.lexicon.stats))
+        return np.asarray(self.ranker.weight(qtf, stats, self.index.statistics), np.float64)
+
+
+def _of_segment(
+    ordinals: np.ndarray, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Queries as a segment has their terms; those it lacks are left out."""
+    own = ordinals[terms]
+    there = own >= 0
+    return np.concatenate(([0], np.cumsum(there)))[ends], own[there], weights[there]
