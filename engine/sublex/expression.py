@@ -190,7 +190,7 @@ def print_value(value: Any) -> str:
 
 def shortest(number: float) -> float:
     """The number as a person writes it: 7, not 7.0."""
-    return int(number) if number == int(number) and abs(number) < 1e15 else number
+    return int(number) if abs(number) < 1e15 and number == int(number) else number
 
 
 def ranges(expression: Expression) -> list[Range]:

@@ -18,7 +18,7 @@ def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: 
     """A value of the declared type for every parameter: the user's, else the profile's, else the default."""
     names = [param.name for param in params]
     if len(call.args) > len(names):
-        raise InputError(f"{call.name} was given {len(call.args)} values; {_takes(names)}.")
+        raise InputError(f"{call.name} was given too many values ({len(call.args)}); {_takes(names)}.")
     given = dict(zip(names, call.args, strict=False))
     for key, value in call.params.items():
         if key not in names:

@@ -153,7 +153,8 @@ class Registry:
         values = matched(call, found.params, canonical, profile.get(found.name, {}))
         alone = sum(len(self._names.get((of, found.name), [])) for of in _kinds(kind)) == 1
         name = found.name if alone else f"{found.plugin}:{found.name}"
-        declared = [(p, ... if p.default is ... else typed(name, p, p.default, canonical)) for p in found.params]
+        own = [... if p.default is ... else typed(name, p, p.default, self.canonical) for p in found.params]
+        declared = list(zip(found.params, own, strict=True))
         return Resolved(found, values, canonical_call(name, declared, values))
 
     def canonical(self, expression: Expression, profile: Profile = NOTHING) -> Expression:

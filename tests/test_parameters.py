@@ -1,0 +1,189 @@
+"""Resolving: what a user gave is matched with what was declared, made of the declared type, and printed one way."""
+
+from __future__ import annotations
+
+import math
+import types
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sublex import Expression, parse, plugins
+from sublex.base import Param
+from sublex.errors import InputError, UnknownName
+from sublex.expression import Call
+from sublex.hookspecs import hookimpl
+from sublex.parser import parse_call
+
+BM25 = [
+    Param("k1", float, 1.2, range=(0, math.inf)),
+    Param("b", float, 0.75, range=(0, 1)),
+    Param("idf", str, "lucene", range=("lucene", "robertson")),
+]
+MADE: dict[str, list[Param]] = {
+    "BM25": BM25,
+    "RM3": [Param("docs", int, 10, range=(1, 1000)), Param("terms", int, 10)],
+    "JM": [Param("weight", float, 0.1, range=(0, 1), open=True), Param("mu", float, 1, range=(0, math.inf), open=True)],
+    "topic": [Param("label", str, ...), Param("least", float, 0)],
+    "lsi": [Param("e", int, 100), Param("seed", int, 0)],
+    "fisher": [Param("k", int, 8), Param("words", Expression, "lsi(e=100)"), Param("also", Expression, None)],
+    "mix": [Param("fields", tuple, (), range=("title", "text")), Param("any", object, None)],
+    "rank-1": [],
+}
+
+
+def registry(monkeypatch: pytest.MonkeyPatch | None = None, **modules: dict[str, list[Param]]) -> plugins.Registry:
+    """A registry of rankers that are only declared, one plugin each."""
+    import sys
+
+    points = []
+    for plugin, declared in modules.items():
+
+        @hookimpl
+        def register_rankers(register, declared=declared):
+            for name, params in declared.items():
+                register(name, lambda **values: values, params)
+
+        module = types.ModuleType(f"declared_{plugin}")
+        vars(module).update(sublex_api=1, register_rankers=register_rankers)
+        sys.modules[module.__name__] = module
+        points.append(EntryPoint(plugin, module.__name__, plugins.GROUP))
+    return plugins.Registry(points)
+
+
+REGISTRY = registry(made=MADE)
+
+
+def resolved(text: str) -> plugins.Resolved:
+    return REGISTRY.resolve("component", parse_call(text) if "=" in text else parse(text))
+
+
+@pytest.mark.parametrize(
+    ("given", "printed"),
+    {
+        "BM25": "BM25",
+        "BM25(k1=1.2, b=0.75)": "BM25",
+        "BM25(b=0.4, k1=0.9)": "BM25(k1=0.9, b=0.4)",
+        "BM25(0.9, 0.4)": "BM25(k1=0.9, b=0.4)",
+        "BM25(0.9, idf=robertson)": "BM25(k1=0.9, idf=robertson)",
+        "BM25(k1=7)": "BM25(k1=7)",
+        "BM25(k1=7.0)": "BM25(k1=7)",
+        "BM25(k1=inf)": "BM25(k1=inf)",
+        "made:BM25(b=1)": "BM25(b=1)",
+        "RM3(terms=10, docs=3)": "RM3(docs=3)",
+        'topic("natural gas")': 'topic("natural gas")',
+        'topic(least=0.5, label="natural gas")': 'topic("natural gas", least=0.5)',
+        "fisher(words=lsi)": "fisher",
+        "fisher(words=lsi(e=100, seed=0), k=8)": "fisher",
+        "fisher(words=lsi(seed=1, e=50))": "fisher(words=lsi(e=50, seed=1))",
+        'fisher(words="lsi(50)")': "fisher(words=lsi(e=50))",
+        "fisher(also=0.5*BM25(b=0.75) + lsi(7))": "fisher(also=0.5*BM25 + lsi(e=7))",
+        "mix(fields=[title, text], any=3)": "mix(fields=[title, text], any=3)",
+        "mix(fields=[])": "mix",
+        "zscore(BM25(k1=1.2))": "zscore(BM25)",
+        "zscore(x=BM25(b=1))": "zscore(BM25(b=1))",
+        "rank(BM25(1.0) >> RM3(3) >> BM25(1)) + 2*rank-1() % 20": "rank(BM25(k1=1) >> RM3(docs=3) >> BM25(k1=1)) + 2*rank-1 % 20",
+    }.items(),
+)
+def test_a_print_has_what_differs_from_the_defaults_in_the_declared_order(given: str, printed: str) -> None:
+    made = REGISTRY.canonical(parse(given))
+    assert str(made) == printed
+    assert REGISTRY.canonical(parse(printed)) == made
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    {
+        "BM25(idff=a)": "BM25 has no parameter idff; did you mean idf? It takes k1, b, idf.",
+        "BM25(volume=1)": "BM25 has no parameter volume; it takes k1, b, idf.",
+        "rank-1(k=1)": "rank-1 has no parameter k; it takes none.",
+        "BM25(1, 1, lucene, 4)": "BM25 was given too many values (4); it takes k1, b, idf.",
+        "rank-1(1)": "rank-1 was given too many values (1); it takes none.",
+        "BM25(1, k1=2)": "BM25 gives k1 twice, by its place and by its name; drop one.",
+        "BM25(b=1.5)": "BM25: b=1.5 lies outside 0 to 1.",
+        "BM25(k1=-1)": "BM25: k1=-1 should be at least 0.",
+        "BM25(k1=two)": "BM25: k1=two should be of type float.",
+        "BM25(k1=true)": "BM25: k1=true should be of type float.",
+        "BM25(k1={0..1})": "BM25: k1={0..1} is a range; ranges are for sublex tune, so write a number there.",
+        "BM25(k1=lsi(e=5))": "BM25: k1=lsi(e=5) is an expression; put it in quotes if it is a text.",
+        "BM25(idf=a + b)": "BM25: idf=a + b is an expression; put it in quotes if it is a text.",
+        "BM25(idf=okapi)": "BM25: idf=okapi is none of lucene, robertson.",
+        "RM3(docs=2.0)": "RM3: docs=2.0 should be of type int.",
+        "RM3(docs=0)": "RM3: docs=0 lies outside 1 to 1000.",
+        "JM(weight=0)": "JM: weight=0 lies outside 0 to 1, both excluded.",
+        "JM(weight=1.0)": "JM: weight=1.0 lies outside 0 to 1, both excluded.",
+        "JM(mu=0)": "JM: mu=0 should be above 0.",
+        "topic": "topic needs label; write topic(label=…).",
+        "topic(least=1)": "topic needs label; write topic(label=…).",
+        "mix(fields=title)": "mix: fields=title should be of type tuple.",
+        "mix(fields=[title, body])": "mix: fields=body is none of title, text.",
+        "mix(any=a(1))": "mix: any=a(1) is an expression; put it in quotes if it is a text.",
+        "fisher(words=7)": "fisher: words=7 should be of type expression.",
+        "fisher(words=lsi(e=x))": "lsi: e=x should be of type int.",
+        "zscore": "zscore needs x; write zscore(x=…).",
+        "zscore(BM25, lsi)": "zscore was given too many values (2); it takes x.",
+        "minmax(0.5)": "minmax: x=0.5 should be of type expression.",
+    }.items(),
+)
+def test_a_value_that_does_not_fit_is_refused_in_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(InputError) as caught:
+        REGISTRY.canonical(parse(text))
+    assert str(caught.value) == sentence
+
+
+def test_an_unknown_component_is_named_wherever_it_stands() -> None:
+    for text in (
+        "BM52",
+        "BM25 >> BM52",
+        "zscore(0.5*BM52 + BM25)",
+        "fisher(words=BM52)",
+        "fisher(also=BM25 % 5 >> BM52)",
+    ):
+        with pytest.raises(UnknownName, match="No component BM52; did you mean BM25\\? There are: BM25, JM"):
+            REGISTRY.canonical(parse(text))
+
+
+def test_a_value_that_is_no_number_is_refused() -> None:
+    with pytest.raises(InputError, match="should be of type float"):
+        REGISTRY.build("ranker", "topic", {"label": "a", "least": math.nan})
+
+
+def test_resolved_things_are_equal_when_name_and_values_are() -> None:
+    one, other = REGISTRY.resolve("ranker", parse_call("BM25(b=1, k1=2)")), resolved("BM25(2.0, 1.0)")
+    assert one == other and hash(one) == hash(other) and str(one) == "BM25(k1=2, b=1)"
+    assert one != resolved("BM25(2)") and resolved("RM3") != resolved("lsi")
+    assert one.values == {"k1": 2.0, "b": 1.0, "idf": "lucene"} and type(one.values["k1"]) is float
+    assert one.make() == one.values
+
+
+def test_an_object_is_made_from_places_and_names() -> None:
+    assert REGISTRY.build("ranker", "RM3", {"terms": 5}, [3]) == {"docs": 3, "terms": 5}
+    assert REGISTRY.build("ranker", "mix", {"fields": ["title"]})["fields"] == ("title",)
+    words = REGISTRY.make("ranker", "fisher(words=lsi(e=50, seed=0))")["words"]
+    assert words == Call("lsi", (), {"e": 50})
+
+
+def test_a_profile_gives_defaults_that_are_printed() -> None:
+    anserini: dict[str, dict[str, Any]] = {"BM25": {"k1": 0.9, "b": 0.4}}
+    tree = parse("BM25 >> RM3 >> BM25(b=0.75) >> zscore(BM25(k1=2))")
+    again = REGISTRY.canonical(tree, anserini)
+    assert str(again) == "BM25(k1=0.9, b=0.4) >> RM3 >> BM25(k1=0.9) >> zscore(BM25(k1=2, b=0.4))"
+    assert REGISTRY.canonical(again) == again
+    assert str(REGISTRY.canonical(parse("fisher"), {"lsi": {"seed": 7}})) == "fisher(words=lsi(seed=7))"
+
+
+def test_a_name_that_two_plugins_have_keeps_its_plugin_in_print() -> None:
+    both = registry(one={"BM25": BM25}, two={"BM25": BM25, "PL2": []})
+    assert str(both.canonical(parse("two:BM25(b=1) + two:PL2"))) == "two:BM25(b=1) + PL2"
+    with pytest.raises(UnknownName, match="Several plugins offer the component BM25; write one:BM25 or two:BM25"):
+        both.canonical(parse("BM25"))
+
+
+@given(st.floats(0, 100) | st.integers(0, 100), st.floats(0, 1), st.sampled_from(["lucene", "robertson"]))
+def test_a_print_keeps_every_value(k1: float, b: float, idf: str) -> None:
+    one = REGISTRY.resolve("ranker", Call("BM25", (k1,), {"idf": idf, "b": b}))
+    again = REGISTRY.resolve("ranker", parse_call(str(one)))
+    assert again == one and again.values == {"k1": float(k1), "b": b, "idf": idf}
