@@ -25,7 +25,8 @@ from sublex.parser import parse
 
 if TYPE_CHECKING:
     from sublex.index.api import Documents
-    from sublex.index.index import Index
+    from sublex.pipeline.index import Index
+    from sublex.trec.topics import Topics
 
 __version__ = VERSION
 __all__ = [
@@ -58,7 +59,14 @@ def build(documents: Documents, path: str | os.PathLike[str], **options: Any) ->
 
 
 def open(path: str | os.PathLike[str]) -> Index:
-    """Open an index for reading; it keeps its generation whatever is written meanwhile."""
-    from sublex.index.index import Index
+    """Open an index for reading and ranking; it keeps its generation whatever is written meanwhile."""
+    from sublex.pipeline.index import Index
 
     return Index(path)
+
+
+def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
+    """Read a topic file; `fields` are joined, as in `title+desc`."""
+    from sublex.trec.topics import read_topics
+
+    return read_topics(path, fields)

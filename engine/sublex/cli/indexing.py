@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import sublex
 from sublex.cli.output import format_option, index_path, progress, say, say_if_compiling, table
 
 if TYPE_CHECKING:
@@ -28,18 +29,25 @@ strict_option = click.option("--strict", is_flag=True, help="Stop at the first m
 @click.option("--store", default="text,terms", show_default=True, help="What to keep beside the postings, or none.")
 @workers_option
 @memory_option
+@click.option("--impacts", multiple=True, metavar="EXPR", help="Keep what postings add to scores under this ranker.")
 @click.option("--resume", is_flag=True, help="Go on with an interrupted build.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing index, once the new one is finished.")
 @strict_option
 @format_option("table", "json")
-def index(index: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
+def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, ...], **options: Any) -> None:
     """Index the collection in SOURCE... (files, folders, - for standard input, irds:NAME)."""
+    from sublex import plugins
     from sublex.index.api import create
+    from sublex.parser import parse_call
 
     path = index_path(index)
+    registry = plugins.load()
+    for ranker in impacts:
+        registry.resolve("ranker", parse_call(ranker))
     say_if_compiling()
     with progress(f"Indexing {path}") as advance:
         outcome = create(path, list(sources), progress=advance, say=say, **options)
+    sublex.open(path).store_impacts(impacts)
     _report(path, outcome, form)
 
 
@@ -66,6 +74,7 @@ def add(index: str, sources: tuple[str, ...], form: str, **options: Any) -> None
     say_if_compiling()
     with progress(f"Adding to {path}") as advance:
         outcome = add(path, list(sources), progress=advance, say=say, **options)
+    sublex.open(path).refresh_impacts()
     _report(path, outcome, form)
 
 
@@ -102,6 +111,7 @@ def delete(index: str, docnos: tuple[str, ...]) -> None:
     path = index_path(index)
     say_if_compiling()
     left = delete(path, docnos)
+    sublex.open(path).refresh_impacts()
     click.echo(f"Deleted {len(set(docnos)):,} of {left + len(set(docnos)):,} documents from {path}")
 
 
@@ -117,6 +127,7 @@ def merge(index: str, workers: int | None) -> None:
     path = index_path(index)
     say_if_compiling()
     before = merge_all(path, workers or os.cpu_count() or 1)
+    sublex.open(path).refresh_impacts()
     click.echo(f"{path} has one segment" + (f", made of {before}" if before > 1 else ""))
 
 

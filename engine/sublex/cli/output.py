@@ -53,7 +53,12 @@ def plain(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.2f}"
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(value))
+    return clean(str(value))
+
+
+def clean(text: str) -> str:
+    """Text without control characters."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def table(rows: Sequence[Sequence[Any]], head: Sequence[str] = ()) -> None:
@@ -84,7 +89,7 @@ def emit(form: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 def say(text: str) -> None:
     """Tell the person, not the program that may read the output."""
-    click.echo(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
+    click.echo(clean(text), err=True)
 
 
 def say_if_compiling() -> None:
@@ -97,10 +102,10 @@ def say_if_compiling() -> None:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int], None]]:
+def progress(what: str, counted: str = "documents", total: int | None = None) -> Iterator[Callable[[int], None]]:
     """A counter on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
-        yield lambda docs: None
+        yield lambda done: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -108,16 +113,16 @@ def progress(what: str) -> Iterator[Callable[[int], None]]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:,} documents"),
+        TextColumn(f"{{task.completed:,}} {counted}"),
         TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None, rate="")
+        task = bar.add_task(what, total=total, rate="")
         begin = time.monotonic()
 
-        def advance(docs: int) -> None:
-            rate = docs / max(time.monotonic() - begin, 1e-9)
-            bar.update(task, completed=docs, rate=f"{rate:,.0f}/s")
+        def advance(done: int) -> None:
+            rate = done / max(time.monotonic() - begin, 1e-9)
+            bar.update(task, completed=done, rate=f"{rate:,.0f}/s")
 
         yield advance

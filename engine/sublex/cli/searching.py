@@ -11,12 +11,14 @@ import click
 import sublex
 from sublex.base import Explanation
 from sublex.cli.output import clean, emit, format_option, index_path, progress, say, say_if_compiling
-from sublex.errors import InputError, SublexError
+from sublex.errors import SublexError
 
 if TYPE_CHECKING:
     from sublex.pipeline.pipeline import Answer, Pipeline
 
-profile_option = click.option("--profile", help="Ranking defaults: sublex, anserini, terrier, pisa.  [default: the index's]")
+profile_option = click.option(
+    "--profile", help="Ranking defaults: sublex, anserini, terrier, pisa.  [default: the index's]"
+)
 ranker_option = click.option("-r", "--ranker", metavar="EXPR", help="How to rank, for example 'BM25 >> RM3 >> BM25'.")
 
 
@@ -42,11 +44,15 @@ def search(index: str, query: str, ranker: str | None, k: int, profile: str | No
         return
     if form != "table":
         head = ("rank", "score", "docno", "title", "passage")
-        emit(form, head, [(hit.rank, float(hit.score), hit.docno, *_shown(opened, answer, hit.doc)[:2]) for hit in hits])
+        emit(
+            form, head, [(hit.rank, float(hit.score), hit.docno, *_shown(opened, answer, hit.doc)[:2]) for hit in hits]
+        )
         return
     for hit in hits:
         title, text, spans = _shown(opened, answer, hit.doc)
-        click.echo(f"{hit.rank:>3}  {hit.score:<9.6g} {click.style(clean(hit.docno), bold=True)}  {clean(title)}".rstrip())
+        click.echo(
+            f"{hit.rank:>3}  {hit.score:<9.6g} {click.style(clean(hit.docno), bold=True)}  {clean(title)}".rstrip()
+        )
         if text:
             click.echo(f"     {_marked(text, spans)}")
     if not hits:
@@ -105,7 +111,9 @@ def _draw(node: Explanation, depth: int) -> None:
     value = f"({value})" if node.kind == "evidence" and value else value
     sign = {"product": "product of", "scaled": "factor times, plus offset"}.get(node.kind, "") if node.parts else ""
     facts = "; ".join(f"{name} {_fact(fact)}" for name, fact in node.evidence.items())
-    line = f"{value:>12}  {'  ' * depth}{node.label}" + (f" ({sign})" if sign else "") + (f"  [{facts}]" if facts else "")
+    line = (
+        f"{value:>12}  {'  ' * depth}{node.label}" + (f" ({sign})" if sign else "") + (f"  [{facts}]" if facts else "")
+    )
     click.echo(clean(line.rstrip()))
     for part in node.parts:
         _draw(part, depth + 1)
@@ -128,7 +136,9 @@ def _as_json(node: Explanation) -> dict[str, Any]:
 @click.command()
 @click.argument("index")
 @click.argument("topics")
-@click.option("-r", "--ranker", "rankers", metavar="EXPR", multiple=True, help="How to rank; may be given several times.")
+@click.option(
+    "-r", "--ranker", "rankers", metavar="EXPR", multiple=True, help="How to rank; may be given several times."
+)
 @click.option("-k", default=1000, show_default=True, type=click.IntRange(1), help="How many documents a topic at most.")
 @click.option("-o", "--output", default=".", show_default=True, metavar="DIR", help="Where the runs are written.")
 @click.option("--fields", default="title", show_default=True, help="What of a topic is the query, as in title+desc.")

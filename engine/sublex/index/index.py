@@ -192,6 +192,10 @@ class Index:
         doc = self.doc(docno)
         if doc is None:
             raise KeyError(docno)
+        return self.stored(doc)
+
+    def stored(self, doc: int) -> Document:
+        """A stored document by its number."""
         self.need("text", "shows documents")
         segment, local = self.place(doc)
         found = segment.document(local)

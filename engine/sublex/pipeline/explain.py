@@ -48,7 +48,9 @@ def _word(stage: Rank, query: Query, term: str, number: int, weight: float, doc:
         return Explanation(0.0, f"{label}: not in this document", "evidence", evidence=missing)
     impacts = searcher.impacts[k]
     norm = None if impacts.norm is None else impacts.norm[local]
-    inner = searcher.ranker.explain(tf, DocStats(impacts.length[local], impacts.unique[local], norm), stats, index.statistics)
+    inner = searcher.ranker.explain(
+        tf, DocStats(impacts.length[local], impacts.unique[local], norm), stats, index.statistics
+    )
     if weight == 1 and not origin:
         return inner._replace(label=f"{label}: {inner.label}")
     factor = Explanation(weight, "weight in the query", evidence=origin)
@@ -105,7 +107,9 @@ def _(stage: Blend, work: Work, doc: int) -> Explanation:
     for number, (weight, part) in enumerate(stage.parts):
         raw = part.inner.scores(work, [hits.docs])[0] if number else hits.scores
         scaled = _scaled(part, work, doc, hits.docs, raw)
-        parts.append(Explanation(weight * scaled.value, f"{weight:g} times", "product", (Explanation(weight, "weight"), scaled)))
+        parts.append(
+            Explanation(weight * scaled.value, f"{weight:g} times", "product", (Explanation(weight, "weight"), scaled))
+        )
     label = f"blend over {len(hits):,} candidates" + ("" if _place(hits, doc) else ", which this document is not among")
     return Explanation(sum(part.value for part in parts), label, "sum", tuple(parts))
 
@@ -120,10 +124,14 @@ def _scaled(part: Normalise, work: Work, doc: int, docs: np.ndarray, raw: np.nda
     filled = with_opinion(raw)
     values = part.normaliser(filled)
     if raw[at[0]] == NO_OPINION:
-        inner = Explanation(float(filled[at[0]]), "no opinion, which counts as the lowest", "sum", (inner._replace(kind="evidence"),))
+        inner = Explanation(
+            float(filled[at[0]]), "no opinion, which counts as the lowest", "sum", (inner._replace(kind="evidence"),)
+        )
     value, low, high = float(values[at[0]]), int(filled.argmin()), int(filled.argmax())
     if part.normaliser is rank:
-        return Explanation(value, f"1 / rank {round(1 / value)} among the candidates", "sum", (inner._replace(kind="evidence"),))
+        return Explanation(
+            value, f"1 / rank {round(1 / value)} among the candidates", "sum", (inner._replace(kind="evidence"),)
+        )
     spread = float(filled[high]) - float(filled[low])
     factor = float(values[high] - values[low]) / spread if spread else 0.0
     offset = float(values[low]) - factor * float(filled[low])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from sublex.trec.names import tag_of
 from sublex.trec.runs import Run
 from sublex.trec.strings import Strings
 from sublex.trec.topics import Topic
+
+if TYPE_CHECKING:
+    from sublex.index.outcome import Outcome
 
 Expr = str | Expression
 
@@ -73,15 +77,18 @@ class Index(Stored):
     ) -> Run:
         """The best k documents for each topic, as a run; `each` is called with every answer."""
         made = pipeline if isinstance(pipeline, Pipeline) else self.pipeline(pipeline, profile)
-        qids, texts = [topic[0] for topic in topics], [topic[1] for topic in topics]
+        asked = [(topic[0], self.query(topic[1])) for topic in topics]
         docs, scores = [], []
-        for answer in made.answers([self.query(text) for text in texts], k, workers or os.cpu_count() or 1):
+        for answer in made.answers([query for _, query in asked], k, workers or os.cpu_count() or 1):
             each(answer)
             docs.append(answer.hits.docs)
             scores.append(answer.hits.scores)
         ends = np.cumsum([0, *map(len, docs)])
-        columns = (np.concatenate(values or [np.empty(0, kind)]) for values, kind in ((docs, np.int32), (scores, np.float32)))
-        return Run(qids, ends, *columns, self.all_docnos, tag_of(str(made)))
+        found, rated = (
+            np.concatenate([np.empty(0, np.int32), *docs]),
+            np.concatenate([np.empty(0, np.float32), *scores]),
+        )
+        return Run([qid for qid, _ in asked], ends, found, rated, self.all_docnos, tag_of(str(made)))
 
     @cached_property
     def all_docnos(self) -> Strings:
@@ -106,8 +113,25 @@ class Index(Stored):
     # Impacts kept on disk.
 
     def store_impacts(self, rankers: Sequence[Expr], profile: str | None = None) -> None:
-        """Keep the impacts of these rankers on disk for this generation, and drop others'."""
-        searchers = [self.searcher(ranker, profile) for ranker in rankers]
-        for searcher in searchers:
-            searcher.store()
-        stored.sweep(self, [searcher.name for searcher in searchers])
+        """Keep the impacts of these rankers on disk, and those of no others; they are made again whenever the index changes."""
+        stored.declare(self.path, [self.searcher(ranker, profile).name for ranker in rankers])
+        self.refresh_impacts()
+
+    def refresh_impacts(self) -> None:
+        """Make the impacts again that are to be kept, where the index has changed."""
+        for name in stored.declared(self.path):
+            self.searcher(name, "sublex").store()
+        stored.sweep(self)
+
+    def add(self, documents: Any, duplicates: str = "error", **options: Any) -> Outcome:
+        outcome = super().add(documents, duplicates, **options)
+        self.refresh_impacts()
+        return outcome
+
+    def delete(self, docnos: Sequence[str] | Iterable[str]) -> None:
+        super().delete(docnos)
+        self.refresh_impacts()
+
+    def merge(self, workers: int | None = None) -> None:
+        super().merge(workers)
+        self.refresh_impacts()

@@ -29,7 +29,9 @@ def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 
     text = " ".join(text.split())
     matches = _matches(text, analyzer, frozenset(terms))
     begin = _start(text, _densest(matches, width), width)
-    end = len(text) if begin + width >= len(text) else max(text.rfind(" ", begin, begin + width + 1), begin + width // 2)
+    end = (
+        len(text) if begin + width >= len(text) else max(text.rfind(" ", begin, begin + width + 1), begin + width // 2)
+    )
     before, after = "… " if begin else "", " …" if end < len(text) else ""
     shift = len(before) - begin
     spans = tuple((m.begin + shift, m.end + shift) for m in matches if m.begin >= begin and m.end <= end)

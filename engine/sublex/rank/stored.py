@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from sublex.index.segment import Segment
 
 DERIVED = "derived"
 ENTRY = "entry.json"
+DECLARED = "declared.json"
 
 
 def impacts_folder(index: Index, ranker: str) -> Path:
@@ -62,12 +63,33 @@ def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def sweep(index: Index, rankers: Iterable[str]) -> None:
-    """Remove what was derived for other rankers or from other documents."""
-    wanted = {impacts_folder(index, ranker) for ranker in rankers}
-    if wanted:
-        wanted |= {documents_folder(index, segment) for segment in index.segments}
+def declared(root: Path) -> list[str]:
+    """The rankers whose impacts are to be kept, whatever becomes of the index."""
+    try:
+        found = json.loads((root / DERIVED / DECLARED).read_bytes())
+    except (OSError, ValueError):
+        return []
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+
+def declare(root: Path, rankers: Sequence[str]) -> None:
+    """Say whose impacts are to be kept; those of others go."""
+    folder = root / DERIVED
+    if not rankers:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    try:
+        folder.mkdir(exist_ok=True)
+        (folder / DECLARED).write_text(json.dumps(list(rankers)), encoding="utf-8")
+    except OSError as error:
+        raise IndexProblem(f"Cannot store impacts in {folder}: {error.strerror or error}.") from None
+
+
+def sweep(index: Index) -> None:
+    """Remove what was derived for rankers not declared, or from other documents."""
+    wanted = {impacts_folder(index, ranker) for ranker in declared(index.path)}
+    wanted |= {documents_folder(index, segment) for segment in index.segments}
     with suppress(OSError):
         for folder in (index.path / DERIVED).iterdir():
-            if folder not in wanted:
+            if folder.is_dir() and folder not in wanted:
                 shutil.rmtree(folder, ignore_errors=True)
