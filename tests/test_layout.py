@@ -20,6 +20,7 @@ LAYERS = [
     {"plugins"},
     {"profiles"},
     {"readers", "analysis"},
+    {"trec"},
     {"index"},
     {"rank"},
     {"pipeline"},

@@ -39,7 +39,7 @@ class DirichletLM(Model):
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         p, formula = COLLECTION[self.variant]
-        label = f"frequency: {tf:g} times, and {term.cf} among the collection's {collection.tokens} words"
+        label = f"frequency: {tf:g} times, and {int(term.cf):,} among the collection's {collection.tokens:,} words"
         formula = f"ln(1 + tf / (mu p)), {formula}"
         found = leaf(np.log1p(tf / (self.mu * p(term, collection))), label, formula, tf=tf, cf=term.cf, mu=self.mu)
         label = f"length: {doc.length:g} words"

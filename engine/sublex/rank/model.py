@@ -99,10 +99,12 @@ def frequency(
 
 def rarity(value: Any, term: TermStats, collection: Statistics, formula: str) -> Explanation:
     """The leaf for how few documents hold a word."""
-    return leaf(value, f"rarity: in {term.df:g} of {collection.docs:g} documents", formula, df=term.df, N=collection.docs)
+    return leaf(
+        value, f"rarity: in {int(term.df):,} of {collection.docs:,} documents", formula, df=term.df, N=collection.docs
+    )
 
 
 def commonness(value: Any, term: TermStats, collection: Statistics, formula: str, **numbers: Any) -> Explanation:
     """The leaf for how often a word stands in the whole collection."""
-    label = f"rarity: {term.cf:g} of the collection's {collection.tokens:g} words"
+    label = f"rarity: {int(term.cf):,} of the collection's {collection.tokens:,} words"
     return leaf(value, label, formula, cf=term.cf, tokens=collection.tokens, **numbers)
