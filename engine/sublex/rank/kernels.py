@@ -80,7 +80,7 @@ def _at_least(score):
 
 @njit(cache=True, nogil=True)
 def _first_threshold(terms, weights, least, most, kth):
-    """A score that k documents reach, from the k-th best impact of each term; and whether adding a term never lowers a score."""
+    """A score that k documents reach, from the k-th best impact of each term and what the others may take away."""
     threshold, lowered = LOWEST, 0.0
     for t in range(len(terms)):
         worst = weights[t] * np.float64(least[terms[t]] if weights[t] >= 0 else most[terms[t]])
@@ -89,15 +89,15 @@ def _first_threshold(terms, weights, least, most, kth):
         if weights[t] > 0 and kth[terms[t]] > -np.inf:
             sure = weights[t] * np.float64(kth[terms[t]])
             threshold = max(threshold, _at_least(_at_least(sure + lowered)))
-    return threshold, lowered == 0
+    return threshold
 
 
 @njit(cache=True, nogil=True)
-def _best(docs, impacts, terms, weights, at, ends, stops, threshold, rising, docno_ranks, k, sums, candidates, keys):
+def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks, k, sums, noted, candidates, keys):
     """The keys of one query's best documents, at most k in no order, and the threshold reached.
 
-    Invariants: `sums` holds NOTHING everywhere between windows; where contributions cannot be negative (`rising`) a document's sum
-    passes the threshold once or never, else it becomes a candidate when first met, so a window has at most WINDOW candidates.
+    A document whose sum ends at the threshold or above has passed it on the way, and is noted when it first does. Between windows
+    `sums` holds NOTHING everywhere, and no document is `noted`.
     """
     n = 0
     while True:
@@ -108,7 +108,6 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, rising, doc
         if lowest == len(docno_ranks):
             break
         base = lowest // WINDOW * WINDOW
-        bar = threshold if rising else LOWEST
         found = postings = 0
         for t in range(len(terms)):
             i, end, weight = at[t], ends[t], weights[t]
@@ -120,7 +119,8 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, rising, doc
                 more = weight * np.float64(impacts[i])
                 after = more if before == NOTHING else before + more
                 sums[doc] = after
-                if after >= bar and before < bar:
+                if after >= threshold and before < threshold and not noted[doc]:
+                    noted[doc] = 1
                     candidates[found] = doc
                     found += 1
                 i += 1
@@ -128,6 +128,7 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, rising, doc
             postings += i - at[t]
         for c in range(found):
             total = sums[candidates[c]]
+            noted[candidates[c]] = 0
             if total >= threshold:
                 if n == len(keys):
                     select(keys, n, k)
@@ -153,7 +154,8 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, rising, doc
 
 @njit(cache=True, nogil=True)
 def retrieve(
-    docs, impacts, starts, least, most, kth, docno_ranks, query_ends, terms, weights, thresholds, sums, candidates, keys, found
+    docs, impacts, starts, least, most, kth, docno_ranks, query_ends, terms, weights, thresholds,
+    sums, noted, candidates, keys, found
 ):  # fmt: skip
     """Fill each row of `found` with the keys of a query's best documents, in no order, and zeros.
 
@@ -165,10 +167,11 @@ def retrieve(
     for q in range(len(query_ends)):
         own, factors = terms[begin : query_ends[q]], weights[begin : query_ends[q]]
         begin = query_ends[q]
-        threshold, rising = _first_threshold(own, factors, least, most, kth)
+        threshold = _first_threshold(own, factors, least, most, kth)
         at, ends, stops = starts[own], starts[own + 1], np.empty(len(own), np.int64)
         n, thresholds[q] = _best(
-            docs, impacts, own, factors, at, ends, stops, max(threshold, thresholds[q]), rising, docno_ranks, k, sums, candidates, keys
+            docs, impacts, own, factors, at, ends, stops, max(threshold, thresholds[q]), docno_ranks, k, sums, noted,
+            candidates, keys,
         )  # fmt: skip
         found[q, :n] = keys[:n]
         found[q, n:] = 0

@@ -99,15 +99,16 @@ class Searcher:
     def _unknown_kth(self, segment: int) -> np.ndarray:
         return np.full(len(self.index.segments[segment].terms), -np.inf, np.float32)
 
-    def _buffers(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _buffers(self, k: int) -> tuple[np.ndarray, ...]:
         """The thread's own scratch for the kernel, which leaves it as it was."""
         mine = self._scratch
         if not hasattr(mine, "sums"):
             mine.sums = np.full(kernels.WINDOW, kernels.NOTHING)
+            mine.noted = np.zeros(kernels.WINDOW, np.uint8)
             mine.candidates = np.empty(kernels.WINDOW, np.int32)
         if getattr(mine, "k", 0) != k:
             mine.k, mine.keys = k, np.empty(max(2 * k, k + 256), np.uint64)
-        return mine.sums, mine.candidates, mine.keys
+        return mine.sums, mine.noted, mine.candidates, mine.keys
 
     def scores(self, queries: Sequence[Weighted], docs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The scores of each query's documents, as retrieval gives them; -inf for those that hold none of its terms."""
