@@ -396,3 +396,61 @@ def bm25(
             scores[docno] = scores.get(docno, 0.0) + float(np.float32(weight * idf * saturated))
     hits = [Hit(docno, float(np.float32(score))) for docno, score in scores.items()]
     return sorted(hits, key=lambda hit: (hit.score, hit.docno.encode()), reverse=True)
+
+
+# TREC's files: trec_eval's order, scores as they are written, fusion document by document.
+
+
+def trec_eval_order(hits: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Hits by score as float32, then by the bytes of the docno, both descending."""
+    return sorted(
+        ((docno, float(np.float32(score))) for docno, score in hits.items()),
+        key=lambda hit: (hit[1], hit[0].encode()),
+        reverse=True,
+    )
+
+
+def score_text(score: float) -> str:
+    """The digits that NumPy finds for the float32, written as Python writes a float."""
+    return repr(float(str(np.float32(score))))
+
+
+def run_text(run: Mapping[str, Mapping[str, float]], tag: str) -> str:
+    """A run file."""
+    return "".join(
+        f"{qid} Q0 {docno} {rank} {score_text(score)} {tag}\n"
+        for qid, hits in run.items()
+        for rank, (docno, score) in enumerate(trec_eval_order(hits), 1)
+    )
+
+
+def normalised(hits: Mapping[str, float], how: str) -> dict[str, float]:
+    """One topic's scores made comparable."""
+    scores = [score for _, score in trec_eval_order(hits)]
+    mean = sum(scores) / len(scores)
+    deviation = math.sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
+    flat = max(scores) == min(scores)
+    made = {}
+    for rank, (docno, score) in enumerate(trec_eval_order(hits), 1):
+        made[docno] = {
+            "rrf": 1 / (60 + rank),
+            "rank": 1 / rank,
+            "raw": score,
+            "minmax": 0.0 if flat else (score - min(scores)) / (max(scores) - min(scores)),
+            "zscore": 0.0 if flat else (score - mean) / (deviation or 1),
+        }[how]
+    return made
+
+
+def fused(runs: Sequence[Mapping[str, float]], method: str, how: str, weights: Sequence[float]) -> dict[str, float]:
+    """One topic of several runs as one: what each document gets."""
+    parts = [normalised(hits, how) if hits else {} for hits in runs]
+    total: dict[str, float] = {}
+    for docno in {docno for part in parts for docno in part}:
+        held = [part for part in parts if docno in part]
+        if method == "weighted":
+            lowest = [min(part.values(), default=0.0) for part in parts]
+            total[docno] = sum(w * part.get(docno, low) for w, part, low in zip(weights, parts, lowest, strict=True))
+        else:
+            total[docno] = sum(part[docno] for part in held) * (len(held) if method == "combmnz" else 1)
+    return total

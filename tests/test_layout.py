@@ -16,7 +16,7 @@ LAYERS = [
     {"base"},
     {"hookspecs", "spec"},
     {"plugins"},
-    {"readers", "analysis"},
+    {"readers", "analysis", "trec"},
     {"index"},
     {"rank"},
     {"__init__"},

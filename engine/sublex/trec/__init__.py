@@ -1,0 +1,1 @@
+"""TREC's files: topics, qrels and runs, read, written and fused."""

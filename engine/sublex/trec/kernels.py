@@ -1,0 +1,266 @@
+"""Kernels for run files: the columns of lines, numbers to digits and back, and lines from columns."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+NEWLINE, SPACE, HASH, PLUS, MINUS, DOT, ZERO, NINE, SMALL_E = 10, 32, 35, 43, 45, 46, 48, 57, 101
+# Powers of ten up to here are exact in float64.
+EXACT_TENS = 22
+# A mantissa of so many digits fits int64.
+MOST_DIGITS = 18
+# No shortest form of a float32 has more digits, and no line's number more characters.
+DIGITS = 9
+LONGEST_NUMBER = 24
+
+
+@njit(cache=True, nogil=True)
+def _is_space(c):
+    return c == SPACE or 9 <= c <= 13
+
+
+@njit(cache=True, nogil=True)
+def split(buf, width):
+    """Begin and end of the `width` columns of each line, and the line's number; blank lines and # comments are left out.
+
+    The last two tell of the first line with another number of columns, where all ends: its number (else -1) and how many it has.
+    """
+    most = 1
+    for i in range(len(buf)):
+        most += buf[i] == NEWLINE
+    spans, lines = np.empty((most, width, 2), np.int32), np.empty(most, np.int32)
+    n, line, i, end = 0, 0, 0, len(buf)
+    while i < end:
+        k, comment = 0, False
+        while i < end and buf[i] != NEWLINE:
+            if _is_space(buf[i]):
+                i += 1
+                continue
+            if k == 0 and buf[i] == HASH:
+                comment = True
+            start = i
+            while i < end and not _is_space(buf[i]):
+                i += 1
+            if k < width:
+                spans[n, k, 0], spans[n, k, 1] = start, i
+            k += 1
+        if k > 0 and not comment:
+            if k != width:
+                return spans[:n], lines[:n], line, k
+            lines[n] = line
+            n += 1
+        i += 1
+        line += 1
+    return spans[:n], lines[:n], -1, 0
+
+
+@njit(cache=True, nogil=True)
+def _number(buf, i, end, tens):
+    """A decimal number to within some units of float64's last place, and whether it is one and safe to take."""
+    negative = buf[i] == MINUS
+    if buf[i] == MINUS or buf[i] == PLUS:
+        i += 1
+    mantissa, digits, exponent, seen, dot = 0, 0, 0, False, False
+    while i < end:
+        c = buf[i]
+        if ZERO <= c <= NINE:
+            seen = True
+            if digits < MOST_DIGITS:
+                mantissa = mantissa * 10 + (int(c) - ZERO)
+                digits += mantissa > 0
+                exponent -= dot
+            else:
+                exponent += not dot
+        elif c == DOT and not dot:
+            dot = True
+        else:
+            break
+        i += 1
+    if i < end and (buf[i] | 32) == SMALL_E and end - i < 6:
+        i += 1
+        sign = 1
+        if i < end and (buf[i] == MINUS or buf[i] == PLUS):
+            sign = -1 if buf[i] == MINUS else 1
+            i += 1
+        power = 0
+        seen = seen and i < end
+        while i < end and ZERO <= buf[i] <= NINE:
+            power = power * 10 + (int(buf[i]) - ZERO)
+            i += 1
+        exponent += sign * power
+    if i < end or not seen or abs(exponent) > EXACT_TENS:
+        return 0.0, False
+    value = mantissa * tens[exponent] if exponent >= 0 else mantissa / tens[-exponent]
+    return -value if negative else value, True
+
+
+@njit(cache=True, nogil=True)
+def parse(buf, spans, tens):
+    """Numbers as float32 by way of float64, and whether each is certain: the same float32 within the error of the reading."""
+    values, certain = np.empty(len(spans), np.float32), np.empty(len(spans), np.bool_)
+    slack = 2.0**-50
+    for k in range(len(spans)):
+        value, sure = _number(buf, spans[k, 0], spans[k, 1], tens)
+        low, high = np.float32(value * (1 - slack)), np.float32(value * (1 + slack))
+        values[k], certain[k] = np.float32(value), sure and low == high
+    return values, certain
+
+
+@njit(cache=True, nogil=True)
+def shortest(scores, bits, tens):
+    """The fewest decimal digits that read back to each float32, nearest to it: value = mantissa · 10^exponent.
+
+    Mantissa -1 marks what is left to the caller: very large and very small numbers, powers of two, whose neighbours are not
+    equally far, and those where float64 is too coarse to decide.
+    """
+    mantissas, exponents = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
+    for k in range(len(scores)):
+        mantissas[k], exponents[k] = -1, 0
+        x = abs(np.float64(scores[k]))
+        if x == 0.0:
+            mantissas[k] = 0
+            continue
+        if not 1e-12 < x < 1e20 or bits[k] & 0x7FFFFF == 0:
+            continue
+        power = (bits[k] >> 23) & 255
+        half = 2.0 ** (power - 151)
+        first = math.floor(math.log10(x))
+        # What works with some digits works with more, so one looks down from 7 or up from it.
+        digits = 7
+        m, fits = _rounded(x, half, digits - 1 - first, tens)
+        if fits > 0:
+            while digits > 1:
+                fewer, fits = _rounded(x, half, digits - 2 - first, tens)
+                if fits <= 0:
+                    break
+                m, digits = fewer, digits - 1
+        else:
+            while fits == 0 and digits < DIGITS + 1:
+                digits += 1
+                m, fits = _rounded(x, half, digits - 1 - first, tens)
+            if fits <= 0:
+                continue
+        if fits < 0:
+            continue
+        exponent = first + 1 - digits
+        while m % 10 == 0:
+            m //= 10
+            exponent += 1
+        mantissas[k], exponents[k] = m, exponent
+    return mantissas, exponents
+
+
+@njit(cache=True, nogil=True)
+def _rounded(x, half, places, tens):
+    """x rounded to so many decimal places as a whole number, and whether it lies nearer to x than half a step of float32.
+
+    1: yes; 0: no; -1: cannot tell. The bounds x ± half are exact, and rounding to float64 keeps the order, so a rounded value
+    strictly inside them stands for a decimal strictly inside.
+    """
+    scaled = x * tens[places] if places >= 0 else x / tens[-places]
+    m = math.floor(scaled + 0.5)
+    value = m / tens[places] if places >= 0 else m * tens[-places]
+    away = abs(value - x)
+    if away > half:
+        return int(m), 0
+    if away == half or abs(scaled - math.floor(scaled) - 0.5) < 1e-5:
+        return int(m), -1
+    return int(m), 1
+
+
+@njit(cache=True, nogil=True)
+def _put(out, o, part):
+    for x in range(len(part)):
+        out[o + x] = part[x]
+    return o + len(part)
+
+
+@njit(cache=True, nogil=True)
+def _put_whole(out, o, number):
+    """A whole number above or equal to 0 in decimal; unsigned, for which dividing by ten is cheap."""
+    rest, end, limit = np.uint64(number), o + 1, np.uint64(10)
+    while rest >= limit:
+        end += 1
+        limit *= np.uint64(10)
+    for x in range(end - 1, o - 1, -1):
+        quotient = rest // np.uint64(10)
+        out[x] = np.uint8(ZERO) + np.uint8(rest - quotient * np.uint64(10))
+        rest = quotient
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _put_number(out, o, mantissa, exponent):
+    """mantissa · 10^exponent as Python writes a float: 12.0, 0.5, 1e-07, 1.5e+16."""
+    end = _put_whole(out, o, mantissa)
+    digits = end - o
+    point = digits + exponent
+    if point > 16 or point < -3:
+        if digits > 1:
+            for x in range(end, o + 1, -1):
+                out[x] = out[x - 1]
+            out[o + 1] = DOT
+            end += 1
+        power = point - 1
+        out[end], out[end + 1] = SMALL_E, MINUS if power < 0 else PLUS
+        end += 2
+        if abs(power) < 10:
+            out[end] = ZERO
+            end += 1
+        return _put_whole(out, end, abs(power))
+    if point <= 0:
+        for x in range(digits - 1, -1, -1):
+            out[o + 2 - point + x] = out[o + x]
+        for x in range(2 - point):
+            out[o + x] = ZERO
+        out[o + 1] = DOT
+        return end + 2 - point
+    if exponent >= 0:
+        for x in range(exponent):
+            out[end + x] = ZERO
+        out[end + exponent], out[end + exponent + 1] = DOT, ZERO
+        return end + exponent + 2
+    for x in range(end, o + point, -1):
+        out[x] = out[x - 1]
+    out[o + point] = DOT
+    return end + 1
+
+
+@njit(cache=True, nogil=True)
+def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out):
+    """The lines of one topic: `head` docno rank score `tail`; how many bytes they take. The caller has made room in `out`."""
+    o = 0
+    for k in range(len(starts)):
+        o = _put(out, o, head)
+        for x in range(sizes[k]):
+            out[o + x] = arena[starts[k] + x]
+        o += sizes[k]
+        out[o] = SPACE
+        o = _put_whole(out, o + 1, k + 1)
+        out[o] = SPACE
+        o += 1
+        if negative[k]:
+            out[o] = MINUS
+            o += 1
+        o = _put_number(out, o, mantissas[k], exponents[k])
+        o = _put(out, o, tail)
+    return o
+
+
+@njit(cache=True, nogil=True)
+def visible(arena, starts, sizes):
+    """Of each string: 0 when it is ASCII without white space, 1 when it is empty or has white space, 2 when it is not ASCII."""
+    found = np.zeros(len(starts), np.uint8)
+    for k in range(len(starts)):
+        found[k] = sizes[k] == 0
+        for x in range(starts[k], starts[k] + sizes[k]):
+            c = arena[x]
+            if c == SPACE or 9 <= c <= 13 or 28 <= c <= 31:
+                found[k] = 1
+                break
+            if c > 127:
+                found[k] = 2
+    return found

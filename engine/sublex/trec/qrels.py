@@ -1,0 +1,141 @@
+"""Reading relevance judgements: TREC's four columns, BEIR's table with a header, or JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.base import Report
+from sublex.errors import InputError
+from sublex.readers.signatures import BOM
+from sublex.readers.source import FileSource, decode
+from sublex.trec.columns import Columns, first_repeated, offsets
+from sublex.trec.strings import Strings
+
+BEIR_HEADER = ["query-id", "corpus-id", "score"]
+EXPECTED = "expected are TREC's qid 0 docno grade, BEIR's query-id corpus-id score with that header, or JSON"
+GRADE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+GRADES = np.iinfo(np.int32)
+
+
+class Judgement(NamedTuple):
+    """One line of a qrels file; line 0 where lines do not count."""
+
+    qid: str
+    docno: str
+    grade: int
+    line: int
+
+
+class Qrels(Columns):
+    """Judgements by topic: `qrels[qid]` is `{docno: grade}`; topics and documents stand in the file's order."""
+
+    def __init__(
+        self,
+        qids: list[str],
+        offsets: np.ndarray,
+        docs: np.ndarray,
+        grades: np.ndarray,
+        docnos: Strings,
+        path: str = "",
+        format: str = "",
+        notes: tuple[str, ...] = (),
+    ):
+        super().__init__(qids, offsets, docs, grades, docnos)
+        self.grades, self.path, self.format, self.notes = grades, path, format, notes
+
+    def __str__(self) -> str:
+        return f"{len(self.docs):,} judgements of {len(self):,} topics from {self.path} ({self.format})"
+
+
+def read_qrels(path: str | os.PathLike[str]) -> Qrels:
+    """Read a qrels file, plain or compressed, or `-` for standard input; what it is, is told by its content."""
+    source, report = FileSource(path), Report()
+    with source.open() as stream:
+        lines = ((number, decode(line, source.path, report)) for number, line in enumerate(stream, 1))
+        rows = _content(lines)
+        first = next(rows, None)
+        if first is None:
+            raise InputError(f"{source.path} holds no judgements; {EXPECTED}.")
+        if first[1].lstrip().startswith("{"):
+            form, found = "json", _json(first, lines, source.path)
+        elif first[1].lower().split() == BEIR_HEADER:
+            form, found = "beir", _rows(rows, source.path, 3)
+        else:
+            form, found = "trec", _rows(chain([first], rows), source.path, 4)
+        return _qrels(found, source.path, form, report)
+
+
+def _content(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Lines that say something: neither blank nor comments."""
+    for number, line in lines:
+        line = line.removeprefix(BOM.decode()) if number == 1 else line
+        if line.strip() and not line.startswith("#"):
+            yield number, line
+
+
+def _rows(lines: Iterable[tuple[int, str]], path: str, columns: int) -> Iterator[Judgement]:
+    for number, line in lines:
+        cells = line.encode(errors="surrogatepass").split()
+        if len(cells) != columns:
+            raise InputError(f"{path}:{number}: {len(cells)} columns where {columns} should be; {EXPECTED}.")
+        qid, docno, grade = (cells[k].decode(errors="surrogatepass") for k in (0, columns - 2, columns - 1))
+        yield Judgement(qid, docno, _grade(grade, f"{path}:{number}"), number)
+
+
+def _grade(text: str, where: str) -> int:
+    if not GRADE.fullmatch(text) or not GRADES.min <= int(text) <= GRADES.max:
+        raise InputError(f"{where}: the grade {text[:50]!r} is not a whole number.")
+    return int(text)
+
+
+def _json(first: tuple[int, str], rest: Iterable[tuple[int, str]], path: str) -> Iterator[Judgement]:
+    text = first[1] + "".join(line for _, line in rest)
+    try:
+        # Pairs, not dictionaries: a name that is there twice must not go unseen.
+        pairs = json.loads(text, object_pairs_hook=tuple)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}:{error.lineno + first[0] - 1}:{error.colno}: not JSON: {error.msg}.") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{path} is not JSON that can be read; {EXPECTED}.") from None
+    for qid, judged in pairs:
+        if not isinstance(judged, tuple):
+            raise InputError(f'{path}: topic {qid} has no object of grades; write {{"{qid}": {{"docno": 1}}}}.')
+        for docno, grade in judged:
+            if type(grade) is not int:
+                raise InputError(f"{path}: topic {qid}: the grade of {docno} is not a whole number.")
+            yield Judgement(qid, docno, _grade(str(grade), f"{path}: topic {qid}, document {docno}"), 0)
+
+
+def _qrels(found: Iterable[Judgement], path: str, form: str, report: Report) -> Qrels:
+    qids: dict[str, int] = {}
+    docnos: dict[str, int] = {}
+    rows = np.fromiter(
+        (
+            (qids.setdefault(qid, len(qids)), docnos.setdefault(docno, len(docnos)), grade, line)
+            for qid, docno, grade, line in found
+        ),
+        np.dtype([("topic", np.int32), ("doc", np.int32), ("grade", np.int32), ("line", np.int64)]),
+    )
+    rows = rows[np.argsort(rows["topic"], kind="stable")]
+    earlier, later = first_repeated(rows["topic"], rows["doc"])
+    names, strings = list(qids), Strings.of(docnos)
+    for a, b in zip(rows[earlier], rows[later], strict=True):
+        if a["grade"] != b["grade"]:
+            where = f"{path}:{b['line']}" if b["line"] else path
+            before = f" (line {a['line']})" if a["line"] else ""
+            raise InputError(
+                f"{where}: topic {names[b['topic']]} judges {strings[int(b['doc'])]} as {b['grade']}, "
+                f"and before{before} as {a['grade']}; keep one."
+            )
+    if len(later):
+        report.note(f"{path}: {len(later):,} judgements stand there twice, with the same grade")
+        rows = np.delete(rows, later)
+    grades, docs = rows["grade"].copy(), rows["doc"].copy()
+    return Qrels(names, offsets(rows["topic"], len(names)), docs, grades, strings, path, form, tuple(report.notes))

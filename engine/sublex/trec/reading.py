@@ -1,0 +1,189 @@
+"""Reading run files, compressed or not, in any order of lines.
+
+The rank column is not looked at: as for trec_eval, scores as float32 and docnos make the order.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.analysis.interner import Interner
+from sublex.base import NO_FIELDS, Report
+from sublex.errors import InputError
+from sublex.readers.signatures import BOM
+from sublex.readers.source import FileSource, decode
+from sublex.trec import metadata as yaml
+from sublex.trec.columns import first_repeated
+from sublex.trec.runs import Run, ranked
+from sublex.trec.strings import strings
+
+PIECE = 1 << 24
+LONGEST_LINE = 1 << 30
+EXPECTED = "a run has six, qid Q0 docno rank score tag"
+NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+TENS = 10.0 ** np.arange(23)
+WHOLE = re.compile(rb"[+-]?[0-9]+")
+
+
+class Layout(NamedTuple):
+    """Which columns a run file has; tag -1 where it has none."""
+
+    columns: int
+    qid: int = 0
+    docno: int = 2
+    score: int = 4
+    tag: int = 5
+
+
+SIX = Layout(6)
+NO_TAG = Layout(5, tag=-1)
+NO_Q0 = Layout(5, docno=1, score=3, tag=4)
+
+
+class _Hits:
+    """The hits read so far, in the order of the file."""
+
+    def __init__(self) -> None:
+        self.qids, self.docnos, self.tags = Interner(), Interner(), Interner()
+        self.columns: list[tuple[np.ndarray, ...]] = []
+
+    def add(self, buf: np.ndarray, layout: Layout, spans: np.ndarray, lines: np.ndarray, scores: np.ndarray) -> None:
+        topics = self._intern(self.qids, buf, spans[:, layout.qid])
+        docs = self._intern(self.docnos, buf, spans[:, layout.docno])
+        if layout.tag >= 0:
+            self._intern(self.tags, buf, spans[:, layout.tag])
+        self.columns.append((topics, docs, scores, lines))
+
+    def _intern(self, table: Interner, buf: np.ndarray, spans: np.ndarray) -> np.ndarray:
+        starts = spans[:, 0].astype(np.int64)
+        return table.add(buf, starts, spans[:, 1] - starts)
+
+    def joined(self) -> Iterator[np.ndarray]:
+        """Topics, docs, scores and lines, each as one array."""
+        for place, kind in enumerate((np.int32, np.int32, np.float32, np.int64)):
+            yield np.concatenate([np.empty(0, kind), *(columns[place] for columns in self.columns)])
+
+
+def read_run(path: str | os.PathLike[str]) -> Run:
+    """Read a run file or `-`; metadata come from its head or from the sidecar beside it."""
+    source, report, hits = FileSource(path), Report(), _Hits()
+    layout: Layout | None = None
+    comments: list[str] = []
+    with source.open() as stream:
+        for first, data in _pieces(stream, source.path, report):
+            if layout is None:
+                layout = _layout(data, source.path, first, comments)
+            if layout is not None:
+                _read(data, layout, source.path, first, hits)
+    if layout is None:
+        raise InputError(f"{source.path} holds no hits; {EXPECTED}.")
+    topics, docs, scores, lines = hits.joined()
+    docnos, qids = strings(hits.docnos), strings(hits.qids).tolist()
+    earlier, later = first_repeated(topics, docs)
+    if len(later):
+        at = np.argmin(later)
+        raise InputError(
+            f"{source.path}:{lines[later[at]]}: topic {qids[topics[later[at]]]} has {docnos[int(docs[later[at]])]} already "
+            f"on line {lines[earlier[at]]}; keep one."
+        )
+    tags = strings(hits.tags).tolist()
+    if len(tags) > 1:
+        report.note(f"{source.path}: {len(tags):,} different tags ({', '.join(tags[:3])}…)")
+    known = _metadata(comments, source.path, report)
+    tag = tags[0] if tags else ""
+    return ranked(qids, topics, docs, scores, docnos, tag=tag, metadata=known, notes=tuple(report.notes))
+
+
+def _pieces(stream: Any, path: str, report: Report) -> Iterator[tuple[int, bytes]]:
+    """Whole lines in pieces, and the number of each piece's first line."""
+    rest: list[bytes] = []
+    line, held = 1, 0
+    while data := stream.read(PIECE):
+        cut = data.rfind(b"\n") + 1
+        rest.append(data[:cut] if cut else data)
+        held += len(rest[-1])
+        if held > LONGEST_LINE:
+            raise InputError(f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; {EXPECTED}.")
+        if cut:
+            whole = b"".join(rest)
+            yield line, _utf8(whole, path, report) if line > 1 else _utf8(whole, path, report).removeprefix(BOM)
+            line += whole.count(b"\n")
+            rest = [data[cut:]]
+            held = len(rest[0])
+    if whole := b"".join(rest):
+        yield line, _utf8(whole, path, report) if line > 1 else _utf8(whole, path, report).removeprefix(BOM)
+
+
+def _utf8(data: bytes, path: str, report: Report) -> bytes:
+    try:
+        if not data.isascii():
+            data.decode()
+        return data
+    except UnicodeDecodeError:
+        return b"\n".join(decode(line, path, report).encode() for line in data.split(b"\n"))
+
+
+def _layout(data: bytes, path: str, line: int, comments: list[str]) -> Layout | None:
+    """What the first line with columns shows; comments before it are collected."""
+    for number, text in enumerate(io.BytesIO(data), line):
+        cells = text.split()
+        if not cells:
+            continue
+        if cells[0].startswith(b"#"):
+            comments.append(text.decode().strip())
+            continue
+        if len(cells) == 5:
+            without_tag = WHOLE.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]) and cells[1].upper() in (b"Q0", b"0")
+            without_q0 = WHOLE.fullmatch(cells[2]) and NUMBER.fullmatch(cells[3])
+            if bool(without_tag) != bool(without_q0):
+                return NO_TAG if without_tag else NO_Q0
+        if len(cells) != 6:
+            raise _miscounted(path, number, len(cells), 6)
+        return SIX
+    return None
+
+
+def _read(data: bytes, layout: Layout, path: str, first: int, hits: _Hits) -> None:
+    from sublex.trec import kernels
+
+    buf = np.frombuffer(data, np.uint8)
+    spans, lines, wrong, columns = kernels.split(buf, layout.columns)
+    lines = lines + np.int64(first)
+    scores, certain = kernels.parse(buf, spans[:, layout.score], TENS)
+    for k in np.flatnonzero(~certain):
+        start, end = spans[k, layout.score]
+        text = data[start:end]
+        with np.errstate(over="ignore"):
+            scores[k] = np.float32(float(text)) if NUMBER.fullmatch(text) else np.nan
+        if not np.isfinite(scores[k]):
+            shown = text[:50].decode(errors="replace")
+            raise InputError(f"{path}:{lines[k]}: the score {shown} is not a finite number of float32.")
+    if wrong >= 0:
+        raise _miscounted(path, first + wrong, columns, layout.columns)
+    hits.add(buf, layout, spans, lines, scores)
+
+
+def _miscounted(path: str, line: int, found: int, expected: int) -> InputError:
+    return InputError(f"{path}:{line}: {found} column{'s' * (found != 1)} where {expected} should be; {EXPECTED}.")
+
+
+def _metadata(comments: list[str], path: str, report: Report) -> Mapping[str, Any]:
+    """From the comments at the head, else from the sidecar; what cannot be read is noted and left alone."""
+    sidecar = Path(yaml.sidecar(path))
+    text = yaml.from_comments(comments)
+    if text is None and path != "-" and sidecar.is_file():
+        text = sidecar.read_text(encoding="utf-8", errors="replace")
+    if text is None:
+        return NO_FIELDS
+    try:
+        return yaml.parse(text)
+    except ValueError as error:
+        report.note(f"{path}: its metadata could not be read ({error})")
+        return NO_FIELDS

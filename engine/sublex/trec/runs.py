@@ -1,0 +1,89 @@
+"""Runs: what a system found for each topic, as columns in trec_eval's order.
+
+Within a topic hits are ordered by score as float32 and, where these tie, by the bytes of the docno, both descending.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.base import NO_FIELDS
+from sublex.trec.columns import Columns, offsets
+from sublex.trec.strings import Strings
+
+
+class Row(NamedTuple):
+    """One topic of a run: its documents as they are ranked, and their scores."""
+
+    qid: str
+    docnos: Strings
+    scores: np.ndarray
+
+
+class Run(Columns):
+    """A run by topic: `run[qid]` is `{docno: score}`, best first."""
+
+    def __init__(
+        self,
+        qids: list[str],
+        offsets: np.ndarray,
+        docs: np.ndarray,
+        scores: np.ndarray,
+        docnos: Strings,
+        tag: str = "",
+        metadata: Mapping[str, Any] = NO_FIELDS,
+        notes: tuple[str, ...] = (),
+    ):
+        super().__init__(qids, offsets, docs, scores, docnos)
+        self.scores, self.tag, self.metadata, self.notes = scores, tag, metadata, notes
+
+    def rows(self) -> Iterator[Row]:
+        """The topics one by one; docnos stay bytes."""
+        for qid in self.qids:
+            where = self.slice(qid)
+            yield Row(qid, self.docnos.take(self.docs[where]), self.scores[where])
+
+    def write(self, path: str | os.PathLike[str], where: str = "sidecar") -> int:
+        """Write the run file with its metadata in a sidecar, in the header or in none; how many lines it has."""
+        from sublex.trec.writing import write_run
+
+        return write_run(path, self.rows(), self.tag or "run", self.metadata, where)
+
+    def top(self, k: int) -> Run:
+        """The same run with the best k of each topic."""
+        places = np.arange(len(self.docs)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        kept = places < k
+        counts = np.minimum(np.diff(self.offsets), k)
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        columns = self.docs[kept], self.scores[kept]
+        return Run(self.qids, bounds, *columns, self.docnos, self.tag, self.metadata, self.notes)
+
+
+def ranked(
+    qids: list[str], topics: np.ndarray, docs: np.ndarray, scores: np.ndarray, docnos: Strings, **more: Any
+) -> Run:
+    """A run from hits in any order; `topics` are places in `qids`."""
+    order = ranking(topics, docs, scores, docnos)
+    return Run(qids, offsets(topics[order], len(qids)), docs[order], scores[order], docnos, **more)
+
+
+def ranking(topics: np.ndarray, docs: np.ndarray, scores: np.ndarray, docnos: Strings) -> np.ndarray:
+    """The order that makes hits a run: by topic, score descending, docno descending by bytes."""
+    order = np.arange(len(topics))
+    same = topics[1:] == topics[:-1]
+    if (topics[1:] < topics[:-1]).any() or (same & (scores[1:] > scores[:-1])).any():
+        order = np.lexsort((-scores, topics))
+        topics, scores, docs = topics[order], scores[order], docs[order]
+        same = topics[1:] == topics[:-1]
+    same &= scores[1:] == scores[:-1]
+    # Only docnos that tie need comparing, and sorting the rows that tie leaves all others in their places.
+    tied = np.flatnonzero(np.concatenate([same, [False]]) | np.concatenate([[False], same]))
+    numbers, which = np.unique(docs[tied], return_inverse=True)
+    places = np.empty(len(numbers), np.int64)
+    places[docnos.take(numbers).order()] = np.arange(len(numbers))
+    order[tied] = order[tied][np.lexsort((-places[which], -scores[tied], topics[tied]))]
+    return order

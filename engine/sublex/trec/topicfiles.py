@@ -1,0 +1,219 @@
+"""The formats of topic files, told apart by content: each turned into ids with named fields."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from sublex.base import Report
+from sublex.errors import InputError
+from sublex.readers.sgml import Records, plain
+from sublex.readers.signatures import BOM
+from sublex.readers.source import FileSource, decode
+from sublex.readers.tsv import LONGEST_FIELD
+
+QID_ALIASES = (
+    "qid", "query_id", "query-id", "topic_id", "topic-id", "id", "_id", "number", "num", "identifier", "topic",
+)  # fmt: skip
+# Names under which formats have the same thing; the first that a file has stands for any of its group.
+ALIASES = (
+    ("title", "query", "text", "question", "query_text", "contents"),
+    ("desc", "description"),
+    ("narr", "narrative"),
+)
+EXPECTED = "<top> or <topic> elements, JSON lines, qid<TAB>query, qid:query, or CSV whose header names qid and query"
+# The words that follow a tag in TREC's own files and belong to the form, not to the topic.
+LABELS = {
+    name: re.compile(rf"\s*(?:{label})\s*:", re.IGNORECASE)
+    for name, label in {
+        "num": "Number", "title": "Topic|Title", "desc": "Description", "narr": "Narrative", "dom": "Domain",
+        "smry": "Summary", "con": r"Concept\(s\)", "fac": r"Factor\(s\)", "def": r"Definition\(s\)",
+        "nat": "Nationality", "time": "Time",
+    }.items()
+}  # fmt: skip
+
+_TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*)(?:[\s/][^<>]*)?>")
+_ATTRIBUTE = re.compile(r"""(?<![\w.:-])([\w.:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_COLON = re.compile(r"[^\s:]+\s*:")
+
+
+class Record(NamedTuple):
+    """One topic as the file has it, and the line where it begins."""
+
+    qid: str
+    fields: Mapping[str, str]
+    line: int
+
+
+# Closing it closes the file.
+Found = Generator[Record, None, None]
+
+
+def records(source: FileSource, report: Report) -> tuple[str, Found]:
+    """What the file is, and its topics one by one."""
+    head = source.head().removeprefix(BOM).lstrip()
+    if not head and source.path != "-":
+        source.open().close()
+    form = _format(head)
+    if not form:
+        found = "is empty" if not head else "is no topic file that Sublex knows"
+        raise InputError(f"{source.path} {found}; expected are {EXPECTED}.")
+    return form, FORMATS[form](source, report)
+
+
+def _format(head: bytes) -> str:
+    if head.startswith(b"{"):
+        return "jsonl"
+    if head.startswith(b"<"):
+        tag = re.search(rb"<(top|topic)[\s>]", head, re.IGNORECASE)
+        return "" if not tag else "trec" if tag[1].lower() == b"top" else "trecxml"
+    first = head.split(b"\n", 1)[0].decode("latin-1")
+    if "\t" in first:
+        return "tsv"
+    if _is_header(first.strip().split(",")):
+        return "csv"
+    return "colon" if _COLON.match(first) else ""
+
+
+def _is_header(cells: list[str]) -> bool:
+    names = set(_names(cells))
+    return not names.isdisjoint(QID_ALIASES) and any(not names.isdisjoint(group) for group in ALIASES)
+
+
+def _lines(source: FileSource, report: Report) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers."""
+    with source.open() as stream:
+        for number, line in enumerate(stream, 1):
+            text = decode(line.removeprefix(BOM) if number == 1 else line, source.path, report)
+            if text.strip():
+                yield number, text.rstrip("\r\n")
+
+
+def _marked_up(source: FileSource, report: Report, element: str) -> Found:
+    """SGML or XML, read loosely: a tag opens a field, which ends at its closing tag or at the next that opens."""
+    with source.open() as stream:
+        found = Records(stream, element)
+        for attributes, body, _ in found:
+            fields = _fields(decode(body, source.path, report))
+            given = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(decode(attributes, "", report))}
+            names = given if not given.keys().isdisjoint(QID_ALIASES) else fields
+            name = next((name for name in QID_ALIASES if names.get(name)), "")
+            if not name:
+                raise InputError(f'{source.path}:{found.line}: <{element}> has no id; give it <num> or number="…".')
+            qid = plain(given[name]) if names is given else fields[name]
+            yield Record(qid, {key: text for key, text in fields.items() if names is given or key != name}, found.line)
+
+
+def _fields(body: str) -> dict[str, str]:
+    """The elements by their names in lower case; text outside of any is `text`."""
+    closed = {tag[2].lower(): tag.start() for tag in _TAG.finditer(body) if tag[1]}
+    fields: dict[str, list[str]] = {}
+    name, at = "text", 0
+    for tag in _TAG.finditer(body):
+        if tag[2].lower() != name and closed.get(name, -1) > tag.start():
+            continue  # Markup within an element that will be closed.
+        fields.setdefault(name, []).append(body[at : tag.start()])
+        at = tag.end()
+        if not tag[1]:
+            fields.setdefault(tag[2].lower(), [])
+        name = "text" if tag[1] or tag[0].endswith("/>") else tag[2].lower()
+    fields.setdefault(name, []).append(body[at:])
+    texts = {name: _one_line(name, "\n".join(parts)) for name, parts in fields.items()}
+    return {name: text for name, text in texts.items() if text or name != "text"}
+
+
+def _one_line(name: str, text: str) -> str:
+    if name in LABELS:
+        text = LABELS[name].sub("", text, count=1) if LABELS[name].match(text) else text
+    return " ".join(plain(text).split())
+
+
+def _jsonl(source: FileSource, report: Report) -> Found:
+    for line, text in _lines(source, report):
+        try:
+            record = json.loads(text)
+        except json.JSONDecodeError as error:
+            where = f"{source.path}:{line}:{error.colno}"
+            raise InputError(f"{where}: not JSON ({error.msg}); write one object a line.") from None
+        except (ValueError, RecursionError):
+            raise InputError(f"{source.path}:{line}: not JSON that can be read; write one object a line.") from None
+        if not isinstance(record, dict):
+            raise InputError(f"{source.path}:{line}: not a JSON object; write one object a line.")
+        yield _named(record, source.path, line)
+
+
+def _named(record: Mapping[str, Any], path: str, line: int) -> Record:
+    """A record whose id goes by one of the usual names; other strings are its fields."""
+    name = next((name for name in QID_ALIASES if name in record), "")
+    if not name:
+        raise InputError(f"{path}:{line}: no id; name it {', '.join(QID_ALIASES[:-1])} or {QID_ALIASES[-1]}.")
+    value = record[name]
+    qid = str(value) if type(value) is int else value.strip() if isinstance(value, str) else ""
+    if not qid:
+        raise InputError(f"{path}:{line}: the id {name} is not a string or a whole number, or is empty.")
+    fields = {key: text.strip() for key, text in record.items() if key != name and isinstance(text, str)}
+    return Record(qid, fields, line)
+
+
+def _tsv(source: FileSource, report: Report) -> Found:
+    names: list[str] = []
+    for line, text in _lines(source, report):
+        cells = text.split("\t")
+        if not names:
+            if _is_header(cells):
+                names = _names(cells)
+                continue
+            names = ["qid", "query"]
+        yield _row(cells, names, source.path, line)
+
+
+def _csv(source: FileSource, report: Report) -> Found:
+    csv.field_size_limit(LONGEST_FIELD)
+    with source.open() as stream:
+        texts = (decode(line, source.path, report) for line in stream)
+        rows = csv.reader((text.removeprefix(BOM.decode()) for text in texts), strict=True)
+        names: list[str] = []
+        while True:
+            line = rows.line_num + 1
+            try:
+                cells = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise InputError(f"{source.path}:{line}: not CSV ({error}).") from None
+            if cells and not names:
+                names = _names(cells)
+            elif cells:
+                yield _row(cells, names, source.path, line)
+
+
+def _names(cells: list[str]) -> list[str]:
+    return [cell.strip().strip('"').lower() for cell in cells]
+
+
+def _row(cells: list[str], names: list[str], path: str, line: int) -> Record:
+    if len(cells) != len(names):
+        expected = f"{len(names)} ({', '.join(names)})"
+        raise InputError(f"{path}:{line}: {len(cells)} column{'s' * (len(cells) != 1)} where {expected} should be.")
+    return _named(dict(zip(names, cells, strict=True)), path, line)
+
+
+def _colon(source: FileSource, report: Report) -> Found:
+    for line, text in _lines(source, report):
+        if not _COLON.match(text.lstrip()):
+            raise InputError(f"{source.path}:{line}: no colon after the topic's id; write qid:query.")
+        qid, _, query = text.partition(":")
+        yield Record(qid.strip(), {"query": query.strip()}, line)
+
+
+FORMATS: dict[str, Callable[[FileSource, Report], Found]] = {
+    "trec": lambda source, report: _marked_up(source, report, "top"),
+    "trecxml": lambda source, report: _marked_up(source, report, "topic"),
+    "jsonl": _jsonl,
+    "tsv": _tsv,
+    "csv": _csv,
+    "colon": _colon,
+}

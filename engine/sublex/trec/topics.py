@@ -1,0 +1,104 @@
+"""Topics: what TREC calls queries, each an id, the text to search for, and the fields that it was made of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import NamedTuple, overload
+
+from sublex.base import Report
+from sublex.errors import InputError
+from sublex.readers.source import FileSource
+from sublex.trec.topicfiles import ALIASES, Record, records
+
+
+class Topic(NamedTuple):
+    """One topic; `text` is made of the fields that were asked for."""
+
+    qid: str
+    text: str
+    fields: Mapping[str, str]
+
+
+class Topics(Sequence[Topic]):
+    """The topics of a file in its order, with what was detected: `format`, `used` fields, `available` fields, `notes`."""
+
+    def __init__(
+        self,
+        topics: Iterable[Topic],
+        path: str = "",
+        format: str = "",
+        used: tuple[str, ...] = (),
+        available: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (),
+    ):
+        self._topics = tuple(topics)
+        self.path, self.format, self.used, self.available, self.notes = path, format, used, available, notes
+
+    def __len__(self) -> int:
+        return len(self._topics)
+
+    @overload
+    def __getitem__(self, place: int) -> Topic: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Topic]: ...
+    def __getitem__(self, place: int | slice) -> Topic | Sequence[Topic]:
+        return self._topics[place]
+
+    def __str__(self) -> str:
+        first = self[0]
+        return (
+            f"{len(self):,} topics from {self.path} ({self.format}), by {'+'.join(self.used)}; "
+            f"the first is {first.qid}: {first.text}"
+        )
+
+
+def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
+    """Read a topic file, plain or compressed, or `-`; `fields` are joined by a space, as in `title+desc`."""
+    source, report = FileSource(path), Report()
+    form, found = records(source, report)
+    with closing(found):
+        topics = list(_once(found, source.path))
+    if not topics:
+        raise InputError(f"{source.path} holds no topics.")
+    available = tuple(dict.fromkeys(name for record in topics for name in record.fields))
+    used = tuple(_resolve(name.strip(), available, source.path) for name in fields.split("+"))
+    made = [Topic(record.qid, _text(record.fields, used), record.fields) for record in topics]
+    for name in used:
+        if lacking := [record.qid for record in topics if name not in record.fields]:
+            report.note(f"{source.path}: {_some(lacking)} without {name}")
+    if empty := [topic.qid for topic in made if not topic.text]:
+        report.note(f"{source.path}: {_some(empty)} with an empty query, which finds nothing")
+    return Topics(made, source.path, form, used, available, tuple(report.notes))
+
+
+def _once(found: Iterator[Record], path: str) -> Iterator[Record]:
+    lines: dict[str, int] = {}
+    for record in found:
+        if record.qid in lines:
+            raise InputError(
+                f"{path}:{record.line}: topic {record.qid} is there already on line {lines[record.qid]}; keep one."
+            )
+        lines[record.qid] = record.line
+        yield record
+
+
+def _resolve(name: str, available: tuple[str, ...], path: str) -> str:
+    """The file's own name for the field asked for."""
+    if name in available:
+        return name
+    group = next((group for group in ALIASES if name in group), ())
+    for other in group:
+        if other in available:
+            return other
+    raise InputError(f"No topic of {path} has a field {name or 'without a name'}; there are {', '.join(available)}.")
+
+
+def _text(fields: Mapping[str, str], used: Sequence[str]) -> str:
+    return " ".join(fields[name] for name in used if fields.get(name))
+
+
+def _some(qids: list[str]) -> str:
+    more = ", …" if len(qids) > 5 else ""
+    return f"{len(qids):,} topic{'s' * (len(qids) > 1)} ({', '.join(qids[:5])}{more})"
