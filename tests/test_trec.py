@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import json
@@ -11,6 +12,7 @@ import math
 import re
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
@@ -192,6 +194,7 @@ def test_topics_come_from_standard_input(monkeypatch):
         ("just words\n", "title", "file is no topic file that Sublex knows; expected are <top>"),
         ("<html>", "title", "file is no topic file that Sublex knows"),
         (CLASSIC, "title+body", "No topic of file has a field body; there are head, dom, title, desc, narr."),
+        ("<top><num>1</top>", "title", "No topic of file has a field title; there are none."),
         (CLASSIC, "title+", "No topic of file has a field without a name; there are"),
         (CLASSIC + CLASSIC, "title", "file:18: topic 051 is there already on line 1; keep one."),
         ("\n<top>\n<title> x\n</top>", "title", "file:2: <top> has no id; give it <num>"),
@@ -219,6 +222,23 @@ def test_bad_topics_get_a_sentence_with_the_place(content, fields, sentence, fil
     with pytest.raises(InputError) as error:
         read_topics(file(content), fields)
     assert sentence in message(error)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '<topic number="1" ' + "a" * 300_000 + "><query>x</query></topic>",
+        "<top><num>1</num><title>x" + "<a>" * 50_000,
+        "<top><num>1</num><title>x" + "</a><b>" * 30_000,
+        "<top><num>1</num><title>x" + "<!--" * 50_000 + "&a" * 50_000,
+        "1" * 300_000 + ":x",
+    ],
+)
+def test_hostile_topics_take_linear_time(content, file):
+    path, begin = file(content), time.perf_counter()
+    with contextlib.suppress(InputError):
+        read_topics(path)
+    assert time.perf_counter() - begin < 2
 
 
 def test_an_absent_file_or_a_folder_gets_a_sentence(tmp_path):
