@@ -25,7 +25,9 @@ from sublex.parser import parse
 
 if TYPE_CHECKING:
     from sublex.index.api import Documents
-    from sublex.pipeline.index import Index
+    from sublex.index.index import Index
+    from sublex.trec.qrels import Qrels
+    from sublex.trec.runs import Run
     from sublex.trec.topics import Topics
 
 __version__ = VERSION
@@ -42,7 +44,9 @@ __all__ = [
     "UnknownName",
     "build",
     "open",
-    "parse",
+    "read_qrels",
+    "read_run",
+    "read_topics",
 ]
 
 
@@ -66,7 +70,21 @@ def open(path: str | os.PathLike[str]) -> Index:
 
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
-    """Read a topic file; `fields` are joined, as in `title+desc`."""
+    """Read a topic file of any usual format; `fields` such as "title+desc" are joined to the query."""
     from sublex.trec.topics import read_topics
 
     return read_topics(path, fields)
+
+
+def read_qrels(path: str | os.PathLike[str]) -> Qrels:
+    """Read relevance judgements: a mapping from topic to `{docno: grade}`."""
+    from sublex.trec.qrels import read_qrels
+
+    return read_qrels(path)
+
+
+def read_run(path: str | os.PathLike[str]) -> Run:
+    """Read a run: a mapping from topic to `{docno: score}`, best first, as trec_eval orders."""
+    from sublex.trec.reading import read_run
+
+    return read_run(path)

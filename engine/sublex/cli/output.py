@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -92,13 +93,12 @@ def say(text: str) -> None:
     click.echo(clean(text), err=True)
 
 
-def say_if_compiling() -> None:
-    """One line when the kernels have to be compiled first."""
-    from sublex.index import kernels
-
-    cache = Path(str(kernels.count.stats.cache_path))
-    if not any(cache.glob("kernels.count-*.nbi")):
-        say("Compiling the kernels, which happens once and takes some 15 seconds.")
+def say_if_compiling(part: str = "index", kernel: str = "count", seconds: int = 15) -> None:
+    """One line when the kernels of a part, of which one is named, have to be compiled first."""
+    found = getattr(import_module(f"sublex.{part}.kernels"), kernel)
+    cache = Path(str(found.stats.cache_path))
+    if not any(cache.glob(f"kernels.{kernel}-*.nbi")):
+        say(f"Compiling the kernels, which happens once and takes some {seconds} seconds.")
 
 
 @contextmanager

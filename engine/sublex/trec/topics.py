@@ -92,7 +92,8 @@ def _resolve(name: str, available: tuple[str, ...], path: str) -> str:
     for other in group:
         if other in available:
             return other
-    raise InputError(f"No topic of {path} has a field {name or 'without a name'}; there are {', '.join(available)}.")
+    known = ", ".join(available) or "none"
+    raise InputError(f"No topic of {path} has a field {name or 'without a name'}; there are {known}.")
 
 
 def _text(fields: Mapping[str, str], used: Sequence[str]) -> str:

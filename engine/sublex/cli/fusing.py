@@ -1,0 +1,71 @@
+"""Commands about run files: fuse."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from sublex.cli.output import say, say_if_compiling
+from sublex.errors import InputError
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "--method",
+    type=click.Choice(("rrf", "combsum", "combmnz", "weighted")),
+    default="rrf",
+    show_default=True,
+    help="Reciprocal ranks, sums of scores, sums times the number of runs, or a weighted sum.",
+)
+@click.option("--weights", metavar="W,W,...", help="For weighted: one number for each run.")
+@click.option(
+    "--normalise",
+    type=click.Choice(("minmax", "zscore", "rank", "raw")),
+    help="What is done to the scores of each topic; not for rrf.  [default: minmax]",
+)
+@click.option("-k", default=1000, show_default=True, type=click.IntRange(1), help="Hits for each topic.")
+@click.option("-o", "--output", metavar="FILE", help="The fused run; .gz compresses.  [default: standard output]")
+@click.option(
+    "--metadata",
+    type=click.Choice(("sidecar", "header", "none")),
+    default="sidecar",
+    show_default=True,
+    help="Where FILE's description goes: FILE.yaml, # lines at the head, or nowhere.",
+)
+def fuse(
+    runs: tuple[str, ...],
+    method: str,
+    weights: str | None,
+    normalise: str | None,
+    k: int,
+    output: str | None,
+    metadata: str,
+) -> None:
+    """Fuse several run files into one."""
+    import sublex
+    from sublex.trec.fuse import fuse
+    from sublex.trec.writing import run_lines, write_run
+
+    say_if_compiling("trec", "split", 10)
+    read = [sublex.read_run(path) for path in runs]
+    for note in (note for run in read for note in run.notes):
+        say(note)
+    fused = fuse(read, method, _numbers(weights), normalise, k)
+    if output in (None, "-"):
+        for lines in run_lines(fused.rows(), fused.tag):
+            sys.stdout.buffer.write(lines.data)
+        return
+    about = {**fused.metadata, "implementation": {"software": "sublex", "version": sublex.__version__}}
+    hits = write_run(output, fused.rows(), fused.tag, about, metadata)
+    click.echo(f"Fused {len(runs)} runs of {len(fused):,} topics into {output}: {hits:,} hits, tag {fused.tag}")
+
+
+def _numbers(weights: str | None) -> list[float] | None:
+    if weights is None:
+        return None
+    try:
+        return [float(weight) for weight in weights.split(",")]
+    except ValueError:
+        raise InputError(f"--weights {weights} is not a list of numbers; write for example .7,.3.") from None
