@@ -25,7 +25,7 @@ from sublex.parser import parse
 
 if TYPE_CHECKING:
     from sublex.index.api import Documents
-    from sublex.index.index import Index
+    from sublex.pipeline.index import Index
     from sublex.trec.qrels import Qrels
     from sublex.trec.runs import Run
     from sublex.trec.topics import Topics
@@ -44,6 +44,7 @@ __all__ = [
     "UnknownName",
     "build",
     "open",
+    "parse",
     "read_qrels",
     "read_run",
     "read_topics",
