@@ -398,6 +398,217 @@ def bm25(
     return sorted(hits, key=lambda hit: (hit.score, hit.docno.encode()), reverse=True)
 
 
+# The rankers: one term's share in one document's score, from the papers, in scalars.
+
+
+class Facts(NamedTuple):
+    """What a ranker may know: of a term in a document, of the document, of the term, of the collection."""
+
+    tf: float
+    length: float
+    unique: float
+    df: int
+    cf: int
+    docs: int
+    tokens: int
+    postings: int
+
+    @property
+    def mean(self) -> float:
+        return self.tokens / self.docs
+
+
+def tfidf(f: Facts, k1: float = 1.2, b: float = 0.75) -> float:
+    """Robertson's tf and Spärck Jones's idf as Terrier's TF_IDF multiplies them."""
+    return k1 * f.tf / (f.tf + k1 * ((1 - b) + b * f.length / f.mean)) * math.log2(f.docs / f.df + 1)
+
+
+def bm25_weight(
+    f: Facts, k1: float = 1.2, b: float = 0.75, variant: str = "lucene", delta: float | None = None
+) -> float:
+    """Table 1 of Kamphuis et al. 2020, with Terrier's and PISA's own."""
+    rsj = (f.docs - f.df + 0.5) / (f.df + 0.5)
+    k = k1 * (1 - b + b * f.length / f.mean)
+    if variant == "L":
+        c = f.tf / (1 - b + b * f.length / f.mean) + (0.5 if delta is None else delta)
+        return math.log((f.docs + 1) / (f.df + 0.5)) * (k1 + 1) * c / (k1 + c)
+    if variant == "plus":
+        lifted = (k1 + 1) * f.tf / (k + f.tf) + (1 if delta is None else delta)
+        return math.log((f.docs + 1) / f.df) * lifted
+    if variant in ("lucene", "robertson"):
+        return (math.log(1 + rsj) if variant == "lucene" else math.log(rsj)) * f.tf / (k + f.tf)
+    idf = {"terrier": math.log2(rsj), "pisa": max(1e-6, math.log(rsj)), "atire": math.log(f.docs / f.df)}[variant]
+    return idf * (k1 + 1) * f.tf / (k + f.tf)
+
+
+def dfr(f: Facts, basic: str = "P", after: str = "L", norm: str = "H2", c: float = 1.0) -> float:
+    """Amati and van Rijsbergen 2002. What Stirling's formula cannot have, fewer than half an occurrence elsewhere, is taken for half."""
+    tfn = {
+        "H1": f.tf * c * f.mean / f.length,
+        "H2": f.tf * math.log1p(c * f.mean / f.length) / math.log(2),
+        "none": f.tf,
+    }[norm]
+    big_f, n, rate, log2e = f.cf, f.docs, f.cf / f.docs, 1 / math.log(2)
+    rest = max(big_f - tfn, 0.5)
+
+    def power(a: float, m: float) -> float:
+        return (m + 0.5) * math.log2(a / m) + (a - m) * math.log2(a)
+
+    inf1 = {
+        "P": lambda: tfn * math.log2(tfn / rate) + (rate - tfn) * log2e + 0.5 * math.log2(2 * math.pi * tfn),
+        "D": lambda: (
+            tfn * math.log2(tfn / big_f * n)
+            + rest * math.log2(rest / big_f * (n / (n - 1) if n > 1 else 1))
+            + 0.5 * math.log2(2 * math.pi * tfn * rest / big_f)
+        ),
+        "BE": lambda: (
+            -math.log2(max(n - 1, 1)) - log2e + power(n + big_f - 1, max(n + big_f - tfn - 2, 0.5)) - power(big_f, rest)
+        ),
+        "G": lambda: -math.log2(1 / (1 + rate)) - tfn * math.log2(rate / (1 + rate)),
+        "In": lambda: tfn * math.log2((n + 1) / (f.df + 0.5)),
+        "Ine": lambda: tfn * math.log2((n + 1) / (n * (1 - ((n - 1) / n) ** big_f) + 0.5)),
+        "IF": lambda: tfn * math.log2((n + 1) / (big_f + 0.5)),
+    }[basic]()
+    return inf1 * {"L": 1 / (tfn + 1), "B": (big_f + 1) / (f.df * (tfn + 1)), "none": 1}[after]
+
+
+def pl2(f: Facts, c: float = 1.0) -> float:
+    """Poisson, Laplace, normalisation 2."""
+    tfn = f.tf * math.log2(1 + c * f.mean / f.length)
+    rate = f.cf / f.docs
+    poisson = tfn * math.log2(tfn / rate) + (rate - tfn) * math.log2(math.e) + 0.5 * math.log2(2 * math.pi * tfn)
+    return poisson / (tfn + 1)
+
+
+def hypergeometric(f: Facts) -> float:
+    """The divergence in DPH and DLH13; a document of one word only counts as nearly so."""
+    share = min(f.tf / f.length, 0.99999)
+    return f.tf * math.log2((f.tf * f.mean / f.length) * (f.docs / f.cf)) + 0.5 * math.log2(
+        2 * math.pi * f.tf * (1 - share)
+    )
+
+
+def dph(f: Facts) -> float:
+    """Amati et al. at TREC 2007."""
+    return (1 - min(f.tf / f.length, 0.99999)) ** 2 / (f.tf + 1) * hypergeometric(f)
+
+
+def dlh13(f: Facts) -> float:
+    """Macdonald et al. at TREC 2005."""
+    return hypergeometric(f) / (f.tf + 0.5)
+
+
+def dfree(f: Facts) -> float:
+    """Amati's DFRee: bits for one more token, times the divergence with and without it."""
+    prior, posterior, rarity = f.tf / f.length, (f.tf + 1) / (f.length + 1), f.tokens / f.cf
+    bits = math.log2(posterior / prior)
+    divergence = (f.tf + 1) * math.log2(posterior * rarity) - f.tf * math.log2(prior * rarity) + 0.5 * bits
+    return f.tf * bits * divergence
+
+
+def dfi(f: Facts, measure: str = "standardized") -> float:
+    """Kocabaş, Dinçer and Karaoğlan 2014."""
+    e = f.cf * f.length / f.tokens
+    if f.tf <= e:
+        return 0.0
+    measures = {
+        "standardized": (f.tf - e) / math.sqrt(e),
+        "saturated": (f.tf - e) / e,
+        "chisquared": (f.tf - e) ** 2 / e,
+    }
+    return math.log2(measures[measure] + 1)
+
+
+def lgd(f: Facts, c: float = 1.0) -> float:
+    """Clinchant and Gaussier's log-logistic model."""
+    tfn = f.tf * math.log1p(c * f.mean / f.length) / math.log(2)
+    return math.log2((f.df / f.docs + tfn) / (f.df / f.docs))
+
+
+def spl(f: Facts, c: float = 1.0) -> float:
+    """Clinchant and Gaussier's smoothed power law, and its limit for a term in every document."""
+    tfn = f.tf * math.log1p(c * f.mean / f.length) / math.log(2)
+    r = f.df / f.docs
+    return math.log2(tfn + 1) if r == 1 else -math.log2((r ** (tfn / (tfn + 1)) - r) / (1 - r))
+
+
+def dirichlet(f: Facts, mu: float = 1000.0, variant: str = "lucene") -> float:
+    """Zhai and Lafferty 2004, table 1, for a term that occurs; Lucene adds one to counts and keeps scores at 0 or above."""
+    p = (f.cf + 1) / (f.tokens + 1) if variant == "lucene" else f.cf / f.tokens
+    value = math.log(1 + f.tf / (mu * p)) + math.log(mu / (f.length + mu))
+    return max(value, 0.0) if variant == "lucene" else value
+
+
+def jelinek_mercer(f: Facts, lam: float = 0.1, variant: str = "lucene") -> float:
+    """The mixture of document and collection, over the collection's share in it."""
+    p = (f.cf + 1) / (f.tokens + 1) if variant == "lucene" else f.cf / f.tokens
+    return math.log(((1 - lam) * f.tf / f.length + lam * p) / (lam * p))
+
+
+def hiemstra(f: Facts, lam: float = 0.15) -> float:
+    """Hiemstra 2001: log(1 + lam P(t|D) / ((1 - lam) P(t|C)))."""
+    return math.log(1 + lam * (f.tf / f.length) / ((1 - lam) * (f.cf / f.tokens)))
+
+
+RANKERS: dict[str, Callable[..., float]] = {
+    "TFIDF": tfidf,
+    "BM25": bm25_weight,
+    "DFR": dfr,
+    "PL2": pl2,
+    "InL2": lambda f, c=1.0: dfr(f, "In", "L", "H2", c),
+    "BB2": lambda f, c=1.0: dfr(f, "BE", "B", "H2", c),
+    "IneB2": lambda f, c=1.0: dfr(f, "Ine", "B", "H2", c),
+    "DPH": dph,
+    "DLH13": dlh13,
+    "DFRee": dfree,
+    "DFI": dfi,
+    "LGD": lgd,
+    "SPL": spl,
+    "DirichletLM": dirichlet,
+    "JelinekMercerLM": jelinek_mercer,
+    "HiemstraLM": hiemstra,
+    "CoordinateMatch": lambda f: 1.0,
+}
+
+
+def smart(
+    query: Mapping[str, float], docs: Sequence[Mapping[str, int]], scheme: str, slope: float = 0.2, base: float = math.e
+) -> list[float]:
+    """Manning et al. 2008, figure 6.15: the product of the weighted vectors of a query and of each document."""
+    n = len(docs)
+    df = Counter(term for doc in docs for term in doc)
+    pivot = sum(map(len, docs)) / n
+
+    def vector(counts: Mapping[str, float], letters: str) -> dict[str, float]:
+        mean = sum(counts.values()) / len(counts)
+
+        def log(x: float) -> float:
+            return 1 + math.log(x, base)
+
+        weights = {}
+        for term, tf in counts.items():
+            often = {
+                "n": tf, "l": log(tf), "L": log(tf) / log(mean), "d": log(log(tf)), "b": 1.0,
+                "a": 0.5 + 0.5 * tf / max(counts.values()),
+            }[letters[0]]  # fmt: skip
+            without = (n - df[term]) / df[term]
+            rare = {
+                "n": 1.0,
+                "t": math.log(n / df[term], base),
+                "p": max(0.0, math.log(without, base)) if without else 0.0,
+            }[letters[1]]
+            weights[term] = often * rare
+        length = math.sqrt(sum(weight**2 for weight in weights.values())) or 1.0
+        by = {"n": 1.0, "c": length, "u": (1 - slope) * pivot + slope * len(counts)}[letters[2]]
+        return {term: weight / by for term, weight in weights.items()}
+
+    known = {term: tf for term, tf in query.items() if df[term]}
+    if not known:
+        return [0.0] * n
+    left = vector(known, scheme[4:])
+    return [sum(left[t] * w for t, w in vector(doc, scheme[:3]).items() if t in left) if doc else 0.0 for doc in docs]
+
+
 # TREC's files: trec_eval's order, scores as they are written, fusion document by document.
 
 
@@ -434,7 +645,7 @@ def normalised(hits: Mapping[str, float], how: str) -> dict[str, float]:
     for rank, (docno, score) in enumerate(trec_eval_order(hits), 1):
         made[docno] = {
             "rrf": 1 / (60 + rank),
-            "rank": 1 / rank,
+            "rank": 1 / (1 + sum(other > score for other in scores)),
             "raw": score,
             "minmax": 0.0 if flat else (score - min(scores)) / (max(scores) - min(scores)),
             "zscore": 0.0 if flat else (score - mean) / (deviation or 1),

@@ -18,6 +18,7 @@ LAYERS = [
     {"parser"},
     {"parameters"},
     {"plugins"},
+    {"profiles", "normalise"},
     {"readers", "analysis", "trec"},
     {"index"},
     {"rank"},

@@ -8,7 +8,7 @@ from sublex import expression as tree
 from sublex.errors import InputError
 from sublex.expression import Call, Expression
 from sublex.index.index import Index
-from sublex.pipeline.normalise import NORMALISERS
+from sublex.normalise import NORMALISERS
 from sublex.pipeline.stages import Blend, Chain, Cut, Expand, Normalise, Rank, Scorer, Stage
 from sublex.plugins import Profile as Defaults
 from sublex.plugins import Registry

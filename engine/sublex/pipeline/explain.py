@@ -8,7 +8,7 @@ import numpy as np
 
 from sublex.base import DocStats, Explanation, Query, TermStats
 from sublex.index.segment import Segment
-from sublex.pipeline.normalise import rank
+from sublex.normalise import rank
 from sublex.pipeline.stages import NO_OPINION, Blend, Chain, Cut, Expand, Normalise, Rank, Stage, Work, with_opinion
 from sublex.rank.hits import Hits
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.base import Expander, Query
-from sublex.pipeline.normalise import Normaliser, minmax
+from sublex.normalise import Normaliser, minmax
 from sublex.rank.feedback import Feedback
 from sublex.rank.hits import Hits
 from sublex.rank.search import Searcher

@@ -90,9 +90,10 @@ class Searcher:
         level = int(np.searchsorted(kernels.LEVELS, k))
         kth = impacts.kth[level] if level < len(kernels.LEVELS) else self._unknown_kth(segment)
         base, end = self.index.bases[segment : segment + 2]
+        sums, noted, candidates, keys = self._buffers(k)
         kernels.retrieve(
             impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, kth, self.index.docno_ranks[base:end],
-            ends, terms, weights, thresholds, *self._buffers(k), found,
+            ends, terms, weights, thresholds, sums, noted, candidates, keys, found,
         )  # fmt: skip
         return found
 

@@ -5,12 +5,13 @@ RRF: Cormack, Clarke and Buettcher (2009). CombSUM, CombMNZ: Fox and Shaw (1994)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from sublex.analysis.interner import Interner
 from sublex.errors import InputError
+from sublex.normalise import NORMALISERS, Normaliser
 from sublex.trec.names import tag_of
 from sublex.trec.runs import Run, ranked
 from sublex.trec.strings import Strings, strings
@@ -19,37 +20,12 @@ RRF_K = 60
 METHODS = ("rrf", "combsum", "combmnz", "weighted")
 
 
-def minmax(scores: np.ndarray) -> np.ndarray:
-    """From 0, the lowest, to 1; all 0 where the scores are equal."""
-    spread = scores.max() - scores.min()
-    return (scores - scores.min()) / spread if spread else np.zeros(len(scores))
-
-
-def zscore(scores: np.ndarray) -> np.ndarray:
-    """Standard deviations above the mean; all 0 where the scores are equal."""
-    spread = scores.std() if (scores != scores[0]).any() else 0.0
-    return (scores - scores.mean()) / spread if spread else np.zeros(len(scores))
-
-
-def rank(scores: np.ndarray) -> np.ndarray:
-    """One by the rank."""
-    return 1 / np.arange(1, len(scores) + 1)
-
-
-def raw(scores: np.ndarray) -> np.ndarray:
-    """The scores as they are."""
-    return scores
-
-
 def rrf(scores: np.ndarray) -> np.ndarray:
     """One by 60 plus the rank."""
     return 1 / np.arange(RRF_K + 1, RRF_K + 1 + len(scores))
 
 
-NORMALISERS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    function.__name__: function for function in (minmax, zscore, rank, raw, rrf)
-}
-CHOICES = ("minmax", "zscore", "rank", "raw")
+_FUNCTIONS = NORMALISERS | {"rrf": rrf}
 
 
 def fuse(
@@ -71,7 +47,7 @@ def fuse(
     with np.errstate(over="ignore", invalid="ignore"):
         for qid in qids:
             parts = [(names[run.slice(qid)], run.scores[run.slice(qid)]) for run, names in zip(runs, docs, strict=True)]
-            topic = _topic(parts, factors, method, NORMALISERS[normalise])
+            topic = _topic(parts, factors, method, _FUNCTIONS[normalise])
             found_docs.append(topic[0])
             found_scores.append(topic[1])
         scores = np.concatenate(found_scores).astype(np.float32)
@@ -89,8 +65,8 @@ def _normaliser(method: str, normalise: str | None) -> str:
         if normalise is not None:
             raise InputError("rrf looks at ranks only and takes no normaliser; choose another method.")
         return "rrf"
-    if normalise is not None and normalise not in CHOICES:
-        raise InputError(f"No normaliser {normalise}; there are {', '.join(CHOICES)}.")
+    if normalise is not None and normalise not in NORMALISERS:
+        raise InputError(f"No normaliser {normalise}; there are {', '.join(NORMALISERS)}.")
     return normalise or "minmax"
 
 
@@ -117,7 +93,7 @@ def _topic(
     parts: Sequence[tuple[np.ndarray, np.ndarray]],
     factors: np.ndarray,
     method: str,
-    normaliser: Callable[[np.ndarray], np.ndarray],
+    normaliser: Normaliser,
 ) -> tuple[np.ndarray, np.ndarray]:
     """One topic's documents and what they have got from the runs."""
     docs, which = np.unique(np.concatenate([docs for docs, _ in parts]), return_inverse=True)

@@ -1,4 +1,4 @@
-"""Normalisers: the scores of one query's candidates on a common scale."""
+"""Normalisers: the scores of one topic's documents on a common scale."""
 
 from __future__ import annotations
 
