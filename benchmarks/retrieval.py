@@ -1,0 +1,205 @@
+"""Time queries: Sublex beside PISA (block-max MaxScore), tantivy and bm25s (Numba), on the same terms, one thread each.
+
+    python benchmarks/retrieval.py arxiv-cs.jsonl [--sentences] [--peers PYTHON] [--runs 3] [--queries 2000]
+
+Documents are analysed once, by Sublex; every engine gets them and the queries as tokens. Queries are two to six different terms
+of titles. Timed is the way from terms to documents and scores, warm, in fresh processes that take turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import sublex
+
+PEERS = ("pisa", "tantivy", "bm25s")
+RANKERS = ("BM25", "PL2", "TFIDF", "DirichletLM")
+ROUNDS = 5
+
+
+def records(collection: str, sentences: bool) -> Iterator[dict[str, str]]:
+    """The collection's documents, or its sentences as documents."""
+    with open(collection, encoding="utf-8") as file:
+        for line in file:
+            record = json.loads(line)
+            text = f"{record['title']}. {record['text']}"
+            pieces = [s for s in re.split(r"(?<=[.!?])\s+", text) if len(s.split()) > 2] if sentences else [text]
+            for k, piece in enumerate(pieces):
+                yield {"id": f"{record['id']}-{k}", "contents": piece}
+
+
+def titles(collection: str, number: int) -> Iterator[str]:
+    """Titles of documents chosen by chance."""
+    with open(collection, encoding="utf-8") as file:
+        lines = file.readlines()
+    for line in random.Random(1).sample(lines, min(number, len(lines))):
+        yield json.loads(line)["title"]
+
+
+def prepare(collection: str, sentences: bool, number: int, folder: Path) -> None:
+    """The index of Sublex, and what the peers index and are asked, as tokens t0, t1, …"""
+    index = sublex.build(records(collection, sentences), folder / "sublex", store="terms")
+    names = {term: f"t{n}" for n, term in enumerate(index.corpus.vocabulary)}
+    tokens = list(names.values())
+    with open(folder / "documents.txt", "w", encoding="ascii") as out:
+        for block in index.corpus.blocks():
+            for row in range(block.shape[0]):
+                span = slice(block.indptr[row], block.indptr[row + 1])
+                pairs = zip(block.indices[span].tolist(), block.data[span].tolist(), strict=True)
+                out.write(" ".join(" ".join([tokens[term]] * tf) for term, tf in pairs) + "\n")
+    chance = random.Random(2)
+    queries = []
+    for title in titles(collection, number):
+        terms = list(dict.fromkeys(term for term in index.analyze(title) if term in names))
+        size = chance.choice((2, 3, 3, 4, 4, 4, 5, 5, 6))
+        queries.append(chance.sample(terms, size) if len(terms) > size else terms)
+    queries = [query for query in queries if query]
+    (folder / "queries.txt").write_text(
+        "".join(" ".join(names[t] for t in q) + "\n" for q in queries), encoding="ascii"
+    )
+    (folder / "queries.json").write_text(json.dumps(queries), encoding="utf-8")
+    df = [index.term(term).df for query in queries for term in query]  # type: ignore[union-attr]
+    print(
+        f"{len(index):,} documents, {index.statistics.postings:,} postings; {len(queries):,} queries "
+        f"of {len(df) / len(queries):.1f} terms, mean df {statistics.mean(df):,.0f}"
+    )
+
+
+def timed(action: Callable[[], Any], queries: int) -> list[float]:
+    """Seconds a query, in several rounds."""
+    action()
+    rounds = []
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        action()
+        rounds.append((time.perf_counter() - begin) / queries)
+    return rounds
+
+
+def ours(folder: Path, stored: bool) -> dict[str, Any]:
+    """Sublex's figures, in this process."""
+    queries = json.loads((folder / "queries.json").read_text())
+    index = sublex.open(folder / "sublex")
+    index.store_impacts(RANKERS if stored else [])
+    result: dict[str, Any] = {}
+    for ranker in RANKERS:
+        searcher = index.searcher(ranker)
+        for k in (10, 1000):
+            result[f"{ranker} batch {k}"] = timed(lambda k=k, s=searcher: list(s.batch(queries, k)), len(queries))
+        if ranker == "BM25":
+            for k in (10, 1000):
+                each = lambda k=k, s=searcher: [s.search(query, k) for query in queries]  # noqa: E731
+                result[f"single {k}"] = timed(each, len(queries))
+            result["top"] = [hits.docs.tolist() for hits in searcher.batch(queries[:100], 10)]
+    return result
+
+
+def cold(folder: Path) -> float:
+    """Seconds a query when every term is met for the first time and nothing is stored: impacts are computed on the way."""
+    queries = json.loads((folder / "queries.json").read_text())
+    sublex.open(folder / "sublex").store_impacts([])
+    rounds = []
+    for _ in range(ROUNDS):
+        searcher = sublex.open(folder / "sublex").searcher("BM25")
+        begin = time.perf_counter()
+        for query in queries:
+            searcher.search(query, 10)
+        rounds.append((time.perf_counter() - begin) / len(queries))
+    return statistics.median(rounds)
+
+
+def two_cores(folder: Path) -> None:
+    """20,000 queries on one core and on two."""
+    queries = json.loads((folder / "queries.json").read_text())
+    many = (queries * (20_000 // len(queries) + 1))[:20_000]
+    searcher = sublex.open(folder / "sublex").searcher("BM25")
+    for k in (10, 1000):
+        one, two = (timed(lambda w=w, k=k: sum(1 for _ in searcher.batch(many, k, w)), len(many)) for w in (1, 2))
+        print(
+            f"20,000 queries, k = {k}: two cores {statistics.median(one) / statistics.median(two):.2f} times as fast as one"
+        )
+
+
+def child(command: list[str]) -> dict[str, Any]:
+    """What a child process on one core reports."""
+    core = {min(os.sched_getaffinity(0))}
+    pin = lambda: os.sched_setaffinity(0, core)  # noqa: E731
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=pin)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
+    last = done.stdout.strip().splitlines()[-1:]
+    return json.loads(last[0]) if last and last[0].startswith("{") else {}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("collection")
+    parser.add_argument("--sentences", action="store_true", help="take every sentence as a document")
+    parser.add_argument(
+        "--peers", default=sys.executable, help="the interpreter that has pyterrier-pisa, tantivy, bm25s and numba"
+    )
+    parser.add_argument("--queries", type=int, default=2000)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--ours", choices=("stored", "computed"), help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.ours:
+        print(json.dumps(ours(Path(given.collection), given.ours == "stored")))
+        return
+    peer = [given.peers, str(Path(__file__).with_name("retrieval_peers.py"))]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(given.collection, given.sentences, given.queries, folder)
+        for engine in PEERS:
+            child([*peer, "index", engine, name])
+        jobs = {engine: [*peer, "query", engine, name] for engine in PEERS}
+        jobs |= {f"Sublex, {how}": [sys.executable, __file__, name, "--ours", how] for how in ("stored", "computed")}
+        found: dict[str, list[dict[str, Any]]] = {job: [] for job in jobs}
+        for _ in range(given.runs):
+            for job, command in jobs.items():
+                found[job].append(child(command))
+        report(found)
+        print(
+            f"\nSublex, nothing stored, every term's impacts computed when it is first met: {1000 * cold(folder):.3f} ms for k = 10"
+        )
+        two_cores(folder)
+
+
+def report(found: dict[str, list[dict[str, Any]]]) -> None:
+    """The tables."""
+
+    def ms(job: str, figure: str) -> float:
+        return 1000 * statistics.median(second for run in found[job] for second in run[figure])
+
+    columns = [f"{how} {k}" for how in ("batch", "single") for k in (10, 1000)]
+    best = {c: min(ms(peer, c) for peer in PEERS) for c in columns}
+    print(f"\n{'ms a query (x best peer)':28}" + "".join(f"{c:>18}" for c in columns))
+    for job in found:
+        own = {c: ms(job, c if job in PEERS or c.startswith("single") else f"BM25 {c}") for c in columns}
+        print(f"{job:28}" + "".join(f"{own[c]:10.4f} ({own[c] / best[c]:4.2f})" for c in columns))
+    print(f"\n{'batch, x BM25':28}" + "".join(f"{k:>10}" for k in (10, 1000)))
+    for ranker in RANKERS:
+        ratios = (
+            ms("Sublex, stored", f"{ranker} batch {k}") / ms("Sublex, stored", f"BM25 batch {k}") for k in (10, 1000)
+        )
+        print(f"{ranker:28}" + "".join(f"{ratio:10.2f}" for ratio in ratios))
+    mine = found["Sublex, stored"][0]["top"]
+    for peer in PEERS:
+        theirs = found[peer][0]["top"]
+        same = statistics.mean(len({*a} & {*b}) / max(len(a), 1) for a, b in zip(mine, theirs, strict=True))
+        print(f"top 10 shared with {peer}: {same:.1%}")
+
+
+if __name__ == "__main__":
+    main()
