@@ -184,7 +184,7 @@ class Ranker(Protocol):
         ...
 
     def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
-        """What the scores of the query's terms are multiplied by; `qtf` may be fractional or negative."""
+        """What the scores of the query's terms are multiplied by; `qtf`, which may be fractional or negative, itself if by that."""
         return qtf
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:

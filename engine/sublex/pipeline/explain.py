@@ -42,7 +42,7 @@ def _word(stage: Rank, query: Query, term: str, number: int, weight: float, doc:
     segment, local = index.place(doc)
     k = index.segments.index(segment)
     stats = TermStats(*(values[number] for values in lexicon.stats))
-    tf = _frequency(segment, int(lexicon.ordinals[k][number]), local)
+    tf = _frequency(segment, lexicon.ordinal(k, number), local)
     if not tf:
         missing = {"documents that have it": int(stats.df)} | origin
         return Explanation(0.0, f"{label}: not in this document", "evidence", evidence=missing)

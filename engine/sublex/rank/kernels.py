@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 WINDOW = 1 << 14
-# "Not matched" while adding up; below every score.
+# Says that no term matched; below every score.
 NOTHING = -np.inf
 LOWEST = -1.7976931348623157e308
 LEVELS = (10, 100, 1000)
@@ -41,11 +41,17 @@ def score_of(key):
 
 
 @njit(cache=True, nogil=True)
-def unpack(keys, docs_by_docno, docs, scores):
-    """Keys back into documents and scores."""
-    for i in range(len(keys)):
-        docs[i] = docs_by_docno[np.int64(keys[i] & np.uint64(0xFFFFFFFF))]
-        scores[i] = score_of(keys[i])
+def unpack(keys, docs_by_docno, docs, scores, counts):
+    """Rows of ascending keys into documents and scores, best first, and how many each row has; a key of 0 stands for nothing."""
+    width = keys.shape[1]
+    for q in range(len(keys)):
+        n = 0
+        while n < docs.shape[1] and keys[q, width - 1 - n]:
+            key = keys[q, width - 1 - n]
+            docs[q, n] = docs_by_docno[np.int64(key & np.uint64(0xFFFFFFFF))]
+            scores[q, n] = score_of(key)
+            n += 1
+        counts[q] = n
 
 
 @njit(cache=True, nogil=True)
@@ -96,8 +102,8 @@ def _first_threshold(terms, weights, least, most, kth):
 def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks, k, sums, noted, candidates, keys):
     """The keys of one query's best documents, at most k in no order, and the threshold reached.
 
-    A document whose sum ends at the threshold or above has passed it on the way, and is noted when it first does. Between windows
-    `sums` holds NOTHING everywhere, and no document is `noted`.
+    A document whose sum ends at the threshold or above is noted when it first gets there, a document not met never. Between windows
+    all `sums` are 0 and no document is `noted`.
     """
     n = 0
     while True:
@@ -110,22 +116,21 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks
         base = lowest // WINDOW * WINDOW
         found = postings = 0
         for t in range(len(terms)):
-            i, end, weight = at[t], ends[t], weights[t]
+            # Unsigned places spare the kernel the question whether they count from the end.
+            i, end, first, weight = np.uint64(at[t]), np.uint64(ends[t]), np.uint64(base), weights[t]
             while i < end:
-                doc = docs[i] - base
-                if doc >= WINDOW:
+                doc = np.uint64(docs[i]) - first
+                if doc >= np.uint64(WINDOW):
                     break
-                before = sums[doc]
-                more = weight * np.float64(impacts[i])
-                after = more if before == NOTHING else before + more
-                sums[doc] = after
-                if after >= threshold and before < threshold and not noted[doc]:
+                total = sums[doc] + weight * np.float64(impacts[i])
+                sums[doc] = total
+                if total >= threshold and not noted[doc]:
                     noted[doc] = 1
                     candidates[found] = doc
                     found += 1
-                i += 1
+                i += np.uint64(1)
             stops[t] = i
-            postings += i - at[t]
+            postings += stops[t] - at[t]
         for c in range(found):
             total = sums[candidates[c]]
             noted[candidates[c]] = 0
@@ -139,10 +144,9 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks
         if 16 * postings < WINDOW:
             for t in range(len(terms)):
                 for i in range(at[t], stops[t]):
-                    sums[docs[i] - base] = NOTHING
+                    sums[docs[i] - base] = 0.0
         else:
-            for doc in range(WINDOW):
-                sums[doc] = NOTHING
+            sums[:] = 0.0
         for t in range(len(terms)):
             at[t] = stops[t]
     if n >= k:

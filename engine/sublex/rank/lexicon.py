@@ -80,15 +80,25 @@ class Lexicon:
         return TermStats(self.stats.df[numbers], self.stats.cf[numbers])
 
     @cached_property
-    def ordinals(self) -> list[np.ndarray]:
-        """For each segment, the ordinal of each term of the common numbering, -1 where it has none."""
+    def df(self) -> memoryview:
+        """Document frequencies, to be read one by one."""
+        return memoryview(self.stats.df)
+
+    @cached_property
+    def ordinals(self) -> list[np.ndarray | None]:
+        """For each segment, the ordinal of each term of the common numbering, -1 where it has none; None where they are the same."""
         segments = self._index.segments
         if len(segments) == 1:
-            return [np.arange(len(segments[0].terms))]
-        found = []
+            return [None]
+        found: list[np.ndarray | None] = []
         for segment, numbers in zip(segments, self._index.corpus.ranks, strict=True):
             own = np.full(len(self._index.corpus.vocabulary), -1, np.int64)
             live = np.flatnonzero(segment.live_df)
             own[numbers[live]] = live
             found.append(own)
         return found
+
+    def ordinal(self, k: int, number: int) -> int:
+        """The ordinal of a term in a segment, -1 where it has none."""
+        own = self.ordinals[k]
+        return number if own is None else int(own[number])

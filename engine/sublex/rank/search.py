@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,6 @@ class Searcher:
         self.index, self.ranker, self.name = index, ranker, name
         self.lexicon = lexicon or Lexicon(index)
         self._scratch = threading.local()
-        self._weighs = type(ranker).weight is not Ranker.weight
 
     @cached_property
     def impacts(self) -> list[Impacts]:
@@ -53,19 +52,30 @@ class Searcher:
         for segment, impacts in zip(self.index.segments, self.impacts, strict=True):
             impacts.write(*self._folders(segment))
 
+    @cached_property
+    def _weighs(self) -> bool:
+        """Whether the ranker weights a query's terms otherwise than they are asked for; if not, it hands back what it was given."""
+        asked, some = np.array([1.0, 2.0]), np.ones(2)
+        return self.ranker.weight(asked, TermStats(some, some), self.index.statistics) is not asked
+
     def search(self, query: Weighted, k: int = 10) -> Hits:
         """The best k documents for one query."""
-        return next(iter(self.batch([query], k)))
+        docs, scores, counts = self._group([query], self._most(k))
+        return Hits(self.index, docs[0, : counts[0]], scores[0, : counts[0]])
 
     def batch(self, queries: Sequence[Weighted], k: int = 1000, workers: int = 1) -> Iterator[Hits]:
         """The same for many, in their order."""
-        k = max(1, min(k, len(self.index.docs_by_docno)))
+        k = self._most(k)
         size = max(1, min(GROUP, KEYS // k))
         groups = [queries[begin : begin + size] for begin in range(0, len(queries), size)]
         with Workers(min(workers, len(groups))) as pool:
             for docs, scores, counts in pool.map(lambda group: self._group(group, k), groups):
                 for q, n in enumerate(counts.tolist()):
                     yield Hits(self.index, docs[q, :n], scores[q, :n])
+
+    def _most(self, k: int) -> int:
+        """At most so many documents can be found."""
+        return max(1, min(k, len(self.index.docs_by_docno)))
 
     def _group(self, queries: Sequence[Weighted], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Documents and scores, a row a query, best first, and how many each row has."""
@@ -76,10 +86,10 @@ class Searcher:
             found.append(self._retrieve(segment, *_of_segment(ordinals, ends, terms, weights), thresholds, k))
         keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
         keys.sort(axis=1)
-        keys = np.ascontiguousarray(keys[:, : -k - 1 : -1])
-        docs, scores = np.empty(keys.shape, np.int32), np.empty(keys.shape, np.float32)
-        kernels.unpack(keys.ravel(), self.index.docs_by_docno, docs.ravel(), scores.ravel())
-        return docs, scores, np.count_nonzero(keys, axis=1)
+        shape = len(queries), k
+        docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(len(queries), np.int64)
+        kernels.unpack(keys, self.index.docs_by_docno, docs, scores, counts)
+        return docs, scores, counts
 
     def _retrieve(
         self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
@@ -87,7 +97,7 @@ class Searcher:
         impacts = self.impacts[segment]
         impacts.need(terms)
         found = np.empty((len(ends), k), np.uint64)
-        level = int(np.searchsorted(kernels.LEVELS, k))
+        level = bisect_left(kernels.LEVELS, k)
         kth = impacts.kth[level] if level < len(kernels.LEVELS) else self._unknown_kth(segment)
         base, end = self.index.bases[segment : segment + 2]
         sums, noted, candidates, keys = self._buffers(k)
@@ -104,7 +114,7 @@ class Searcher:
         """The thread's own scratch for the kernel, which leaves it as it was."""
         mine = self._scratch
         if not hasattr(mine, "sums"):
-            mine.sums = np.full(kernels.WINDOW, kernels.NOTHING)
+            mine.sums = np.zeros(kernels.WINDOW)
             mine.noted = np.zeros(kernels.WINDOW, np.uint8)
             mine.candidates = np.empty(kernels.WINDOW, np.int32)
         if getattr(mine, "k", 0) != k:
@@ -137,37 +147,52 @@ class Searcher:
         known = self._known(query, iter(self.lexicon.numbers(list(query))))
         names = self.lexicon.names(np.array([n for _, n, _ in known], np.int64))
         numbers = (n for _, n, _ in known)
-        return list(zip(names, numbers, self._weights(known).tolist(), strict=True))
+        return list(zip(names, numbers, self._weights(known), strict=True))
 
     def _weighted(self, queries: Sequence[Weighted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Ends, term numbers and weights of the queries."""
-        counted = [query if isinstance(query, Mapping) else Counter(query) for query in queries]
+        counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
         numbers = iter(self.lexicon.numbers([term for query in counted for term in query]))
-        ends, terms, weights = [], [], []
+        ends: list[int] = []
+        terms: list[int] = []
+        weights: list[float] = []
         for query in counted:
             known = self._known(query, numbers)
             terms += [n for _, n, _ in known]
-            weights.append(self._weights(known))
+            weights += self._weights(known)
             ends.append(len(terms))
-        return np.array(ends, np.int64), np.array(terms, np.int64), np.concatenate(weights or [np.empty(0)])
+        return np.array(ends, np.int64), np.array(terms, np.int64), np.array(weights, np.float64)
 
     def _known(self, query: Mapping[str, float], numbers: Iterator[int]) -> list[tuple[float, int, float]]:
         """A query's terms as (df, number, qtf), the rarest first: this order fixes the sums."""
-        df = self.lexicon.stats.df
-        return sorted((df[n], n, qtf) for qtf, n in zip(query.values(), numbers, strict=False) if n >= 0 and qtf)
+        df = self.lexicon.df
+        return sorted([(df[n], n, qtf) for qtf, n in zip(query.values(), numbers, strict=False) if n >= 0 and qtf])
 
-    def _weights(self, known: list[tuple[float, int, float]]) -> np.ndarray:
-        qtf = np.array([qtf for *_, qtf in known], np.float64)
+    def _weights(self, known: list[tuple[float, int, float]]) -> list[float]:
+        """What the impacts of these terms are multiplied by."""
+        asked = [qtf for *_, qtf in known]
         if not self._weighs:
-            return qtf
+            return asked
         stats = TermStats(*(values[[n for _, n, _ in known]] for values in self.lexicon.stats))
-        return np.asarray(self.ranker.weight(qtf, stats, self.index.statistics), np.float64)
+        return np.asarray(self.ranker.weight(np.array(asked, np.float64), stats, self.index.statistics)).tolist()
+
+
+def _counts(query: Weighted) -> Mapping[str, float]:
+    """Each term once, with how often it is asked for."""
+    if isinstance(query, Mapping):
+        return query
+    counts: dict[str, float] = {}
+    for term in query:
+        counts[term] = counts.get(term, 0.0) + 1.0
+    return counts
 
 
 def _of_segment(
-    ordinals: np.ndarray, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray
+    ordinals: np.ndarray | None, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Queries as a segment has their terms; those it lacks are left out."""
+    if ordinals is None:
+        return ends, terms, weights
     own = ordinals[terms]
     there = own >= 0
     return np.concatenate(([0], np.cumsum(there)))[ends], own[there], weights[there]
