@@ -9,12 +9,12 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sublex.analysis.tokens import raw_tokens
-from sublex.base import Analyzer, Document
+from sublex.base import Analyzer, DocStats, Document, Ranker, TermStats
 
 # The analysis: raw tokens, words by the rules of UAX 29, Porter's stemmer, and what becomes of a text.
 
@@ -665,3 +665,50 @@ def fused(runs: Sequence[Mapping[str, float]], method: str, how: str, weights: S
         else:
             total[docno] = sum(part[docno] for part in held) * (len(held) if method == "combmnz" else 1)
     return total
+
+
+# Retrieval: every document that holds a term of the query, its float32 impacts added up as float64, the rarest term first.
+
+
+def impacts_of(index: Any, ranker: Ranker, term: str) -> dict[int, np.float32]:
+    """What a term adds to each live document that holds it."""
+    docs, tfs = index.postings(term)
+    found = index.term(term)
+    places = [index.place(doc) for doc in docs.tolist()]
+    length = np.array([float(segment.lengths[local]) for segment, local in places])
+    unique = np.array([float(segment.uniques[local]) for segment, local in places])
+    norm = np.array([norm_of(index, ranker, doc) for doc in docs.tolist()]) if ranker.norm_part else None
+    stats = TermStats(float(found.df), float(found.cf))
+    scores = ranker.score(tfs.astype(np.float64), DocStats(length, unique, norm), stats, index.statistics)
+    return dict(zip(docs.tolist(), scores.astype(np.float32), strict=True))
+
+
+def norm_of(index: Any, ranker: Ranker, doc: int) -> float:
+    """The sum of the ranker's `norm_part` over the terms of a document."""
+    segment, local = index.place(doc)
+    _, terms, tfs = segment.document_terms(local, local + 1)
+    stats = DocStats(np.array([float(segment.lengths[local])]), np.array([float(segment.uniques[local])]))
+    total = 0.0
+    for term, tf in zip(terms.tolist(), tfs.tolist(), strict=True):
+        found = index.term(segment.terms[term].decode())
+        part = ranker.norm_part(
+            np.array([float(tf)]), stats, TermStats(float(found.df), float(found.cf)), index.statistics
+        )
+        total += float(np.asarray(part).item())
+    return total
+
+
+def retrieve(index: Any, ranker: Ranker, query: Mapping[str, float], k: int) -> tuple[list[int], list[float]]:
+    """The best k documents and their scores."""
+    known = sorted((index.term(t).df, t.encode(), qtf) for t, qtf in query.items() if qtf and index.term(t))
+    terms = [term.decode() for _, term, _ in known]
+    stats = TermStats(
+        np.array([float(index.term(t).df) for t in terms]), np.array([float(index.term(t).cf) for t in terms])
+    )
+    weights = ranker.weight(np.array([qtf for *_, qtf in known], np.float64), stats, index.statistics)
+    total: dict[int, float] = {}
+    for term, weight in zip(terms, weights.tolist(), strict=True):
+        for doc, impact in impacts_of(index, ranker, term).items():
+            total[doc] = total.get(doc, 0.0) + weight * float(impact)
+    ranked = sorted(((float(np.float32(s)), index.docno(doc).encode(), doc) for doc, s in total.items()), reverse=True)
+    return [doc for *_, doc in ranked[:k]], [score for score, *_ in ranked[:k]]

@@ -22,6 +22,7 @@ LAYERS = [
     {"readers", "analysis", "trec"},
     {"index"},
     {"rank"},
+    {"expand"},
     {"pipeline"},
     {"__init__"},
     {"cli"},

@@ -243,6 +243,11 @@ class Context(Protocol):
         """The statistics of the collection."""
         ...
 
+    @property
+    def live(self) -> np.ndarray:
+        """All documents of the collection."""
+        ...
+
     def vectors(self, docs: np.ndarray) -> list[Vector]:
         """The terms of documents."""
         ...

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,7 @@ def parameter(default: Any, help: str, range: tuple[Any, ...] | None = None, **o
     return field(default=default, metadata={"help": help, "range": range}, **options)
 
 
-@cache
-def params(model: type[Model]) -> tuple[Param, ...]:
+def params(model: type[Declared]) -> tuple[Param, ...]:
     """A model's parameters as its registration declares them."""
     found = sorted((f for f in fields(model) if f.metadata), key=lambda f: bool(f.kw_only))
     # A number that is not given by default has None there.
@@ -36,12 +34,8 @@ def params(model: type[Model]) -> tuple[Param, ...]:
 
 
 @dataclass(frozen=True)
-class Model(Ranker):
-    """A ranker whose fields are its parameters; printed and compared by them."""
-
-    lengths: str = parameter(
-        "exact", "document lengths: exact, or in one byte as Lucene's", lengths.CHOICES, kw_only=True
-    )
+class Declared:
+    """What has its parameters as fields; printed and compared by them."""
 
     def __post_init__(self) -> None:
         name, declared = type(self).__name__, params(type(self))
@@ -57,6 +51,15 @@ class Model(Ranker):
         for param in params(type(self)):
             if param.name in names and getattr(self, param.name) != param.default:
                 raise InputError(f"{type(self).__name__}: {param.name} means nothing {beside}; leave it out.")
+
+
+@dataclass(frozen=True)
+class Model(Declared, Ranker):
+    """A built-in ranker."""
+
+    lengths: str = parameter(
+        "exact", "document lengths: exact, or in one byte as Lucene's", lengths.CHOICES, kw_only=True
+    )
 
     def value(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> float:
         """The score of one document."""
