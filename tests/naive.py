@@ -712,3 +712,82 @@ def retrieve(index: Any, ranker: Ranker, query: Mapping[str, float], k: int) -> 
             total[doc] = total.get(doc, 0.0) + weight * float(impact)
     ranked = sorted(((float(np.float32(s)), index.docno(doc).encode(), doc) for doc, s in total.items()), reverse=True)
     return [doc for *_, doc in ranked[:k]], [score for score, *_ in ranked[:k]]
+
+
+# Pipelines: blends over the candidates of their first part, and feedback.
+
+SCALES = ("minmax", "zscore", "rank", "raw")
+
+
+def scaled(scores: Sequence[float], how: str) -> list[float]:
+    """Scores on a common scale."""
+    low, high, mean = min(scores), max(scores), sum(scores) / len(scores)
+    spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
+    return [
+        {
+            "raw": score,
+            "rank": 1 / (1 + sum(other > score for other in scores)),
+            "minmax": (score - low) / (high - low) if high > low else 0.0,
+            "zscore": (score - mean) / spread if high > low else 0.0,
+        }[how]
+        for score in scores
+    ]
+
+
+def blend(first: Mapping[int, float], second: Mapping[int, float], weight: float, how: str) -> dict[int, float]:
+    """minmax of the first, plus weight times the second by another scale; no opinion counts as the lowest among the candidates."""
+    docs = list(first)
+    if not docs:
+        return {}
+    lowest = min((second[doc] for doc in docs if doc in second), default=0.0)
+    others = scaled([second.get(doc, lowest) for doc in docs], how)
+    return {d: a + weight * b for d, a, b in zip(docs, scaled([first[d] for d in docs], "minmax"), others, strict=True)}
+
+
+def vector(index: Any, docno: str) -> dict[str, int]:
+    """The terms of a document."""
+    return Counter(index.analyze(index.document(docno).contents))
+
+
+def rm3(index: Any, query: Mapping[str, float], hits: Any, number: int, original: float) -> dict[str, float]:
+    """The relevance model of the hits, interpolated with the query."""
+    model: dict[str, float] = defaultdict(float)
+    for hit in hits:
+        terms = {
+            t: tf
+            for t, tf in vector(index, hit.docno).items()
+            if re.fullmatch("[a-z0-9]{2,20}", t) and index.term(t).df <= 0.1 * len(index)
+        }
+        kept = dict(sorted(terms.items(), key=lambda item: (-item[1], item[0]))[:number])
+        for term, tf in kept.items():
+            model[term] += hit.score * tf / sum(kept.values())
+    best = dict(sorted(model.items(), key=lambda item: (-round(item[1], 9), item[0]))[:number])
+    if not best or not query:
+        return dict(query)
+    new = {term: (1 - original) * weight / sum(best.values()) for term, weight in best.items()}
+    own = {term: original * weight / sum(query.values()) for term, weight in query.items()}
+    return {term: own.get(term, 0.0) + new.get(term, 0.0) for term in [*own, *new]}
+
+
+def divergence(index: Any, how: str, query: Mapping[str, float], hits: Any, number: int) -> dict[str, float]:
+    """Bo1 or KL over the hits as one bag of words; terms of two documents at least, where there are two."""
+    bags = [vector(index, hit.docno) for hit in hits]
+    size = sum(sum(bag.values()) for bag in bags)
+    weights: dict[str, float] = {}
+    for term in {term for bag in bags for term in bag}:
+        if sum(term in bag for bag in bags) < min(2, len(bags)):
+            continue
+        tf, cf = sum(bag[term] for bag in bags), index.term(term).cf
+        if how == "Bo1":
+            p = cf / len(index)
+            weights[term] = tf * math.log2((1 + p) / p) + math.log2(1 + p)
+        else:
+            weights[term] = max(tf / size * math.log2(tf / size / (cf / index.statistics.tokens)), 0.0)
+    positive = {term: weight for term, weight in weights.items() if weight > 0}
+    best = dict(sorted(positive.items(), key=lambda item: (-round(item[1], 9), item[0]))[:number])
+    if not best or not query:
+        return dict(query)
+    top, most = max(best.values()), max(query.values())
+    return {
+        t: query.get(t, 0.0) / most + best.get(t, 0.0) / top for t in [*query, *(t for t in best if t not in query)]
+    }

@@ -33,9 +33,10 @@ class Divergence(Declared):
         greatest = max(map(abs, held.values()), default=0.0)
         if not len(context.docs) or not greatest:
             return query
-        found = Documents.of(context, context.docs[: self.docs])
+        looked_at = context.docs[: self.docs]
+        found = Documents.of(context, looked_at)
         terms, tf = found.summed(found.tfs)
-        often = found.summed(np.ones(len(found.terms)))[1] >= min(self.least, len(context.docs))
+        often = found.summed(np.ones(len(found.terms)))[1] >= min(self.least, len(looked_at))
         terms, tf, size = terms[often], tf[often], float(found.tfs.sum())
         weights = self.weight(tf, size, context.stats(terms), context)
         terms, weights = best(terms, weights, self.terms)
