@@ -1,0 +1,129 @@
+"""The commands that rank: what they print, what they write, and what bad input gets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from test_cli import DEMO, demo, sublex  # noqa: F401
+
+TOPICS = DEMO.with_name("topics.trec")
+
+
+def test_search_shows_rank_score_title_and_a_passage(demo):  # noqa: F811
+    code, output, _ = demo("search", "demo", "dancing cranes", "-k", "2")
+    lines = output.splitlines()
+    assert code == 0 and len(lines) == 4
+    assert lines[0].split()[0] == "1" and "birds-05" in lines[0] and "Crane" in lines[0]
+    assert len(lines[1]) < 220
+
+
+def test_search_in_other_forms(demo):  # noqa: F811
+    found = json.loads(demo("search", "demo", "crane", "--format", "json")[1])
+    assert [hit["rank"] for hit in found] == list(range(1, len(found) + 1)) and found[0]["docno"] == "birds-05"
+    assert "rane" in found[0]["passage"]
+    assert (
+        demo("search", "demo", "crane", "--format", "csv", "-k", "1")[1].splitlines()[0]
+        == "rank,score,docno,title,passage"
+    )
+    line = demo("search", "demo", "crane", "--format", "trec", "-k", "1", "-r", "PL2 % 5")[1].split()
+    assert line[:4] == ["1", "Q0", "birds-05", "1"] and line[5] == "PL2%5"
+
+
+@pytest.mark.parametrize("query", ["", "the", "zzzz", "\"'(>>*", "-5", "日本 \x00 \ud800"])
+def test_no_text_is_an_illegal_query(demo, query):  # noqa: F811
+    argument = query.encode("utf-8", "surrogatepass").decode("utf-8", "replace").replace("\x00", " ")
+    code, output, messages = demo("search", "demo", "--", argument)
+    assert (code, output) == (0, "") and "Nothing in" in messages
+
+
+def test_an_index_without_texts_is_searched_too(sublex):  # noqa: F811
+    sublex("index", "bare", str(DEMO), "--store", "none")
+    code, output, _ = sublex("search", "bare", "crane", "-k", "1")
+    assert code == 0 and len(output.splitlines()) == 1 and "birds-05" in output
+    code, _, messages = sublex("search", "bare", "crane", "-r", "RM3 >> BM25")
+    assert code == 2 and "--store terms" in messages and messages.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("BM25 >>", "Expected a name or ( after >>"),
+        ("BM52", "did you mean BM25?"),
+        ("BM25(k1=-1)", "k1=-1"),
+        ("RM3", "put a ranker after it"),
+        ("BM25(k1={0..1})", "ranges are for sublex tune"),
+    ],
+)
+def test_an_expression_that_is_wrong_costs_a_sentence(demo, expression, message):  # noqa: F811
+    for command in (
+        ("search", "demo", "crane"),
+        ("explain", "demo", "crane", "birds-05"),
+        ("run", "demo", str(TOPICS)),
+    ):
+        code, output, messages = demo(*command, "-r", expression)
+        assert code == 2 and output == "" and message in messages and "Traceback" not in messages
+
+
+def test_explain_says_where_a_document_stands_and_why(demo):  # noqa: F811
+    code, output, _ = demo("explain", "demo", "crane river zzz", "birds-05")
+    assert code == 0 and output.startswith("birds-05 is at rank 1 of")
+    assert "in no document zzz" in output and "not in this document" in output
+    code, output, _ = demo("explain", "demo", "crane", "sea-01")
+    assert code == 0 and "sea-01 is not among the" in output
+    tree = json.loads(demo("explain", "demo", "crane", "birds-05", "-r", "minmax(BM25)", "--format", "json")[1])
+    assert tree["kind"] == "scaled" and tree["evidence"]["rank"] == 1 and tree["value"] == 1
+    code, _, messages = demo("explain", "demo", "crane", "nowhere")
+    assert code == 2 and messages == "sublex: No document nowhere in indexes/demo.\n"
+
+
+def test_run_writes_a_run_for_each_ranker_and_goes_on_after_a_mistake(demo):  # noqa: F811
+    code, output, messages = demo(
+        "run", "demo", str(TOPICS), "-r", "BM25", "-r", "BM52", "-r", "PL2(c=7)", "-o", "runs/new", "-k", "5"
+    )
+    assert code == 2 and messages.count("sublex:") == 1 and "30 topics from" in messages
+    assert [line.split()[0] for line in output.splitlines()] == ["runs/new/BM25.run", "runs/new/PL2(c=7).run"]
+    assert {path.name for path in Path("runs/new").iterdir()} == {
+        "BM25.run", "BM25.run.yaml", "PL2(c=7).run", "PL2(c=7).run.yaml",
+    }  # fmt: skip
+    lines = [line.split() for line in Path("runs/new/BM25.run").read_text().splitlines()]
+    assert len({line[0] for line in lines}) == 29 and max(int(line[3]) for line in lines) == 5
+    metadata = Path("runs/new/PL2(c=7).run.yaml").read_text()
+    assert "PL2(c=7)" in metadata and "fingerprint" in metadata
+
+
+def test_metadata_go_where_they_are_wanted(demo):  # noqa: F811
+    demo("run", "demo", str(TOPICS), "-o", "header", "--metadata", "header")
+    assert Path("header/BM25.run").read_text().startswith("# ir_metadata.start\n")
+    demo("run", "demo", str(TOPICS), "-o", "none", "--metadata", "none")
+    assert [path.name for path in Path("none").iterdir()] == ["BM25.run"]
+    assert Path("header/BM25.run").read_text().endswith(Path("none/BM25.run").read_text())
+
+
+def test_the_profile_stands_in_the_tag(demo):  # noqa: F811
+    output = demo("run", "demo", str(TOPICS), "--profile", "anserini")[1]
+    assert output.startswith("BM25(k1=0.9,b=0.4,lengths=lucene).run")
+    code, _, messages = demo("search", "demo", "crane", "--profile", "anserine")
+    assert code == 2 and "did you mean anserini?" in messages
+
+
+def test_runs_need_docnos_without_white_space(sublex):  # noqa: F811
+    Path("odd.jsonl").write_text('{"id": "a b", "text": "crane"}\n')
+    sublex("index", "odd", "odd.jsonl")
+    code, output, messages = sublex("run", "odd", str(TOPICS))
+    assert (code, output) == (2, "") and "white space" in messages and not list(Path().glob("*.run"))
+
+
+def test_impacts_are_kept_as_long_as_they_are_wanted(sublex):  # noqa: F811
+    code, _, messages = sublex("index", "demo", str(DEMO), "--impacts", "BM52")
+    assert code == 2 and "did you mean BM25?" in messages and not Path("indexes/demo").exists()
+    assert sublex("index", "demo", str(DEMO), "--impacts", "BM25", "--impacts", "PL2(c=7)")[0] == 0
+    kept = Path("indexes/demo/derived")
+    assert len(list(kept.glob("impacts-*"))) == 2
+    before = sublex("search", "demo", "crane")[1]
+    names = {path.name for path in kept.glob("impacts-*")}
+    assert sublex("delete", "demo", "sea-01")[0] == 0
+    assert len(list(kept.glob("impacts-*"))) == 2 and names.isdisjoint(path.name for path in kept.glob("impacts-*"))
+    assert sublex("search", "demo", "crane")[1].split()[2] == before.split()[2]
+    assert sublex("index", "demo", str(DEMO), "--overwrite")[0] == 0 and not kept.exists()
