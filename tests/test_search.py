@@ -258,3 +258,23 @@ def test_what_is_not_a_single_ranker_has_no_impacts(small):
     for expression in ("BM25 + PL2", "BM25 >> RM3 >> BM25", "RM3"):
         with pytest.raises(SublexError):
             small.store_impacts([expression])
+
+
+def test_what_belongs_to_an_earlier_generation_says_so(small):
+    searcher = small.searcher("BM25")
+    hits = searcher.search(["w1"], 3)
+    small.delete(["d1"])
+    for stale in (
+        lambda: hits[0],
+        lambda: hits.docnos,
+        lambda: searcher.search(["w1"]),
+        lambda: searcher.scores([["w1"]], [hits.docs]),
+    ):
+        with pytest.raises(SublexError, match=r"has changed since"):
+            stale()
+    assert "d1" not in small.search("w1", k=100).docnos
+
+
+def test_k_is_at_least_one(small):
+    with pytest.raises(SublexError, match="k=0 should be at least 1"):
+        small.search("w1", k=0)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sublex.errors import IndexProblem
 from sublex.index.index import Index
 
 
@@ -24,13 +25,19 @@ class Hits:
 
     def __init__(self, index: Index, docs: np.ndarray, scores: np.ndarray):
         self.index, self.docs, self.scores = index, docs, scores
+        self._generation = index.generation
 
     def __len__(self) -> int:
         return len(self.docs)
 
     def __getitem__(self, k: int) -> Hit:
         doc = int(self.docs[k])
-        return Hit(range(1, len(self) + 1)[k], self.index.docno(doc), float(self.scores[k]), doc)
+        return Hit(range(1, len(self) + 1)[k], self._docno(doc), float(self.scores[k]), doc)
+
+    def _docno(self, doc: int) -> str:
+        if self.index.generation != self._generation:
+            raise IndexProblem(f"{self.index.path} has changed since these hits were found; search again.")
+        return self.index.docno(doc)
 
     def __iter__(self) -> Iterator[Hit]:
         return (self[k] for k in range(len(self)))
@@ -41,7 +48,7 @@ class Hits:
     @property
     def docnos(self) -> list[str]:
         """The docnos, best first."""
-        return [self.index.docno(doc) for doc in self.docs.tolist()]
+        return [self._docno(doc) for doc in self.docs.tolist()]
 
     @classmethod
     def ranked(cls, index: Index, docs: np.ndarray, scores: np.ndarray) -> Hits:

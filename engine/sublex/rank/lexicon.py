@@ -25,10 +25,10 @@ class Lexicon:
     def numbers(self, terms: Sequence[str]) -> list[int]:
         """The number of each term, -1 where no live document holds it."""
         known = self._known
-        fresh = [term for term in dict.fromkeys(terms) if term not in known]
-        if fresh:
-            if len(known) > REMEMBERED:
-                known.clear()
+        if len(known) > REMEMBERED:
+            # A new table: another thread may be reading the old one.
+            known = self._known = {}
+        if fresh := [term for term in dict.fromkeys(terms) if term not in known]:
             known.update(zip(fresh, self._find(fresh), strict=True))
         return [known[term] for term in terms]
 

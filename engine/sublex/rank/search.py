@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from sublex.base import Ranker, TermStats
+from sublex.errors import IndexProblem, InputError
 from sublex.index.index import Index
 from sublex.index.segment import Segment
 from sublex.index.workers import Workers
@@ -31,6 +32,7 @@ class Searcher:
     def __init__(self, index: Index, ranker: Ranker, name: str = "", lexicon: Lexicon | None = None):
         self.index, self.ranker, self.name = index, ranker, name
         self.lexicon = lexicon or Lexicon(index)
+        self._generation = index.generation
         self._scratch = threading.local()
 
     @cached_property
@@ -60,6 +62,7 @@ class Searcher:
 
     def search(self, query: Weighted, k: int = 10) -> Hits:
         """The best k documents for one query."""
+        self._ready()
         docs, scores, counts = self._group([query], self._most(k))
         return Hits(self.index, docs[0, : counts[0]], scores[0, : counts[0]])
 
@@ -68,13 +71,22 @@ class Searcher:
         k = self._most(k)
         size = max(1, min(GROUP, KEYS // k))
         groups = [queries[begin : begin + size] for begin in range(0, len(queries), size)]
+        self._ready()
         with Workers(min(workers, len(groups))) as pool:
             for docs, scores, counts in pool.map(lambda group: self._group(group, k), groups):
                 for q, n in enumerate(counts.tolist()):
                     yield Hits(self.index, docs[q, :n], scores[q, :n])
 
+    def _ready(self) -> None:
+        """Have what threads share, and see that the index is still the one that it was made of."""
+        if self.index.generation != self._generation:
+            raise IndexProblem(f"{self.index.path} has changed since this searcher was made; ask for a new one.")
+        _ = self.impacts, self.lexicon.df, self.lexicon.ordinals, self.index.docno_ranks
+
     def _most(self, k: int) -> int:
         """At most so many documents can be found."""
+        if k < 1:
+            raise InputError(f"k={k} should be at least 1.")
         return max(1, min(k, len(self.index.docs_by_docno)))
 
     def _group(self, queries: Sequence[Weighted], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -123,6 +135,7 @@ class Searcher:
 
     def scores(self, queries: Sequence[Weighted], docs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The scores of each query's documents, as retrieval gives them; -inf for those that hold none of its terms."""
+        self._ready()
         ends, terms, weights = self._weighted(queries)
         sizes = np.array([len(own) for own in docs], np.int64)
         flat = np.concatenate([np.empty(0, np.int32), *docs]).astype(np.int64)
