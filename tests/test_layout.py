@@ -21,7 +21,7 @@ LAYERS = [
     {"profiles", "normalise"},
     {"readers", "analysis", "trec"},
     {"index"},
-    {"rank"},
+    {"rank", "expand"},
     {"pipeline"},
     {"__init__"},
     {"cli"},

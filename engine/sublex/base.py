@@ -225,7 +225,7 @@ class Vector(NamedTuple):
 class Context(Protocol):
     """What an expander may look at: the documents of a first retrieval, best first, and the collection's statistics.
 
-    Terms have numbers here, which `numbers` and `names` translate.
+    Terms have numbers here, ascending as their bytes do, which `numbers` and `names` translate.
     """
 
     @property
@@ -243,8 +243,13 @@ class Context(Protocol):
         """The statistics of the collection."""
         ...
 
+    @property
+    def everything(self) -> np.ndarray:
+        """All documents of the collection, in their order."""
+        ...
+
     def vectors(self, docs: np.ndarray) -> list[Vector]:
-        """The terms of documents."""
+        """The terms of documents, each document's ascending."""
         ...
 
     def stats(self, terms: np.ndarray) -> TermStats:

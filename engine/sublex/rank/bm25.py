@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.rank.model import Formula, Model, frequency, parameter, product, rarity
+from sublex.parameters import parameter
+from sublex.rank.model import Formula, Model, frequency, product, rarity
 
 
 class Variant(NamedTuple):
@@ -33,6 +34,7 @@ VARIANTS = {
     "atire": Variant(lambda df, n: np.log(n / df), "ln(N / df)"),
     "plus": Variant(lambda df, n: np.log((n + 1) / df), "ln((N + 1) / df)", delta=1.0),
     "L": Variant(lambda df, n: np.log((n + 1) / (df + 0.5)), "ln((N + 1) / (df + 0.5))", delta=0.5),
+    "tf": Variant(lambda df, n: 1.0, "1", gain=False),
 }
 BARE = "tf / (tf + k1 (1 - b + b length / mean))"
 FORMULAS = {name: f"(k1 + 1) {BARE}" if variant.gain else BARE for name, variant in VARIANTS.items()} | {

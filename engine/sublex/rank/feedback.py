@@ -24,6 +24,11 @@ class Feedback:
         """The statistics of the index."""
         return self.hits.index.statistics
 
+    @property
+    def everything(self) -> np.ndarray:
+        """All documents of the index that are not deleted."""
+        return self.hits.index.corpus.docs
+
     def vectors(self, docs: np.ndarray) -> list[Vector]:
         """The terms of documents."""
         return [self.lexicon.vector(doc) for doc in docs.tolist()]

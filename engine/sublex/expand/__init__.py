@@ -1,0 +1,16 @@
+"""Query expansion: words that the first documents found for a query share, one file a family."""
+
+from sublex.hookspecs import Register, hookimpl
+
+sublex_api = 1
+
+
+@hookimpl
+def register_expanders(register: Register) -> None:
+    """The built-in expanders."""
+    from sublex.expand import axiomatic, divergence, prf, relevance, rocchio
+    from sublex.parameters import params
+
+    for family in (relevance, divergence, rocchio, axiomatic, prf):
+        for model in family.MODELS:
+            register(model.__name__, model, params(model))
