@@ -15,10 +15,13 @@ import click
 import numpy as np
 import pytest
 
+import sublex
 from sublex import hookspecs, plugins
-from sublex.base import DocStats, Document, Param, Statistics, TermStats
+from sublex.base import DocStats, Document, Param, Query, Statistics, TermStats
 from sublex.errors import InputError, UnknownName
 from sublex.hookspecs import hookimpl
+from sublex.pipeline.compose import Composer
+from sublex.pipeline.stages import Work
 
 ROOT = Path(__file__).parents[1]
 HOOKS = [name for name, f in inspect.getmembers(hookspecs, inspect.isfunction) if f.__module__ == hookspecs.__name__]
@@ -113,6 +116,24 @@ def test_hook_register_rankers(monkeypatch, tmp_path):
     with pytest.raises(InputError, match="Often: times=10 lies outside 0 to 9"):
         found.make("ranker", "Often(times=10)")
     assert {"BM25", "PL2", "Often"} <= set(found.names("ranker"))
+
+
+def test_hook_register_expanders(monkeypatch, tmp_path):
+    class Twice:
+        docs = 0
+
+        def expand(self, query, context):
+            return Query(query.text, tuple(term._replace(weight=2.0, origin="Twice") for term in query.terms))
+
+    members = {"register_expanders": hookimpl(lambda register: register("Twice", Twice))}
+    found = registry(monkeypatch, twice=members)
+    index = sublex.build([Document("a", "whale"), Document("b", "whale whale ship")], tmp_path / "index")
+    composed = Composer(index, found).compose(sublex.parse("Twice >> BM25"), {})
+    plain = Composer(index, found).compose(sublex.parse("BM25"), {})
+    work = Work([index.query("whale")])
+    assert composed.found(work)[0].docnos == plain.found(work)[0].docnos
+    assert composed.found(work)[0].scores == pytest.approx(2 * plain.found(work)[0].scores)
+    assert {"RM3", "Twice"} <= set(found.names("expander"))
 
 
 def test_hook_register_commands(monkeypatch):

@@ -330,7 +330,7 @@ def test_equal_numbers_print_alike():
     ("text", "sentence"),
     [
         ("BM52", "No ranker BM52; did you mean BM25? There are: BB2, BM25,"),
-        ("BM25(k4=1)", "BM25 has no parameter k4; did you mean k3? It takes k1, b, variant, k3, delta, lengths."),
+        ("BM25(k4=1)", "BM25 has no parameter k4; it takes k1, b, variant, k3, delta, lengths."),
         ("BM25(b=1.5)", "BM25: b=1.5 lies outside 0 to 1."),
         ("BM25(b=nan)", "BM25: b=nan should be of type float."),
         ("BM25(k1=many)", "BM25: k1=many should be of type float."),

@@ -225,7 +225,7 @@ class Vector(NamedTuple):
 class Context(Protocol):
     """What an expander may look at: the documents of a first retrieval, best first, and the collection's statistics.
 
-    Terms have numbers here, ascending as their bytes do, which `numbers` and `names` translate.
+    Terms have numbers here, which `numbers` and `names` translate.
     """
 
     @property
@@ -244,12 +244,12 @@ class Context(Protocol):
         ...
 
     @property
-    def everything(self) -> np.ndarray:
-        """All documents of the collection, in their order."""
+    def live(self) -> np.ndarray:
+        """All documents of the collection."""
         ...
 
     def vectors(self, docs: np.ndarray) -> list[Vector]:
-        """The terms of documents, each document's ascending."""
+        """The terms of documents."""
         ...
 
     def stats(self, terms: np.ndarray) -> TermStats:

@@ -9,7 +9,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
     """A question for the middle of a message: did you mean this one?"""
     import difflib
 
-    near = difflib.get_close_matches(name, list(names), 1, 0.5)
+    near = difflib.get_close_matches(name, list(names), 1)
     return f"did you mean {near[0]}? " if near else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -34,6 +35,9 @@ def demo() -> None:
     table([(t.surface, t.df, t.cf) for t in found if t], ("word", "documents", "occurrences"))
     click.echo("\nTry next:")
     for command in (
+        "search demo 'cranes by the river'",
+        "explain demo 'cranes by the river' river-08",
+        "run demo " + shlex.quote(str(collection / "topics.trec")) + " -r BM25 -r 'BM25 >> RM3 >> BM25' -o runs",
         "info demo",
         "terms demo 'cran*'",
         "doc demo birds-01",

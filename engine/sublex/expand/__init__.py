@@ -1,4 +1,4 @@
-"""Query expansion: words that the first documents found for a query share, one file a family."""
+"""Expanders: queries grown by the terms of the documents found first, one file a family."""
 
 from sublex.hookspecs import Register, hookimpl
 
@@ -9,7 +9,7 @@ sublex_api = 1
 def register_expanders(register: Register) -> None:
     """The built-in expanders."""
     from sublex.expand import axiomatic, divergence, prf, relevance, rocchio
-    from sublex.parameters import params
+    from sublex.rank.model import params
 
     for family in (relevance, divergence, rocchio, axiomatic, prf):
         for model in family.MODELS:

@@ -1,4 +1,4 @@
-"""Axiomatic expansion: words that tell much about the query's words, in the first documents and others drawn at random."""
+"""Semantic matching by the axiomatic approach: terms that stand where the query's terms stand."""
 
 from __future__ import annotations
 
@@ -10,77 +10,83 @@ import numpy as np
 import xxhash
 
 from sublex.base import Context, Query
-from sublex.expand.pool import Pool, best, gather, rewritten, spelt, unit
-from sublex.parameters import Component, parameter
+from sublex.expand.documents import Documents, grown, unit
+from sublex.rank.model import Declared, parameter
 
-WORD = re.compile("[a-z]{2,}")
-# Less than this is rounding.
+LETTERS = re.compile("[a-z]{2,}")
+# Weights below are rounding.
 LEAST = 1e-8
 
 
 @dataclass(frozen=True)
-class Axiomatic(Component):
-    """H. Fang and C. Zhai, Semantic term matching in axiomatic approaches to information retrieval, SIGIR 2006.
+class Axiomatic(Declared):
+    """H. Fang and C. Zhai, Semantic term matching in axiomatic approaches to information retrieval, SIGIR 2006; Anserini's defaults.
 
-    Defaults as Anserini (R = 20, N = 30, M = 20). The drawing depends on seed and query, not on what was asked before.
+    The first r documents and (n - 1) r others chosen by chance are the pool, in which the mutual information of two terms' presence
+    is taken. A query term weighs its idf; it adds to another that, times beta, times their information relative to its own.
     """
 
-    docs: int = parameter(20, "how many of the first documents to look at", (1, 1000))
-    times: int = parameter(30, "how many times as many documents to look at, the others drawn at random", (1, 1000))
-    terms: int = parameter(20, "how many terms to take", (1, 1000))
-    beta: float = parameter(0.4, "the greatest similarity of two different words", (0, 1))
-    seed: int = parameter(42, "of the random numbers", (0, 2**63))
+    r: int = parameter(20, "how many documents are looked at", (1, 10_000))
+    n: int = parameter(30, "how many times as many the pool has", (1, 1000))
+    m: int = parameter(20, "how many terms it gives, the query's own counted", (1, 10_000))
+    beta: float = parameter(0.4, "the weight of new terms", (0, 1000))
+    seed: int = parameter(42, "chooses the other documents", (0, 2**32 - 1))
+    filter: bool = parameter(True, "whether only words of two or more letters a-z are taken")
+
+    @property
+    def docs(self) -> int:
+        """How many documents are looked at."""
+        return self.r
 
     def expand(self, query: Query, context: Context) -> Query:
-        own = unit(query.weights(), 1)
-        first = context.docs[: self.docs]
-        if not len(first) or not own:
+        asked = unit(query.weights(), 1)
+        known = {term: n for term, n in zip(asked, context.numbers([*asked]), strict=True) if n >= 0}
+        if not len(context.docs) or not known:
             return query
-        pool = gather(context, np.concatenate([first, self._others(own, context, first)]))
-        pool = pool.keep(spelt(context, pool.terms, WORD))
-        known = {term: n for term, n in zip(own, context.numbers(list(own)), strict=True) if n >= 0}
-        rarity = np.log((1 + context.collection.docs) / context.stats(np.array([*known.values()], np.int64)).df)
-        asked = {term: own[term] * idf for term, idf in zip(known, rarity.tolist(), strict=True)}
-        weights = np.zeros(len(pool.terms))
+        found = Documents.of(context, self._pool(asked, context))
+        found = found.spelt(context, LETTERS) if self.filter else found
+        idf = np.log((1 + context.collection.docs) / context.stats(np.array([*known.values()])).df)
+        own = {term: asked[term] * rarity for term, rarity in zip(known, idf.tolist(), strict=True)}
+        weights = np.zeros(len(found.terms))
         for term, number in known.items():
-            at = np.flatnonzero(pool.terms == number)
+            at = np.flatnonzero(found.terms == number)
             if len(at) and own[term] > 0:
-                weights += asked[term] * self._similarity(pool, int(at[0]))
-        added = best(context, pool, np.where(weights > LEAST, weights, 0), self.terms)
-        return rewritten(query, {t: w for t, w in asked.items() if t not in added}, added, "Axiomatic")
+                weights += own[term] * self._similarity(found, int(at[0]))
+        added = found.best(context, np.where(weights > LEAST, weights, 0), self.m)
+        return grown(query, {t: weight for t, weight in own.items() if t not in added}, added, "Axiomatic")
 
-    def _similarity(self, pool: Pool, at: int) -> np.ndarray:
-        """How alike each term is to the one at a place: 1 to itself, at most beta to another."""
-        docs = np.zeros(len(pool.lengths), bool)
-        docs[pool.docs[pool.places == at]] = True
-        both = pool.by_term(docs[pool.docs].astype(np.float64))
-        told = information(pool.by_term(), both[at], both, len(np.unique(pool.docs)))
-        alike = self.beta * told / told[at] if told[at] > 0 else np.zeros(len(told))
+    def _pool(self, asked: Iterable[str], context: Context) -> np.ndarray:
+        """The first documents, and others; the same for the same words, whatever was asked before."""
+        first, live = context.docs[: self.r], context.live
+        key = xxhash.xxh3_64_intdigest("\n".join(sorted(asked)).encode("utf-8", "surrogatepass"))
+        chance = np.random.Generator(np.random.Philox(key=np.array([self.seed, key], np.uint64)))
+        drawn = live[chance.choice(len(live), min(self.n * self.r, len(live)), replace=False)]
+        others = drawn[~np.isin(drawn, first)]
+        return np.concatenate([first, others[: max(self.n * self.r - len(first), 0)]])
+
+    def _similarity(self, found: Documents, at: int) -> np.ndarray:
+        """How alike each term is to the one at a place: 1 to itself, beta at most to another."""
+        inside = np.zeros(len(found.lengths))
+        inside[found.rows[found.places == at]] = 1
+        both = found.by_term(inside[found.rows])
+        shared = _information(both, found.by_term(), both[at], len(np.unique(found.rows)))
+        alike = self.beta * shared / shared[at] if shared[at] > 0 else np.zeros(len(shared))
         alike[at] = 1
         return alike
 
-    def _others(self, own: Iterable[str], context: Context, first: np.ndarray) -> np.ndarray:
-        """Documents drawn at random, without the first ones."""
-        key = xxhash.xxh64_intdigest("\n".join(sorted(own)).encode("utf-8", "surrogatepass"))
-        generator = np.random.Generator(np.random.Philox(key=np.array([self.seed, key], np.uint64)))
-        everything = context.everything
-        wanted = min(self.docs * self.times, len(everything))
-        drawn = everything[generator.choice(len(everything), wanted, replace=False)]
-        return drawn[~np.isin(drawn, first)][: max(self.docs * self.times - len(first), 0)]
 
-
-def information(x: np.ndarray, y: float, both: np.ndarray, n: int) -> np.ndarray:
-    """What it tells of a document's having one term whether it has another: x, y and both of n documents have them."""
-    told = np.zeros(len(x))
-    for joint, one, other in (
-        (both, x, y),
-        (x - both, x, n - y),
-        (y - both, n - x, y),
-        (n - x - y + both, n - x, n - y),
+def _information(both: np.ndarray, each: np.ndarray, other: float, size: int) -> np.ndarray:
+    """The mutual information of two terms' presence, given in how many of `size` documents each and both stand."""
+    total = np.zeros(len(both))
+    for joint, one, two in (
+        (both, each, other),
+        (each - both, each, size - other),
+        (other - both, size - each, other),
+        (size - each - other + both, size - each, size - other),
     ):
-        some = joint > 0
-        told[some] += joint[some] / n * np.log(joint[some] * n / (one[some] * other))
-    return told
+        known = joint > 0
+        total[known] += joint[known] / size * np.log(joint[known] * size / (one[known] * two))
+    return total
 
 
 MODELS = (Axiomatic,)

@@ -1,57 +1,60 @@
-"""Relevance models: the words of the first documents, weighted by how well these match."""
+"""Relevance models."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from sublex.base import Context, Query
-from sublex.expand.pool import Pool, best, gather, rare, rewritten, spelt, unit
-from sublex.parameters import Component, parameter
-
-WORD = re.compile("[a-z0-9]{2,20}")
+from sublex.expand.documents import COMMON, ORDINARY, Documents, grown, unit
+from sublex.rank.model import Declared, parameter
 
 
 @dataclass(frozen=True)
-class RM3(Component):
-    """N. Abdul-Jaleel et al., UMass at TREC 2004: novelty and HARD, after V. Lavrenko and W. B. Croft, SIGIR 2001.
+class RM3(Declared):
+    """N. Abdul-Jaleel et al., UMass at TREC 2004: Novelty and HARD; computed as Anserini's Rm3Reranker does, whose defaults these are.
 
-    Defaults and details as Anserini; `variant=terrier` estimates as Terrier's, whose defaults are 3 documents and an original of 0.6.
+    The terms of each document, the `terms` heaviest of them, share its weight, which is its score. Terrier, by `variant=terrier`, leaves
+    a document all its terms that two documents of the collection hold, and weighs it by the exponential of its score.
     """
 
-    docs: int = parameter(10, "how many of the first documents to look at", (1, 1000))
-    terms: int = parameter(10, "how many of their terms to take", (1, 1000))
-    original: float = parameter(0.5, "the share of the query as it was", (0, 1))
-    common: float = parameter(0.1, "terms in a greater share of the collection are left out", (0, 1))
+    docs: int = parameter(10, "how many documents are looked at", (1, 10_000))
+    terms: int = parameter(10, "how many terms they give", (1, 10_000))
+    original: float = parameter(0.5, "the weight of the query as it was", (0, 1))
+    common: float = parameter(COMMON, "terms in a greater share of all documents are left out", (0, 1))
+    filter: bool = parameter(True, "whether only words of 2 to 20 letters a-z and digits are taken")
     variant: str = parameter("anserini", "whose estimate", ("anserini", "terrier"))
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.variant == "terrier":
+            self.refuse("filter", beside="to variant=terrier")
+
     def expand(self, query: Query, context: Context) -> Query:
-        pool = gather(context, context.docs[: self.docs])
+        found = Documents.of(context, context.docs[: self.docs])
         scores = context.scores[: self.docs].astype(np.float64)
         estimate = self._terrier if self.variant == "terrier" else self._anserini
-        model = unit(best(context, *estimate(pool, scores, context), self.terms), 1)
+        found, weights = estimate(context, found, scores)
+        model = unit(found.best(context, weights, self.terms), 1)
         if not model:
             return query
-        kept = {term: self.original * weight for term, weight in unit(query.weights(), 1).items()}
-        added = {term: (1 - self.original) * weight for term, weight in model.items() if self.original < 1}
-        return rewritten(query, kept, added, "RM3")
+        own = {term: self.original * weight for term, weight in unit(query.weights(), 1).items()}
+        added = {term: (1 - self.original) * weight for term, weight in model.items()}
+        return grown(query, own, added, "RM3")
 
-    def _anserini(self, pool: Pool, scores: np.ndarray, context: Context) -> tuple[Pool, np.ndarray]:
-        """Plain words only; each document is its most frequent terms, and counts by its score."""
-        pool = pool.keep(rare(context, pool.terms, self.common))
-        pool = pool.keep(spelt(context, pool.terms, WORD)).first(self.terms)
-        # Where a score is not above 0, scores are no weights: the documents count alike.
-        weights = scores if len(scores) and scores.min() > 0 else np.ones(len(scores))
-        return pool, pool.by_term(pool.tfs / pool.by_doc(pool.tfs)[pool.docs] * weights[pool.docs])
+    def _anserini(self, context: Context, found: Documents, scores: np.ndarray) -> tuple[Documents, np.ndarray]:
+        found = found.uncommon(context, self.common)
+        found = (found.spelt(context, ORDINARY) if self.filter else found).heaviest(self.terms)
+        # Scores that are not all above 0 are no weights: then the documents count alike.
+        weights = scores if (scores > 0).all() else np.ones(len(scores))
+        return found, found.by_term((weights / np.maximum(found.by_row(found.tfs), 1))[found.rows] * found.tfs)
 
-    def _terrier(self, pool: Pool, scores: np.ndarray, context: Context) -> tuple[Pool, np.ndarray]:
-        """Terms of two documents or more; all of a document counts, by the exponential of its score."""
-        df = context.stats(pool.terms).df
-        pool = pool.keep((df >= 2) & (df < int(self.common * context.collection.docs)))
+    def _terrier(self, context: Context, found: Documents, scores: np.ndarray) -> tuple[Documents, np.ndarray]:
+        df = context.stats(found.terms).df
+        found = found.only((df >= 2) & (df < int(self.common * context.collection.docs)))
         weights = np.exp(scores - scores.max(initial=-np.inf))
-        return pool, pool.by_term(pool.tfs / pool.lengths[pool.docs] * weights[pool.docs])
+        return found, found.by_term((weights / np.maximum(found.lengths, 1))[found.rows] * found.tfs)
 
 
 MODELS = (RM3,)

@@ -103,14 +103,16 @@ def _(stage: Normalise, work: Work, doc: int) -> Explanation:
 @explain.register
 def _(stage: Blend, work: Work, doc: int) -> Explanation:
     hits = stage.parts[0][1].inner.found(work)[0]
+    label = f"blend over {len(hits):,} candidates"
+    if not _place(hits, doc):
+        shown = tuple(explain(part.inner, work, doc)._replace(kind="evidence") for _, part in stage.parts)
+        return Explanation(float(NO_OPINION), f"{label}, which this document is not among", "sum", shown)
     parts = []
     for number, (weight, part) in enumerate(stage.parts):
         raw = part.inner.scores(work, [hits.docs])[0] if number else hits.scores
         scaled = _scaled(part, work, doc, hits.docs, raw)
-        parts.append(
-            Explanation(weight * scaled.value, f"{weight:g} times", "product", (Explanation(weight, "weight"), scaled))
-        )
-    label = f"blend over {len(hits):,} candidates" + ("" if _place(hits, doc) else ", which this document is not among")
+        factor = Explanation(weight, "weight")
+        parts.append(Explanation(weight * scaled.value, f"{weight:g} times", "product", (factor, scaled)))
     return Explanation(sum(part.value for part in parts), label, "sum", tuple(parts))
 
 
@@ -120,7 +122,8 @@ def _scaled(part: Normalise, work: Work, doc: int, docs: np.ndarray, raw: np.nda
     inner = explain(part.inner, work, doc)
     at = np.flatnonzero(docs == doc)
     if not len(at):
-        return Explanation(float(NO_OPINION), f"{name}, which this document is not among", "scaled", (inner,))
+        shown = (inner._replace(kind="evidence"),)
+        return Explanation(float(NO_OPINION), f"{name}, which this document is not among", "scaled", shown)
     filled = with_opinion(raw)
     values = part.normaliser(filled)
     if raw[at[0]] == NO_OPINION:

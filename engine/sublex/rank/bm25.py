@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.parameters import parameter
-from sublex.rank.model import Formula, Model, frequency, product, rarity
+from sublex.rank.model import Formula, Model, frequency, parameter, product, rarity
 
 
 class Variant(NamedTuple):

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.parameters import parameter
-from sublex.rank.model import Model, leaf, total
+from sublex.rank.model import Model, leaf, parameter, total
 
 MEASURES = {
     "standardized": (lambda tf, e: (tf - e) / np.sqrt(e), "(tf - e) / sqrt(e)"),

@@ -25,8 +25,8 @@ class Feedback:
         return self.hits.index.statistics
 
     @property
-    def everything(self) -> np.ndarray:
-        """All documents of the index that are not deleted."""
+    def live(self) -> np.ndarray:
+        """All documents of the index."""
         return self.hits.index.corpus.docs
 
     def vectors(self, docs: np.ndarray) -> list[Vector]:

@@ -84,9 +84,13 @@ class Impacts:
         # The statistics of terms that only deleted documents hold are 0, which no ranker need bear.
         df, cf = (np.repeat(np.maximum(values[terms], 1), counts) for values in self.term)
         doc = DocStats(self.length[docs], self.unique[docs], norm)
-        with np.errstate(all="ignore"):
-            found = np.asarray(self.ranker.score(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection))
-            impacts = found.astype(np.float32)
+        try:
+            with np.errstate(all="ignore"):
+                found = np.asarray(self.ranker.score(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection))
+                impacts = found.astype(np.float32)
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise PluginError(f"The ranker {self.ranker} failed ({what}); nothing was ranked by it.") from error
         if found.shape != docs.shape or not np.isfinite(impacts).all():
             what = f"shape {found.shape}" if found.shape != docs.shape else "a score that is not a finite number"
             raise PluginError(f"The ranker {self.ranker} gave {what}; nothing was ranked by it.")

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.parameters import parameter
-from sublex.rank.model import LOG2_E, Model, frequency, of_parts, rarity
+from sublex.rank.model import LOG2_E, Model, frequency, of_parts, parameter, rarity
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.parameters import parameter
-from sublex.rank.model import Model, commonness, frequency, leaf, of_parts, total
+from sublex.rank.model import Model, commonness, frequency, leaf, of_parts, parameter, total
 
 COLLECTION = {
     "lucene": (lambda term, collection: (term.cf + 1) / (collection.tokens + 1), "p = (cf + 1) / (tokens + 1)"),

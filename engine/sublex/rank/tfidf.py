@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.parameters import parameter
-from sublex.rank.model import Model, frequency, product, rarity
+from sublex.rank.model import Model, frequency, parameter, product, rarity
 from sublex.rank.smart import Scheme
 
 

@@ -1,0 +1,260 @@
+"""Retrieval: what comes back is what the exhaustive definition says, in ranks and in scores."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import naive
+import numpy as np
+import pytest
+import strategies
+from child import run
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sublex
+from sublex.base import DocStats, Document, Ranker, Statistics, TermStats
+from sublex.errors import PluginError, SublexError
+from sublex.rank import kernels, stored
+from sublex.rank.bm25 import BM25
+from sublex.rank.coordinate import CoordinateMatch
+from sublex.rank.dfr import PL2
+from sublex.rank.search import Searcher
+from sublex.rank.tfidf import TFIDF
+
+WORDS = [f"w{k}" for k in range(40)]
+
+
+class Moody(Ranker):
+    """Scores of any sign, many of them equal, some of them zero."""
+
+    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        return np.round(3 * np.sin(tf + doc.length + term.df)) / 2 * -1.0
+
+
+RANKERS = {
+    "BM25": BM25(),
+    "PL2": PL2(),
+    "levels": CoordinateMatch(),
+    "moody": Moody(),
+    "cosine": TFIDF(smart="lnc.ltc"),
+}
+
+
+def texts(number: int, seed: int, words: int = 30) -> list[str]:
+    chance = random.Random(seed)
+    odds = [1 / (k + 1) for k in range(len(WORDS))]
+    return [" ".join(chance.choices(WORDS, odds, k=chance.randint(0, words))) for _ in range(number)]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory):
+    """Three segments with deleted documents, some of a segment's terms in no live document."""
+    made = sublex.build(
+        [Document(f"d{k}", text) for k, text in enumerate(texts(300, 1))], tmp_path_factory.mktemp("search") / "index"
+    )
+    made.add([Document(f"é{k}", text) for k, text in enumerate(texts(200, 2))])
+    made.add([Document("x", "unique w1"), Document("y", "w1 w1")])
+    made.delete(["x", *(f"d{k}" for k in range(0, 300, 7))])
+    return made
+
+
+queries = st.dictionaries(
+    st.sampled_from([*WORDS, "unique", "absent"]), st.sampled_from([1.0, 1.0, 2.0, 0.5, -1.0, 0.0, 3.25]), max_size=6
+)
+
+
+def check(searcher: Searcher, query: Mapping[str, float], k: int) -> None:
+    hits = searcher.search(query, k)
+    docs, scores = naive.retrieve(searcher.index, searcher.ranker, query, k)
+    assert hits.docs.tolist() == docs
+    assert hits.scores.tolist() == scores
+
+
+@pytest.mark.parametrize("name", RANKERS)
+@given(query=queries, k=st.sampled_from([1, 2, 9, 10, 11, 50, 1000, 5000]))
+@settings(max_examples=60)
+def test_the_best_documents_are_those_of_the_definition(index, name, query, k):
+    check(Searcher(index, RANKERS[name]), query, k)
+
+
+@given(documents=strategies.collections(1, 8), more=strategies.collections(0, 4), data=st.data())
+@settings(max_examples=40)
+def test_odd_documents_are_ranked_as_the_definition_says(tmp_path_factory, documents, more, data):
+    index = sublex.build(documents, tmp_path_factory.mktemp("odd") / "index", workers=1)
+    held = {document.docno for document in documents}
+    if fresh := [document for document in more if document.docno not in held]:
+        index.add(fresh, workers=1)
+    terms = [term.term for term in index.terms()] or ["none"]
+    query = data.draw(st.dictionaries(st.sampled_from(terms), st.sampled_from([1.0, 2.0, -0.5]), max_size=5))
+    check(Searcher(index, data.draw(st.sampled_from([*RANKERS.values()]))), query, data.draw(st.integers(1, 12)))
+
+
+@given(asked=st.lists(queries, max_size=8), k=st.integers(1, 30), workers=st.integers(1, 3))
+@settings(max_examples=30)
+def test_many_queries_give_what_each_gives_alone(index, asked, k, workers):
+    searcher = Searcher(index, BM25())
+    for query, hits in zip(asked, searcher.batch(asked, k, workers), strict=True):
+        alone = searcher.search(query, k)
+        assert (hits.docs.tolist(), hits.scores.tolist()) == (alone.docs.tolist(), alone.scores.tolist())
+
+
+def test_repeated_words_count_and_unknown_ones_do_not(index):
+    searcher = Searcher(index, BM25())
+    twice = searcher.search(["w3", "w3", "absent"], 20)
+    check(searcher, {"w3": 2.0}, 20)
+    assert twice.scores.tolist() == searcher.search({"w3": 2.0}, 20).scores.tolist()
+    assert len(searcher.search([], 5)) == len(searcher.search(["absent"], 5)) == 0
+
+
+@pytest.mark.parametrize("name", RANKERS)
+@given(query=queries, data=st.data())
+@settings(max_examples=30)
+def test_rescoring_gives_the_scores_of_retrieval(index, name, query, data):
+    searcher = Searcher(index, RANKERS[name])
+    docs = np.array(data.draw(st.lists(st.integers(0, int(index.bases[-1]) - 1), max_size=40)), np.int32)
+    docs = docs[[not index.place(doc)[0].dead[index.place(doc)[1]] for doc in docs.tolist()]] if len(docs) else docs
+    everything = searcher.search(query, 5000)
+    known = dict(zip(everything.docs.tolist(), everything.scores.tolist(), strict=True))
+    found = searcher.scores([query, {}], [docs, docs])
+    assert found[0].tolist() == [known.get(doc, -np.inf) for doc in docs.tolist()]
+    assert found[1].tolist() == [-np.inf] * len(docs)
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory):
+    """More documents than three windows hold, in two segments."""
+    chance = random.Random(3)
+    common = ["the", *WORDS[:6]]
+
+    def made(first: int, number: int) -> list[Document]:
+        return [
+            Document(f"n{k}", " ".join([chance.choice(WORDS), *chance.choices(common, k=chance.randint(1, 4))]))
+            for k in range(first, first + number)
+        ]
+
+    index = sublex.build(made(0, 3 * kernels.WINDOW), tmp_path_factory.mktemp("wide") / "index", store="none")
+    index.add(made(3 * kernels.WINDOW, kernels.WINDOW + 5))
+    return index
+
+
+@pytest.mark.parametrize("k", [1, 10, 11, 100, 999, 1000, 1001, 70_000])
+@pytest.mark.parametrize("name", ["BM25", "PL2", "moody"])
+def test_windows_and_segments_leave_no_seam(wide, name, k):
+    searcher = Searcher(wide, RANKERS[name])
+    for query in ({"w1": 1.0, "w20": 1.0}, {"w0": 1.0, "w2": 2.0, "w39": 0.5}, {"w5": 1.0, "w4": -1.0}):
+        check(searcher, query, k)
+
+
+def test_ties_at_the_last_rank_go_to_the_higher_docno(tmp_path):
+    docnos = ["a", "b", "B", "é", "aa", "10", "9"]
+    index = sublex.build([Document(docno, "whale") for docno in docnos[:4]], tmp_path / "index")
+    index.add([Document(docno, "whale") for docno in docnos[4:]])
+    best = sorted(docnos, key=str.encode, reverse=True)
+    assert [Searcher(index, BM25()).search(["whale"], k).docnos for k in range(1, 8)] == [best[:k] for k in range(1, 8)]
+
+
+@pytest.mark.parametrize("name", ["cranfield"])
+def test_real_queries_are_ranked_as_the_definition_says(collections, tmp_path, name):
+    index = sublex.build(collections / name / "docs.trec", tmp_path / "index", store="none")
+    for topic in sublex.read_topics(collections / name / "topics.trec")[:12]:
+        for ranker in ("BM25", "PL2", "DirichletLM", "TFIDF", "DPH", "LGD"):
+            check(index.searcher(ranker), index.query(topic.text).weights(), 20)
+
+
+# Rankers that break their contract.
+
+
+class Broken(Ranker):
+    def __init__(self, how: str):
+        self.how = how
+
+    def __str__(self) -> str:
+        return "Broken"
+
+    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        if self.how == "raises":
+            raise ZeroDivisionError("division by zero")
+        values = {"nan": np.nan, "inf": np.inf, "huge": 1e300}
+        return tf[:-1] if self.how == "shape" else np.where(tf > 0, values[self.how], tf)
+
+
+@pytest.mark.parametrize("how", ["nan", "inf", "huge", "shape", "raises"])
+def test_a_ranker_that_breaks_its_contract_is_named_in_one_sentence(index, how):
+    with pytest.raises(PluginError, match=r"^The ranker Broken .*\.$"):
+        Searcher(index, Broken(how)).search(["w1"])
+
+
+# Impacts on disk.
+
+
+@pytest.fixture
+def small(tmp_path: Path):
+    index = sublex.build([Document(f"d{k}", text) for k, text in enumerate(texts(60, 5))], tmp_path / "index")
+    index.add([Document(f"e{k}", text) for k, text in enumerate(texts(30, 6))])
+    return index
+
+
+def answers(index) -> list[list[float]]:
+    return [index.searcher("BM25").search([word], 10).scores.tolist() for word in WORDS]
+
+
+def test_stored_impacts_give_what_computed_ones_give(small):
+    before = answers(small)
+    small.store_impacts(["BM25", "PL2(c=7)"])
+    again = sublex.open(small.path)
+    assert answers(again) == before
+    assert all(impacts._kept for impacts in again.searcher("BM25").impacts)
+    assert not any(impacts._kept for impacts in again.searcher("BM25(b=0.1)").impacts)
+    assert again.fingerprint == small.fingerprint
+
+
+def test_stored_impacts_follow_the_index(small):
+    small.store_impacts(["BM25"])
+    for change in (
+        lambda: small.add([Document("new", "w1 w1 w2")]),
+        lambda: small.delete(["d1", "e3"]),
+        lambda: small.merge(),
+    ):
+        change()
+        again = sublex.open(small.path)
+        assert all(impacts._kept for impacts in again.searcher("BM25").impacts)
+        for word in WORDS:
+            check(again.searcher("BM25"), {word: 1.0}, 10)
+    kept = {path.name.split("-")[0] for path in (small.path / stored.DERIVED).iterdir()}
+    assert kept == {"documents", "impacts", "declared.json"}
+    small.store_impacts([])
+    assert not (small.path / stored.DERIVED).exists()
+
+
+def _damaged(root: Path, expected: list[list[float]]) -> None:
+    try:
+        assert answers(sublex.open(root)) == expected
+    except SublexError as error:
+        assert "derived" in str(error)
+
+
+def test_damaged_impacts_give_an_error_or_the_right_answer_never_a_crash(small):
+    expected = answers(small)
+    small.store_impacts(["BM25"])
+    chance = random.Random(8)
+    for path in sorted((small.path / stored.DERIVED).rglob("*")):
+        if not path.is_file():
+            continue
+        whole = path.read_bytes()
+        for at in {0, len(whole) - 1, *(chance.randrange(len(whole)) for _ in range(6))}:
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ (1 << chance.randrange(8))]) + whole[at + 1 :])
+            ended = run(partial(_damaged, small.path, expected))
+            assert ended.error is None, f"{path.name} at {at}: {ended}"
+        path.write_bytes(whole[:-1])
+        assert run(partial(_damaged, small.path, expected)).error is None
+        path.write_bytes(whole)
+
+
+def test_what_is_not_a_single_ranker_has_no_impacts(small):
+    for expression in ("BM25 + PL2", "BM25 >> RM3 >> BM25", "RM3"):
+        with pytest.raises(SublexError):
+            small.store_impacts([expression])
