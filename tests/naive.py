@@ -900,7 +900,7 @@ def axiomatic(
             for other in holders:
                 shared = mutual_information(holders[term], holders[other], docs) / itself if itself > 0 else 0.0
                 weights[other] += weight * (1.0 if other == term else beta * shared)
-    new = heaviest({term: weight for term, weight in weights.items() if weight > 1e-8}, number)
+    new = heaviest({term: round(weight, 9) for term, weight in weights.items()}, number)
     return dict.fromkeys(query, 0.0) | own | new if own else dict(query)
 
 

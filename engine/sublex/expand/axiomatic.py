@@ -14,8 +14,8 @@ from sublex.expand.documents import Documents, grown, unit
 from sublex.rank.model import Declared, parameter
 
 LETTERS = re.compile("[a-z]{2,}")
-# Weights below are rounding.
-LEAST = 1e-8
+# Weights that differ by less differ by rounding.
+DECIMALS = 9
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Axiomatic(Declared):
             at = np.flatnonzero(found.terms == number)
             if len(at) and own[term] > 0:
                 weights += own[term] * self._similarity(found, int(at[0]))
-        added = found.best(context, np.where(weights > LEAST, weights, 0), self.m)
+        added = found.best(context, weights.round(DECIMALS), self.m)
         return grown(query, {t: weight for t, weight in own.items() if t not in added}, added, "Axiomatic")
 
     def _pool(self, asked: Iterable[str], context: Context) -> np.ndarray:
