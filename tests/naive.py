@@ -435,6 +435,8 @@ def bm25_weight(
     if variant == "plus":
         lifted = (k1 + 1) * f.tf / (k + f.tf) + (1 if delta is None else delta)
         return math.log((f.docs + 1) / f.df) * lifted
+    if variant == "tf":
+        return f.tf / (k + f.tf)
     if variant in ("lucene", "robertson"):
         return (math.log(1 + rsj) if variant == "lucene" else math.log(rsj)) * f.tf / (k + f.tf)
     idf = {"terrier": math.log2(rsj), "pisa": max(1e-6, math.log(rsj)), "atire": math.log(f.docs / f.df)}[variant]
@@ -749,45 +751,178 @@ def vector(index: Any, docno: str) -> dict[str, int]:
     return Counter(index.analyze(index.document(docno).contents))
 
 
-def rm3(index: Any, query: Mapping[str, float], hits: Any, number: int, original: float) -> dict[str, float]:
+# Expanders: what feedback makes of a query, given the bags of words of the collection by docno, and the hits, best first.
+
+Bags = Mapping[str, Mapping[str, int]]
+
+
+def occurrences(bags: Bags, term: str) -> tuple[int, int]:
+    """Of a term: in how many documents, and how often."""
+    return sum(term in bag for bag in bags.values()), sum(bag.get(term, 0) for bag in bags.values())
+
+
+def heaviest(weights: Mapping[str, float], number: int) -> dict[str, float]:
+    """The terms with the highest weights above 0; those that differ by rounding only in the order of their bytes."""
+    positive = {term: weight for term, weight in weights.items() if weight > 0}
+    return dict(sorted(positive.items(), key=lambda item: (-round(item[1], 9), item[0].encode()))[:number])
+
+
+def normed(weights: Mapping[str, float], power: int = 1) -> dict[str, float]:
+    """Weights divided by their L1 or L2 norm."""
+    norm = sum(abs(weight) ** power for weight in weights.values()) ** (1 / power)
+    return {term: weight / norm if norm else weight for term, weight in weights.items()}
+
+
+def together(*vectors: Mapping[str, float]) -> dict[str, float]:
+    """The sum of vectors."""
+    return {term: sum(v.get(term, 0.0) for v in vectors) for term in dict.fromkeys(t for v in vectors for t in v)}
+
+
+def times(factor: float, weights: Mapping[str, float]) -> dict[str, float]:
+    """A vector made longer."""
+    return {term: factor * weight for term, weight in weights.items()}
+
+
+def rm3(
+    bags: Bags, query: Mapping[str, float], hits: Iterable[Any], number: int, original: float, variant: str = "anserini"
+) -> dict[str, float]:
     """The relevance model of the hits, interpolated with the query."""
+    hits = list(hits)
+    best = max((hit.score for hit in hits), default=0.0)
+    counted = all(hit.score > 0 for hit in hits)
     model: dict[str, float] = defaultdict(float)
     for hit in hits:
-        terms = {
-            t: tf
-            for t, tf in vector(index, hit.docno).items()
-            if re.fullmatch("[a-z0-9]{2,20}", t) and index.term(t).df <= 0.1 * len(index)
-        }
-        kept = dict(sorted(terms.items(), key=lambda item: (-item[1], item[0]))[:number])
-        for term, tf in kept.items():
-            model[term] += hit.score * tf / sum(kept.values())
-    best = dict(sorted(model.items(), key=lambda item: (-round(item[1], 9), item[0]))[:number])
-    if not best or not query:
-        return dict(query)
-    new = {term: (1 - original) * weight / sum(best.values()) for term, weight in best.items()}
-    own = {term: original * weight / sum(query.values()) for term, weight in query.items()}
-    return {term: own.get(term, 0.0) + new.get(term, 0.0) for term in [*own, *new]}
-
-
-def divergence(index: Any, how: str, query: Mapping[str, float], hits: Any, number: int) -> dict[str, float]:
-    """Bo1 or KL over the hits as one bag of words; terms of two documents at least, where there are two."""
-    bags = [vector(index, hit.docno) for hit in hits]
-    size = sum(sum(bag.values()) for bag in bags)
-    weights: dict[str, float] = {}
-    for term in {term for bag in bags for term in bag}:
-        if sum(term in bag for bag in bags) < min(2, len(bags)):
-            continue
-        tf, cf = sum(bag[term] for bag in bags), index.term(term).cf
-        if how == "Bo1":
-            p = cf / len(index)
-            weights[term] = tf * math.log2((1 + p) / p) + math.log2(1 + p)
+        bag, share = bags[hit.docno], len(bags) / 10
+        if variant == "terrier":
+            kept = {t: tf for t, tf in bag.items() if 2 <= occurrences(bags, t)[0] < int(share)}
+            weight, size = math.exp(hit.score - best), sum(bag.values())
         else:
-            weights[term] = max(tf / size * math.log2(tf / size / (cf / index.statistics.tokens)), 0.0)
-    positive = {term: weight for term, weight in weights.items() if weight > 0}
-    best = dict(sorted(positive.items(), key=lambda item: (-round(item[1], 9), item[0]))[:number])
-    if not best or not query:
-        return dict(query)
-    top, most = max(best.values()), max(query.values())
-    return {
-        t: query.get(t, 0.0) / most + best.get(t, 0.0) / top for t in [*query, *(t for t in best if t not in query)]
+            plain = {t for t in bag if re.fullmatch("[a-z0-9]{2,20}", t) and occurrences(bags, t)[0] <= share}
+            kept = heaviest({t: bag[t] for t in plain}, number)
+            weight, size = hit.score if counted else 1.0, sum(kept.values())
+        for term, tf in kept.items():
+            model[term] += weight * tf / size
+    new = heaviest(normed(model), number)
+    return together(times(original, normed(query)), times(1 - original, normed(new))) if new else dict(query)
+
+
+def divergence(
+    bags: Bags,
+    how: str,
+    query: Mapping[str, float],
+    hits: Iterable[Any],
+    number: int,
+    beta: float | None = None,
+    least: int = 2,
+) -> dict[str, float]:
+    """Bo1 or KL over the hits as one bag of words, as Terrier adds it to the query."""
+    found = [bags[hit.docno] for hit in hits]
+    size, tokens = (sum(sum(bag.values()) for bag in some) for some in (found, bags.values()))
+
+    def weigh(tf: int, cf: int) -> float:
+        if how == "KL":
+            return max(tf / size * math.log2((tf / size) / (cf / tokens)), 0.0)
+        rate = cf / len(bags)
+        return tf * math.log2((1 + rate) / rate) + math.log2(1 + rate)
+
+    tfs = sum(map(Counter, found), Counter())
+    weights = {
+        term: weigh(tf, occurrences(bags, term)[1])
+        for term, tf in tfs.items()
+        if term in query or sum(term in bag for bag in found) >= min(least, len(found))
     }
+    if not any(weights.values()):
+        return dict(query)
+    top = next(iter(heaviest(weights, 1)))
+    scale = 1 / weigh(tfs[top], tfs[top]) if beta is None else beta / weights[top]
+    chosen = weights if number else {term: weight for term, weight in weights.items() if term in query}
+    new = heaviest(times(scale, chosen), max(number, len(query)))
+    return together(times(1 / (max(map(abs, query.values()), default=0) or 1), query), new)
+
+
+def rocchio(
+    bags: Bags,
+    query: Mapping[str, float],
+    first: Iterable[Any],
+    last: Iterable[Any],
+    number: int,
+    alpha: float = 1.0,
+    beta: float = 0.75,
+    gamma: float = 0.15,
+) -> dict[str, float]:
+    """The query moved towards the mean of some hits and away from that of others; no further than 0."""
+
+    def mean(hits: Iterable[Any]) -> dict[str, float]:
+        vectors = []
+        for hit in hits:
+            bag = bags[hit.docno]
+            plain = {t for t in bag if 2 <= len(t) <= 20 and occurrences(bags, t)[0] / len(bags) <= 0.1}
+            vectors.append(normed({t: bag[t] for t in plain}, 2))
+        return normed(heaviest(normed(together(*vectors)), number), 2)
+
+    towards, away, own = mean(first), mean(last), times(alpha, normed(query, 2))
+    if not towards and not away:
+        return dict(query)
+    moved = together(own, times(beta, towards), times(-gamma, away))
+    return {t: w if w > 0 else min(own[t], 0.0) for t, w in moved.items() if w > 0 or t in query}
+
+
+def mutual_information(x: set[str], y: set[str], docs: set[str]) -> float:
+    """Of the presence of two terms, given the documents that hold them."""
+    total = 0.0
+    for one in (x, docs - x):
+        for other in (y, docs - y):
+            if one & other:
+                joint = len(one & other) / len(docs)
+                total += joint * math.log(joint / (len(one) / len(docs)) / (len(other) / len(docs)))
+    return total
+
+
+def axiomatic(
+    bags: Bags, query: Mapping[str, float], pool: Iterable[str], number: int, beta: float = 0.4
+) -> dict[str, float]:
+    """Fang and Zhai 2006: terms by their mutual information with those of the query, over a pool of documents."""
+    holders: dict[str, set[str]] = defaultdict(set)
+    for docno in pool:
+        for term in bags[docno]:
+            if re.fullmatch("[a-z]{2,}", term):
+                holders[term].add(docno)
+    docs = {docno for held in holders.values() for docno in held}
+    own = {
+        term: weight * math.log((1 + len(bags)) / occurrences(bags, term)[0])
+        for term, weight in normed(query).items()
+        if occurrences(bags, term)[0]
+    }
+    weights: dict[str, float] = defaultdict(float)
+    for term, weight in own.items():
+        if term in holders and weight > 0:
+            itself = mutual_information(holders[term], holders[term], docs)
+            for other in holders:
+                shared = mutual_information(holders[term], holders[other], docs) / itself if itself > 0 else 0.0
+                weights[other] += weight * (1.0 if other == term else beta * shared)
+    new = heaviest({term: round(weight, 9) for term, weight in weights.items()}, number)
+    return dict.fromkeys(query, 0.0) | own | new if own else dict(query)
+
+
+def bm25prf(
+    bags: Bags, query: Mapping[str, float], hits: Iterable[Any], number: int, weight: float = 0.2
+) -> dict[str, float]:
+    """Robertson and Spärck Jones's weights with the hits for relevant documents; new terms chosen as Sakai and Robertson do."""
+    found = [bags[hit.docno] for hit in hits]
+    if not any(found):
+        return dict(query)
+
+    def weigh(term: str, factor: float) -> float:
+        n, r = occurrences(bags, term)[0], sum(term in bag for bag in found)
+        size, rest = len(found), len(bags) - len(found)
+        odds = (r + 0.5) * (rest - n + r + 0.5) / ((n - r + 0.5) * (size - r + 0.5))
+        return max(factor * math.log(odds), 1e-6)
+
+    own = {t: w * weigh(t, 1) if occurrences(bags, t)[0] else 0.0 for t, w in query.items()}
+    often = Counter(term for bag in found for term in bag)
+    merits = {
+        term: weigh(term, weight) * math.log(r)
+        for term, r in often.items()
+        if r > 1 and term not in query and re.fullmatch("[a-z0-9]{2,20}", term) and not term.isdigit()
+    }
+    return own | {term: weigh(term, weight) for term in heaviest(merits, number)}

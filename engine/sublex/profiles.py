@@ -58,7 +58,7 @@ PROFILES = {
             {
                 "BM25": {"k1": 1.2, "b": 0.75, "variant": "terrier", "k3": 8.0},
                 "DirichletLM": {"mu": 2500.0, "variant": "published"},
-                "RM3": {"docs": 3, "terms": 10, "original": 0.6},
+                "RM3": {"docs": 3, "terms": 10, "original": 0.6, "variant": "terrier"},
                 "Rocchio": {"docs": 3, "terms": 10, "beta": 0.4},
                 "Bo1": {"docs": 3, "terms": 10},
                 "KL": {"docs": 3, "terms": 10},

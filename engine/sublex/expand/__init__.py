@@ -8,9 +8,9 @@ sublex_api = 1
 @hookimpl
 def register_expanders(register: Register) -> None:
     """The built-in expanders."""
-    from sublex.expand import axiomatic, divergence, relevance, rocchio
+    from sublex.expand import axiomatic, divergence, prf, relevance, rocchio
     from sublex.rank.model import params
 
-    for family in (relevance, divergence, rocchio, axiomatic):
+    for family in (relevance, divergence, rocchio, axiomatic, prf):
         for model in family.MODELS:
             register(model.__name__, model, params(model))

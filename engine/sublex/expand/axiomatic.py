@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import xxhash
 
 from sublex.base import Context, Query
-from sublex.expand.documents import Documents, best, grown
+from sublex.expand.documents import Documents, grown, unit
 from sublex.rank.model import Declared, parameter
+
+LETTERS = re.compile("[a-z]{2,}")
+# Weights that differ by less differ by rounding.
+DECIMALS = 9
 
 
 @dataclass(frozen=True)
@@ -17,15 +23,15 @@ class Axiomatic(Declared):
     """H. Fang and C. Zhai, Semantic term matching in axiomatic approaches to information retrieval, SIGIR 2006; Anserini's defaults.
 
     The first r documents and (n - 1) r others chosen by chance are the pool, in which the mutual information of two terms' presence
-    is taken; a term's weight is beta times the mean, over the query, of its information relative to the query term's own.
+    is taken. A query term weighs its idf; it adds to another that, times beta, times their information relative to its own.
     """
 
     r: int = parameter(20, "how many documents are looked at", (1, 10_000))
     n: int = parameter(30, "how many times as many the pool has", (1, 1000))
-    m: int = parameter(20, "how many terms they give", (1, 10_000))
+    m: int = parameter(20, "how many terms it gives, the query's own counted", (1, 10_000))
     beta: float = parameter(0.4, "the weight of new terms", (0, 1000))
     seed: int = parameter(42, "chooses the other documents", (0, 2**32 - 1))
-    filter: bool = parameter(True, "whether odd and common terms are left out, as Anserini does")
+    filter: bool = parameter(True, "whether only words of two or more letters a-z are taken")
 
     @property
     def docs(self) -> int:
@@ -33,48 +39,43 @@ class Axiomatic(Declared):
         return self.r
 
     def expand(self, query: Query, context: Context) -> Query:
-        held = query.weights()
-        asked = [
-            (number, weight)
-            for number, weight in zip(context.numbers([*held]), held.values(), strict=True)
-            if number >= 0
-        ]
-        if not len(context.docs) or not asked:
+        asked = unit(query.weights(), 1)
+        known = {term: n for term, n in zip(asked, context.numbers([*asked]), strict=True) if n >= 0}
+        if not len(context.docs) or not known:
             return query
-        pool = self._pool(query, context)
-        found = Documents.of(context, pool)
-        first = found.where(found.rows < min(self.r, len(context.docs)))
-        candidates = np.unique((first.ordinary(context) if self.filter else first).terms)
-        total = np.zeros(len(candidates))
-        for number, weight in asked:
-            rows = found.rows[found.terms == number]
-            own = _information(np.array([len(rows)]), np.array([len(rows)]), len(rows), len(pool))[0]
-            if own > 0:
-                total += weight * self._shared(found, candidates, rows, len(pool)) / own
-        terms, weights = best(candidates, self.beta * total / len(asked), self.m)
-        added = dict(zip(context.names(terms), weights.tolist(), strict=True))
-        return grown(query, held, {term: weight for term, weight in added.items() if term not in held}, "Axiomatic")
+        found = Documents.of(context, self._pool(asked, context))
+        found = found.spelt(context, LETTERS) if self.filter else found
+        idf = np.log((1 + context.collection.docs) / context.stats(np.array([*known.values()])).df)
+        own = {term: asked[term] * rarity for term, rarity in zip(known, idf.tolist(), strict=True)}
+        weights = np.zeros(len(found.terms))
+        for term, number in known.items():
+            at = np.flatnonzero(found.terms == number)
+            if len(at) and own[term] > 0:
+                weights += own[term] * self._similarity(found, int(at[0]))
+        added = found.best(context, weights.round(DECIMALS), self.m)
+        return grown(query, {t: weight for t, weight in own.items() if t not in added}, added, "Axiomatic")
 
-    def _pool(self, query: Query, context: Context) -> np.ndarray:
-        """The first documents, and others; the same for the same query, whatever was asked before."""
-        first = context.docs[: self.r]
-        others = np.setdiff1d(context.live, first)
-        key = xxhash.xxh3_64_intdigest("\n".join(sorted(query.weights())).encode())
-        chance = np.random.Generator(np.random.Philox(key=[self.seed, key]))
-        number = min((self.n - 1) * self.r, len(others))
-        return np.concatenate([first, np.sort(chance.choice(others, number, replace=False))])
+    def _pool(self, asked: Iterable[str], context: Context) -> np.ndarray:
+        """The first documents, and others; the same for the same words, whatever was asked before."""
+        first, live = context.docs[: self.r], context.live
+        key = xxhash.xxh3_64_intdigest("\n".join(sorted(asked)).encode("utf-8", "surrogatepass"))
+        chance = np.random.Generator(np.random.Philox(key=np.array([self.seed, key], np.uint64)))
+        drawn = live[chance.choice(len(live), min(self.n * self.r, len(live)), replace=False)]
+        others = drawn[~np.isin(drawn, first)]
+        return np.concatenate([first, others[: max(self.n * self.r - len(first), 0)]])
 
-    def _shared(self, found: Documents, candidates: np.ndarray, rows: np.ndarray, size: int) -> np.ndarray:
-        """The mutual information of each candidate with the term that stands in these rows of the pool."""
-        places = np.searchsorted(candidates, found.terms)
-        known = (places < len(candidates)) & (candidates[np.minimum(places, len(candidates) - 1)] == found.terms)
-        places, inside = places[known], np.isin(found.rows[known], rows)
-        each = np.bincount(places, minlength=len(candidates))
-        both = np.bincount(places[inside], minlength=len(candidates))
-        return _information(both, each, len(rows), size)
+    def _similarity(self, found: Documents, at: int) -> np.ndarray:
+        """How alike each term is to the one at a place: 1 to itself, beta at most to another."""
+        inside = np.zeros(len(found.lengths))
+        inside[found.rows[found.places == at]] = 1
+        both = found.by_term(inside[found.rows])
+        shared = _information(both, found.by_term(), both[at], len(np.unique(found.rows)))
+        alike = self.beta * shared / shared[at] if shared[at] > 0 else np.zeros(len(shared))
+        alike[at] = 1
+        return alike
 
 
-def _information(both: np.ndarray, each: np.ndarray, other: int, size: int) -> np.ndarray:
+def _information(both: np.ndarray, each: np.ndarray, other: float, size: int) -> np.ndarray:
     """The mutual information of two terms' presence, given in how many of `size` documents each and both stand."""
     total = np.zeros(len(both))
     for joint, one, two in (
@@ -83,8 +84,8 @@ def _information(both: np.ndarray, each: np.ndarray, other: int, size: int) -> n
         (other - both, size - each, other),
         (size - each - other + both, size - each, size - other),
     ):
-        product = np.maximum(one * np.float64(two), 1e-300)
-        total += np.where(joint > 0, joint / size * np.log(np.maximum(joint, 1) * size / product), 0.0)
+        known = joint > 0
+        total[known] += joint[known] / size * np.log(joint[known] * size / (one[known] * two))
     return total
 
 

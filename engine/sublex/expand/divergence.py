@@ -6,53 +6,55 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sublex.base import Context, Query, TermStats
-from sublex.expand.documents import Documents, best, grown
+from sublex.base import Context, Query, Statistics
+from sublex.expand.documents import Documents, grown
 from sublex.rank.model import Declared, parameter
 
 
 @dataclass(frozen=True)
 class Divergence(Declared):
-    """G. Amati, Probabilistic models for information retrieval based on divergence from randomness, thesis, Glasgow 2003, ch. 8.
+    """G. Amati, Probability models for information retrieval based on divergence from randomness, thesis, Glasgow 2003, ch. 6.
 
-    The documents are one bag of words; a term's weight, divided by the greatest, is added to the query's, divided by its greatest.
-    Terrier's defaults: 3 documents, 10 terms, each in 2 documents at least.
+    The documents are one bag of words; a term's weight, on a scale, is added to the query's, divided by its greatest. All as Terrier:
+    without beta ("parameter-free") the scale is what the heaviest term could weigh if it stood nowhere else, with beta what it weighs.
     """
 
     docs: int = parameter(3, "how many documents are looked at", (1, 10_000))
-    terms: int = parameter(10, "how many terms they give", (1, 10_000))
-    beta: float = parameter(1.0, "the weight of the heaviest new term", (0, 1000))
-    least: int = parameter(2, "in how many of the documents a term must stand", (1, 10_000))
-
-    def weight(self, tf: np.ndarray, size: float, term: TermStats, context: Context) -> np.ndarray:
-        """How informative a term is that stands tf times among `size` words."""
-        raise NotImplementedError
+    terms: int = parameter(10, "how many terms they give; 0: only the query's own weigh more", (0, 10_000))
+    beta: float | None = parameter(None, "the weight of the heaviest new term; not given: as the model says", (0, 1000))
+    least: int = parameter(2, "in how many of the documents a term that is not the query's must stand", (1, 10_000))
 
     def expand(self, query: Query, context: Context) -> Query:
         held = query.weights()
-        greatest = max(map(abs, held.values()), default=0.0)
-        if not len(context.docs) or not greatest:
+        found = Documents.of(context, context.docs[: self.docs])
+        tf, cf, size = found.by_term(found.tfs), context.stats(found.terms).cf, float(found.lengths.sum())
+        asked = np.isin(found.terms, np.array(context.numbers([*held]), np.int64))
+        weights = self.weight(tf, cf, size, context.collection)
+        weights[(found.by_term() < min(self.least, len(found.lengths))) & ~asked] = 0
+        if not weights.any():
             return query
-        looked_at = context.docs[: self.docs]
-        found = Documents.of(context, looked_at)
-        terms, tf = found.summed(found.tfs)
-        often = found.summed(np.ones(len(found.terms)))[1] >= min(self.least, len(looked_at))
-        terms, tf, size = terms[often], tf[often], float(found.tfs.sum())
-        weights = self.weight(tf, size, context.stats(terms), context)
-        terms, weights = best(terms, weights, self.terms)
-        if not len(terms):
-            return query
-        own = {term: weight / greatest for term, weight in held.items()}
-        added = dict(zip(context.names(terms), (self.beta * weights / weights[0]).tolist(), strict=True))
-        return grown(query, own, added, type(self).__name__)
+        top = int(weights.argmax())
+        if self.beta is None:
+            weights /= self.weight(tf[[top]], tf[[top]], size, context.collection)
+        else:
+            weights *= self.beta / weights[top]
+        if not self.terms:
+            weights[~asked] = 0
+        added = found.best(context, weights, max(self.terms, len(held)))
+        greatest = max(map(abs, held.values()), default=0.0) or 1.0
+        return grown(query, {term: weight / greatest for term, weight in held.items()}, added, type(self).__name__)
+
+    def weight(self, tf: np.ndarray, cf: np.ndarray, size: float, collection: Statistics) -> np.ndarray:
+        """How informative terms are that stand tf times among `size` words."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Bo1(Divergence):
     """Bose-Einstein statistics: tf log2((1 + p) / p) + log2(1 + p), p = cf / N."""
 
-    def weight(self, tf: np.ndarray, size: float, term: TermStats, context: Context) -> np.ndarray:
-        p = term.cf / context.collection.docs
+    def weight(self, tf: np.ndarray, cf: np.ndarray, size: float, collection: Statistics) -> np.ndarray:
+        p = cf / collection.docs
         return tf * np.log2((1 + p) / p) + np.log2(1 + p)
 
 
@@ -60,9 +62,9 @@ class Bo1(Divergence):
 class KL(Divergence):
     """Kullback-Leibler divergence: p log2(p / q), p = tf / size of the documents, q = cf / tokens; 0 where p is below q."""
 
-    def weight(self, tf: np.ndarray, size: float, term: TermStats, context: Context) -> np.ndarray:
-        p, q = tf / size, term.cf / context.collection.tokens
-        return np.maximum(p * np.log2(p / q), 0)
+    def weight(self, tf: np.ndarray, cf: np.ndarray, size: float, collection: Statistics) -> np.ndarray:
+        p, q = tf / size, cf / collection.tokens
+        return p * np.log2(np.maximum(p / q, 1))
 
 
 MODELS = (Bo1, KL)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from sublex.base import Context, Query
-from sublex.expand.documents import Documents, best, grown
+from sublex.expand.documents import COMMON, Documents, grown, unit
 from sublex.rank.model import Declared, parameter
+
+SIZES = re.compile(".{2,20}", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Rocchio(Declared):
     """J. Rocchio, Relevance feedback in information retrieval, 1971; vectors as Anserini's RocchioReranker has them, and its defaults.
 
-    alpha times the query, plus beta times the mean of the first documents, less gamma times that of the last ones; all of length 1.
+    alpha times the query, plus beta times the mean of the first documents, less gamma times that of the last ones. Documents are of
+    length 1; so are the query and, cut to `terms` terms, the means.
     """
 
     docs: int = parameter(10, "how many documents are looked at", (1, 10_000))
@@ -24,29 +28,26 @@ class Rocchio(Declared):
     beta: float = parameter(0.75, "the weight of the documents", (0, 1000))
     gamma: float = parameter(0.15, "what is taken away for the last documents found", (0, 1000))
     negative: int = parameter(0, "how many of the last documents found count as not relevant", (0, 10_000))
-    filter: bool = parameter(True, "whether odd and common terms are left out, as Anserini does")
+    common: float = parameter(COMMON, "terms in a greater share of all documents are left out", (0, 1))
 
     def expand(self, query: Query, context: Context) -> Query:
-        held = query.weights()
-        length = float(np.sqrt(sum(weight * weight for weight in held.values())))
-        if not len(context.docs) or not length:
+        rest = context.docs[self.docs :]
+        towards = self._mean(context, context.docs[: self.docs])
+        away = self._mean(context, rest[max(len(rest) - self.negative, 0) :])
+        if not towards and not away:
             return query
-        terms, weights = best(*self._mean(context, context.docs[: self.docs]), self.terms)
-        added = dict(zip(context.names(terms), (self.beta * weights).tolist(), strict=True))
-        rest = context.docs[self.docs :][-self.negative :] if self.negative else context.docs[:0]
-        if len(rest):
-            worse, means = self._mean(context, rest)
-            for term, mean in zip(context.names(worse), means.tolist(), strict=True):
-                if term in added:
-                    added[term] -= self.gamma * mean
-        own = {term: self.alpha * weight / length for term, weight in held.items()}
-        return grown(query, own, {term: weight for term, weight in added.items() if weight > 0}, "Rocchio")
+        own = {term: self.alpha * weight for term, weight in unit(query.weights(), 2).items()}
+        added = {}
+        for term in [*towards, *away]:
+            move = self.beta * towards.get(term, 0.0) - self.gamma * away.get(term, 0.0)
+            # Nothing is pushed below 0.
+            added[term] = max(move, -max(own.get(term, 0.0), 0.0))
+        return grown(query, own, {term: move for term, move in added.items() if move}, "Rocchio")
 
-    def _mean(self, context: Context, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        found = Documents.of(context, docs)
-        found = (found.ordinary(context) if self.filter else found).heaviest(self.terms)
-        lengths = np.sqrt(np.bincount(found.rows, found.tfs * found.tfs, len(docs)))
-        return found.summed(found.tfs / lengths[found.rows] / len(docs))
+    def _mean(self, context: Context, docs: np.ndarray) -> dict[str, float]:
+        found = Documents.of(context, docs).uncommon(context, self.common).spelt(context, SIZES)
+        lengths = np.sqrt(found.by_row(found.tfs**2))
+        return unit(found.best(context, found.by_term(found.tfs / lengths[found.rows]), self.terms), 2)
 
 
 MODELS = (Rocchio,)

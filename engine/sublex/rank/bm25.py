@@ -33,6 +33,7 @@ VARIANTS = {
     "atire": Variant(lambda df, n: np.log(n / df), "ln(N / df)"),
     "plus": Variant(lambda df, n: np.log((n + 1) / df), "ln((N + 1) / df)", delta=1.0),
     "L": Variant(lambda df, n: np.log((n + 1) / (df + 0.5)), "ln((N + 1) / (df + 0.5))", delta=0.5),
+    "tf": Variant(lambda df, n: 1.0, "1", gain=False),
 }
 BARE = "tf / (tf + k1 (1 - b + b length / mean))"
 FORMULAS = {name: f"(k1 + 1) {BARE}" if variant.gain else BARE for name, variant in VARIANTS.items()} | {

@@ -1,0 +1,277 @@
+"""The expanders: each equals its reference and worked examples, keeps the query, names what it adds, and bears any input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sublex import plugins
+from sublex.base import Query, QueryTerm, Statistics, TermStats, Vector
+from sublex.errors import InputError
+from sublex.profiles import PROFILES
+
+REGISTRY = plugins.load()
+NAMES = [name for name in REGISTRY.names("expander") if REGISTRY.find("expander", name).plugin == "expanders"]
+TERMS = ("a", "ab", "cd", "ef", "gh", "whale", "crane", "12", "b2", "é", "東京", "Ab", "x" * 20, "x" * 21, "all")
+
+
+class Bags:
+    """A context over bags of words; documents are numbered in the order of their docnos, terms in that of their bytes."""
+
+    def __init__(self, bags: naive.Bags, hits: list[naive.Hit]):
+        numbers = {docno: number for number, docno in enumerate(bags)}
+        self.bags = list(bags.values())
+        self.vocabulary = sorted({term for bag in self.bags for term in bag}, key=str.encode)
+        self.live = np.arange(len(bags))
+        self.docs = np.array([numbers[hit.docno] for hit in hits], np.int32)
+        self.scores = np.array([hit.score for hit in hits], np.float32)
+        lengths = [sum(bag.values()) for bag in self.bags]
+        self.collection = Statistics(len(bags), sum(lengths), sum(map(len, self.bags)))
+        self.known = TermStats(*np.array([naive.occurrences(bags, t) for t in self.vocabulary], float).reshape(-1, 2).T)
+
+    def vectors(self, docs):
+        return [self.vector(self.bags[doc]) for doc in docs]
+
+    def vector(self, bag):
+        terms = sorted(bag, key=str.encode)
+        return Vector(np.array(self.numbers(terms), np.int32), np.array([bag[term] for term in terms], np.int32))
+
+    def stats(self, terms):
+        return TermStats(*(values[terms] for values in self.known))
+
+    def numbers(self, terms):
+        return [self.vocabulary.index(term) if term in self.vocabulary else -1 for term in terms]
+
+    def names(self, terms):
+        return [self.vocabulary[term] for term in terms]
+
+
+class Case(NamedTuple):
+    """A collection, what was found in it, and what was asked."""
+
+    bags: naive.Bags
+    hits: list[naive.Hit]
+    asked: Mapping[str, float]
+
+    @property
+    def query(self) -> Query:
+        return Query("", tuple(QueryTerm(term, weight) for term, weight in self.asked.items()))
+
+    @property
+    def context(self) -> Bags:
+        return Bags(self.bags, self.hits)
+
+
+WEIGHTS = st.sampled_from((1.0, 1.0, 2.0, 0.5, -1.0, 0.0)) | st.floats(-1e6, 1e6, width=32)
+SCORES = st.sampled_from((1.0, 2.5, 7.0)) | st.floats(-20, 50, width=32)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Some documents, the others of a collection in which their terms are rare or common; empty ones too."""
+    bag = st.dictionaries(st.sampled_from(TERMS), st.integers(1, 4), max_size=8)
+    bags = {f"d{k}": own for k, own in enumerate(draw(st.lists(bag, min_size=1, max_size=7)))}
+    bags |= {f"e{k:02}": {"all": 1, f"other{k}": 2} for k in range(draw(st.sampled_from((0, 3, 25, 60))))}
+    found = draw(st.lists(st.sampled_from([*bags]), unique=True, max_size=9))
+    scores = sorted(draw(st.lists(SCORES, min_size=len(found), max_size=len(found))), reverse=True)
+    asked = draw(st.dictionaries(st.sampled_from((*TERMS, "absent")), WEIGHTS, max_size=4))
+    return Case(bags, [naive.Hit(docno, score) for docno, score in zip(found, scores, strict=True)], asked)
+
+
+def make(name: str, **params):
+    return REGISTRY.build("expander", name, params)
+
+
+def expanded(case: Case, name: str, **params) -> Query:
+    """The new query."""
+    return make(name, **params).expand(case.query, case.context)
+
+
+def agree(found: Query, expected: Mapping[str, float]) -> None:
+    """Equal up to rounding; terms of no weight may be left out."""
+    weights = {term: weight for term, weight in found.weights().items() if abs(weight) > 1e-7}
+    assert weights == pytest.approx({t: w for t, w in expected.items() if abs(w) > 1e-7}, rel=1e-5, abs=1e-7)
+
+
+# Equal to the references.
+
+numbers = st.integers(1, 6)
+
+
+@given(cases(), numbers, numbers, st.sampled_from((0.0, 0.5, 0.6, 1.0)), st.sampled_from(("anserini", "terrier")))
+def test_rm3_equals_its_reference(case, docs, terms, original, variant):
+    found = expanded(case, "RM3", docs=docs, terms=terms, original=original, variant=variant)
+    agree(found, naive.rm3(case.bags, case.asked, case.hits[:docs], terms, original, variant))
+
+
+@pytest.mark.parametrize("name", ["Bo1", "KL"])
+@given(cases(), numbers, st.integers(0, 6), st.sampled_from((None, 0.0, 0.4)), st.integers(1, 3))
+def test_divergence_equals_its_reference(name, case, docs, terms, beta, least):
+    found = expanded(case, name, docs=docs, terms=terms, beta=beta, least=least)
+    agree(found, naive.divergence(case.bags, name, case.asked, case.hits[:docs], terms, beta, least))
+
+
+@given(cases(), numbers, numbers, st.integers(0, 4), st.sampled_from((0.0, 1.0)), st.sampled_from((0.15, 2.0)))
+def test_rocchio_equals_its_reference(case, docs, terms, negative, alpha, gamma):
+    found = expanded(case, "Rocchio", docs=docs, terms=terms, negative=negative, alpha=alpha, gamma=gamma)
+    last = case.hits[docs:][::-1][:negative]
+    agree(found, naive.rocchio(case.bags, case.asked, case.hits[:docs], last, terms, alpha, gamma=gamma))
+
+
+@given(cases(), numbers)
+def test_axiomatic_equals_its_reference(case, terms):
+    # The pool is the whole collection, so that chance has no say.
+    found = expanded(case, "Axiomatic", r=10, n=10, m=terms)
+    agree(found, naive.axiomatic(case.bags, case.asked, case.bags, terms) if case.hits else case.asked)
+
+
+@given(cases(), numbers, numbers)
+def test_bm25prf_equals_its_reference(case, docs, terms):
+    found = expanded(case, "BM25PRF", docs=docs, terms=terms)
+    agree(found, naive.bm25prf(case.bags, case.asked, case.hits[:docs], terms))
+
+
+# Worked by hand.
+
+
+def test_rm3_worked_by_hand():
+    # Two documents among forty, of scores 3 and 1. Of the first (whale 3, crane 1) and the second (whale 1, ship 1) whale gets
+    # 3 * 3/4 + 1 * 1/2 = 11/4, crane 3/4, ship 1/2, in all 4: the model is 11/16, 3/16, 2/16. Half of it and half of the query:
+    bags = {"d0": {"whale": 3, "crane": 1, "é": 9}, "d1": {"whale": 1, "ship": 1, "w": 7}}
+    bags |= {f"e{k}": {"other": 1} for k in range(38)}
+    found = expanded(Case(bags, [naive.Hit("d0", 3.0), naive.Hit("d1", 1.0)], {"crane": 1.0, "nest": 1.0}), "RM3")
+    assert [(t.term, t.weight * 32, t.origin) for t in found.terms] == [
+        ("crane", 8.0 + 3.0, "query + RM3"),
+        ("whale", 11.0, "RM3"),
+        ("nest", 8.0, "query"),
+        ("ship", 2.0, "RM3"),
+    ]
+
+
+def test_bo1_worked_by_hand():
+    # Three documents of four; whale stands 4 times in two of them and nowhere else: p = 4/4, so 4 log2(2) + log2(2) = 5. That is
+    # as much as it could weigh. crane, 2 times in two, also once elsewhere: p = 3/4, so 2 log2(7/3) + log2(7/4).
+    bags = {"d0": {"whale": 3, "crane": 1}, "d1": {"whale": 1, "crane": 1}, "d2": {"ship": 8}, "d3": {"crane": 1}}
+    hits = [naive.Hit(docno, 1.0) for docno in ("d0", "d1", "d2")]
+    found = expanded(Case(bags, hits, {"crane": 2.0, "nest": 1.0}), "Bo1")
+    crane = 1 + (2 * math.log2(7 / 3) + math.log2(7 / 4)) / 5
+    assert found.weights() == pytest.approx({"crane": crane, "whale": 1.0, "nest": 0.5}, rel=1e-12)
+    assert [term.origin for term in found.terms] == ["query + Bo1", "Bo1", "query"]
+
+
+def test_kl_worked_by_hand():
+    # whale: 2 of the 4 words found, 2 of 16 in all, so 1/2 log2(4) = 1, as much as it could weigh; crane has no more than its share.
+    bags = {"d0": {"whale": 1, "crane": 1}, "d1": {"whale": 1, "crane": 1}, "d2": {"crane": 6, "ship": 6}}
+    found = expanded(Case(bags, [naive.Hit("d0", 1.0), naive.Hit("d1", 1.0)], {"crane": 1.0}), "KL")
+    assert found.terms == (("crane", 1.0, "query"), ("whale", 1.0, "KL"))
+
+
+def test_rocchio_worked_by_hand():
+    # One document (whale 3, crane 4), of length 5: 3/5 and 4/5, times 0.75, beside a query of length 1.
+    bags = {"d0": {"whale": 3, "crane": 4}} | {f"e{k}": {"other": 1} for k in range(20)}
+    found = expanded(Case(bags, [naive.Hit("d0", 1.0)], {"crane": 2.0}), "Rocchio")
+    assert found.weights() == pytest.approx({"crane": 1.6, "whale": 0.45}, rel=1e-12)
+
+
+# What holds for all.
+
+
+@st.composite
+def expanders(draw: st.DrawFn):
+    """An expander with some of its parameters set."""
+    registration = REGISTRY.find("expander", draw(st.sampled_from(NAMES)))
+    chosen = {}
+    for param in registration.params:
+        if draw(st.booleans()):
+            choices = param.range if param.type is str else (False, True) if param.type is bool else None
+            between = st.floats if param.type is float else st.integers
+            low, high = (param.range or (0, 1))[:2]
+            chosen[param.name] = draw(
+                st.sampled_from(choices) if choices else between(low, high) | between(low, low + 1)
+            )
+    if chosen.get("variant") == "terrier":
+        chosen.pop("filter", None)
+    return REGISTRY.build("expander", registration.name, chosen)
+
+
+@given(expanders(), cases())
+def test_every_expander_keeps_the_query_and_names_what_it_adds(expander, case):
+    found, name = expander.expand(case.query, case.context), type(expander).__name__
+    terms = [term.term for term in found.terms]
+    assert len(set(terms)) == len(terms) and set(case.asked) <= set(terms)
+    assert all(math.isfinite(term.weight) for term in found.terms)
+    for term in found.terms:
+        assert term.origin in (("query", f"query + {name}") if term.term in case.asked else (name,))
+    if found != case.query:
+        assert list(found.terms) == sorted(found.terms, key=lambda term: (-term.weight, term.term))
+    assert expander.expand(case.query, case.context) == found
+
+
+@given(expanders(), cases())
+def test_nothing_found_leaves_the_query_as_it_is(expander, case):
+    assert expander.expand(case.query, Bags(case.bags, [])) == case.query
+
+
+@given(cases(), st.sampled_from(NAMES), numbers)
+def test_no_more_terms_are_added_than_asked_for(case, name, number):
+    found = expanded(case, name, **{"m" if name == "Axiomatic" else "terms": number})
+    twice = 2 if name == "Rocchio" else 1
+    assert sum(name in term.origin for term in found.terms) <= twice * max(number, len(case.asked))
+
+
+def test_an_expansion_of_an_expansion_keeps_all_origins():
+    bags = {"d0": {"whale": 3, "crane": 4}} | {f"e{k}": {"other": 1} for k in range(20)}
+    case = Case(bags, [naive.Hit("d0", 1.0)], {"crane": 2.0})
+    found = make("Bo1").expand(expanded(case, "RM3"), case.context)
+    assert {term.term: term.origin for term in found.terms} == {"crane": "query + RM3 + Bo1", "whale": "RM3 + Bo1"}
+
+
+def test_axiomatic_draws_the_same_documents_whatever_was_asked_before():
+    bags = {f"d{k:04}": {"crane": 1, f"w{chr(97 + k % 26)}": 1} if k % 3 else {"nest": 1} for k in range(2000)}
+    hits = [naive.Hit(f"d{k:04}", 1.0) for k in range(1, 20, 3)]
+    case = Case(bags, hits, {"crane": 1.0})
+    first = expanded(case, "Axiomatic", r=5, n=10)
+    other = Case(bags, hits, {"nest": 1.0})
+    assert expanded(other, "Axiomatic", r=5, n=10) != first == expanded(case, "Axiomatic", r=5, n=10)
+    pools = [make("Axiomatic", r=5, n=10, seed=seed)._pool(["crane"], case.context) for seed in (1, 2)]
+    assert all(len(set(pool.tolist())) == 50 and pool[:5].tolist() == [1, 4, 7, 10, 13] for pool in pools)
+    assert set(pools[0].tolist()) != set(pools[1].tolist())
+
+
+# Parameters.
+
+
+def test_an_expander_is_printed_by_what_differs():
+    assert str(make("RM3", docs=10, terms=20)) == "RM3(terms=20)"
+    assert str(make("Bo1", beta=1)) == "Bo1(beta=1)" and str(make("Axiomatic", m=20)) == "Axiomatic"
+
+
+def test_a_parameter_without_meaning_is_refused():
+    with pytest.raises(InputError, match="RM3: filter means nothing to variant=terrier; leave it out."):
+        make("RM3", variant="terrier", filter=False)
+
+
+def test_the_expanders_of_every_profile_can_be_made():
+    made = {
+        (profile.name, name): str(REGISTRY.build("expander", name, dict(params)))
+        for profile in PROFILES.values()
+        for name, params in profile.defaults.items()
+        if name in NAMES
+    }
+    assert made["terrier", "RM3"] == "RM3(docs=3, original=0.6, variant=terrier)"
+    assert made["terrier", "Rocchio"] == "Rocchio(docs=3, beta=0.4)"
+    # Sublex's own defaults are Anserini's and, where Anserini has none, Terrier's.
+    assert all(text == name for (profile, name), text in made.items() if profile == "anserini" or name in ("Bo1", "KL"))
+
+
+def test_every_parameter_says_what_it_does():
+    assert {"RM3", "Bo1", "KL", "Rocchio", "Axiomatic", "BM25PRF"} == set(NAMES)
+    for name in NAMES:
+        assert all(param.help and param.stage == "query" for param in REGISTRY.find("expander", name).params)
