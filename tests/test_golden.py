@@ -1,0 +1,59 @@
+"""Figures from outside: Lucene's own hits for the demo collection, and every ranker's effectiveness by the references alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import ir_measures
+import pytest
+from ir_measures import AP, nDCG
+
+import sublex
+
+GOLDEN = Path(__file__).parent / "golden"
+DEMO = Path(__file__).parents[1] / "queries" / "demo"
+FIGURES = [line.split() for line in (GOLDEN / "effectiveness.txt").read_text().splitlines() if not line.startswith("#")]
+
+
+@pytest.fixture(scope="module")
+def topics():
+    return sublex.read_topics(DEMO / "topics.trec")
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory):
+    return sublex.build(DEMO / "documents.jsonl", tmp_path_factory.mktemp("golden") / "index")
+
+
+def test_the_first_hundred_are_lucenes(tmp_path, topics):
+    index = sublex.build(DEMO / "documents.jsonl", tmp_path / "index", profile="anserini")
+    golden = json.loads((GOLDEN / "lucene-top.json").read_text())
+    assert golden.pop("made with").startswith("Anserini")
+    for expression, lucene in golden.items():
+        run = index.run(topics, expression, 100)
+        assert {qid for qid in run if run[qid]} == set(lucene)
+        for qid, hits in lucene.items():
+            scores = [score for _, score in hits]
+            assert list(run[qid].values()) == pytest.approx(scores, rel=1e-4, abs=1e-4), (expression, qid)
+            # Lucene breaks ties by the order of indexing, and the hundredth may tie with some that were cut off.
+            last = scores[-1] if len(scores) == 100 else -math.inf
+            ours = {docno: score for docno, score in run[qid].items() if score > last + 1e-3}
+            theirs = {docno: score for docno, score in hits if score > last + 1e-3}
+            assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-4), (expression, qid)
+
+
+def test_the_table_names_every_ranker():
+    registered = sublex.plugins.load().names("ranker")
+    assert [name for name, *_ in FIGURES] == sorted(registered)
+
+
+@pytest.mark.parametrize(("name", "ap", "ndcg"), FIGURES)
+def test_a_ranker_is_as_effective_as_its_reference(index, topics, name, ap, ndcg):
+    judged = sublex.read_qrels(DEMO / "qrels.txt")
+    run = index.run(topics, name)
+    # Ranks in place of scores, so that a measure need not break ties.
+    placed = {qid: {docno: float(-place) for place, docno in enumerate(run[qid])} for qid in run}
+    found = ir_measures.calc_aggregate([AP, nDCG @ 10], {qid: dict(judged[qid]) for qid in judged}, placed)
+    assert (f"{found[AP]:.4f}", f"{found[nDCG @ 10]:.4f}") == (ap, ndcg)
