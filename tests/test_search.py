@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 import sublex
 from sublex.base import DocStats, Document, Ranker, Statistics, TermStats
 from sublex.errors import PluginError, SublexError
-from sublex.rank import kernels, stored
+from sublex.index import derived
+from sublex.rank import kernels
 from sublex.rank.bm25 import BM25
 from sublex.rank.coordinate import CoordinateMatch
 from sublex.rank.dfr import PL2
@@ -224,10 +225,10 @@ def test_stored_impacts_follow_the_index(small):
         assert all(impacts._kept for impacts in again.searcher("BM25").impacts)
         for word in WORDS:
             check(again.searcher("BM25"), {word: 1.0}, 10)
-    kept = {path.name.split("-")[0] for path in (small.path / stored.DERIVED).iterdir()}
+    kept = {path.name.split("-")[0] for path in (small.path / derived.DERIVED).iterdir()}
     assert kept == {"documents", "impacts", "declared.json"}
     small.store_impacts([])
-    assert not (small.path / stored.DERIVED).exists()
+    assert not (small.path / derived.DERIVED).exists()
 
 
 def _damaged(root: Path, expected: list[list[float]]) -> None:
@@ -241,7 +242,7 @@ def test_damaged_impacts_give_an_error_or_the_right_answer_never_a_crash(small):
     expected = answers(small)
     small.store_impacts(["BM25"])
     chance = random.Random(8)
-    for path in sorted((small.path / stored.DERIVED).rglob("*")):
+    for path in sorted((small.path / derived.DERIVED).rglob("*")):
         if not path.is_file():
             continue
         whole = path.read_bytes()

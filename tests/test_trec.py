@@ -464,6 +464,12 @@ def test_scores_are_read_as_trec_eval_reads_them(tmp_path_factory, texts):
     assert found.tolist() == [float(np.float32(float(text))) for text in texts]
 
 
+def test_a_hit_that_stands_there_twice_with_the_same_score_counts_once(file):
+    run = sublex.read_run(file("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n2 Q0 a 1 1 t\n1 Q0 a 1 2.0 t\n1 Q0 a 3 2 t\n"))
+    assert {qid: dict(run[qid]) for qid in run} == {"1": {"a": 2.0, "b": 1.0}, "2": {"a": 1.0}}
+    assert [note.split(": ")[1] for note in run.notes] == ["2 lines repeat a hit with the same score and count once"]
+
+
 def test_long_files_are_read_in_pieces(file):
     lines = [f"{k // 1000} Q0 doc{k % 1000} 1 {k % 7} tag\n" for k in range(800_000)]
     content = "".join(lines)
@@ -474,8 +480,10 @@ def test_long_files_are_read_in_pieces(file):
         list(found["799"])[:2]
         == [d for d, _ in trec_eval_order({f"doc{k % 1000}": k % 7 for k in range(799000, 800000)})][:2]
     )
-    with pytest.raises(InputError, match=":800001: topic 3 has doc4 already on line 3005; keep one"):
-        sublex.read_run(file(content + "3 Q0 doc4 1 1 tag\n"))
+    with pytest.raises(
+        InputError, match=":800001: topic 3 has doc4 already on line 3005, with another score; keep one"
+    ):
+        sublex.read_run(file(content + "3 Q0 doc4 1 9 tag\n"))
 
 
 def test_runs_may_lack_a_column_have_tabs_comments_and_other_line_ends(file):
@@ -516,7 +524,10 @@ def test_several_tags_are_noted(file):
         ("1 Q0 a 1 - t\n", "file:1: the score - is not a finite"),
         ("1 Q0 a 1 . t\n", "file:1: the score . is not a finite"),
         ("1 Q0 a 1 1e t\n", "file:1: the score 1e is not a finite"),
-        ("1 Q0 a 1 1 t\n2 Q0 a 1 1 t\n1 Q0 a 2 0 t\n", "file:3: topic 1 has a already on line 1; keep one."),
+        (
+            "1 Q0 a 1 1 t\n2 Q0 a 1 1 t\n1 Q0 a 2 0 t\n",
+            "file:3: topic 1 has a already on line 1, with another score; keep one.",
+        ),
     ],
 )
 def test_bad_runs_get_a_sentence_with_the_place(content, sentence, file):

@@ -8,6 +8,7 @@ index.postings("whale")
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sublex.base import VERSION, Document, Report
@@ -24,6 +25,7 @@ from sublex.expression import Expression
 from sublex.parser import parse
 
 if TYPE_CHECKING:
+    from sublex.evaluate.evaluation import Evaluation
     from sublex.index.api import Documents
     from sublex.pipeline.index import Index
     from sublex.trec.qrels import Qrels
@@ -43,6 +45,7 @@ __all__ = [
     "SublexError",
     "UnknownName",
     "build",
+    "measure",
     "open",
     "parse",
     "read_qrels",
@@ -89,3 +92,21 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     from sublex.trec.reading import read_run
 
     return read_run(path)
+
+
+def measure(
+    qrels: Mapping[str, Mapping[str, int]] | str | os.PathLike[str],
+    run: Mapping[str, Mapping[str, float]] | str | os.PathLike[str],
+    measures: str | Iterable[str] = (),
+) -> Evaluation:
+    """Measure a run on every judged topic: files, what was read from them, or plain dictionaries.
+
+    Measures go by the names of ir-measures or trec_eval, as in "AP nDCG@10"; without any they are those of `sublex eval`.
+    """
+    from sublex.evaluate import evaluation
+    from sublex.evaluate import measures as known
+
+    judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
+    ranked = run if isinstance(run, Mapping) else read_run(run)
+    names = [measures] if isinstance(measures, str) else list(measures)
+    return evaluation.evaluate(judged, ranked, names or known.DEFAULTS)

@@ -15,11 +15,12 @@ import click
 from sublex import __version__
 from sublex.errors import SublexError
 
-# Where each command lives; imported when it is asked for.
+# Where each command lives, and under which name if not its own; imported when it is asked for.
 COMMANDS = {
     "index": "indexing", "add": "indexing", "delete": "indexing", "merge": "indexing", "check": "indexing",
     "info": "looking", "doc": "looking", "terms": "looking", "analyze": "looking",
     "search": "searching", "explain": "searching", "run": "searching", "fuse": "fusing",
+    "eval": "judging:evaluate",
     "plugins": "extending", "demo": "demo",
 }  # fmt: skip
 
@@ -35,7 +36,8 @@ class Commands(click.Group):
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name in COMMANDS:
-            return getattr(import_module(f"sublex.cli.{COMMANDS[name]}"), name)
+            module, _, attribute = COMMANDS[name].partition(":")
+            return getattr(import_module(f"sublex.cli.{module}"), attribute or name)
         self._ask_plugins()
         return self.commands.get(name)
 

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from sublex.errors import InputError
+from sublex.tables import Table
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -74,6 +75,21 @@ def table(rows: Sequence[Sequence[Any]], head: Sequence[str] = ()) -> None:
             for c, w, n in zip(line, widths, numeric or [False] * len(widths), strict=True)
         )
         click.echo("  ".join(padded).rstrip())
+
+
+def draw(drawn: Table, form: str = "table") -> None:
+    """A table of figures, for the terminal or in a form to paste."""
+    if form != "table":
+        click.echo(getattr(drawn, form)(), nl=False)
+        return
+    cells = [[clean(cell) for cell in row] for row in (drawn.head, *drawn.rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for place, row in enumerate(cells, -1):
+        line = []
+        for column, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            padded = cell.ljust(width) if column < drawn.labels else cell.rjust(width)
+            line.append(click.style(padded, bold=True) if (place, column) in drawn.bold else padded)
+        click.echo("  ".join(line).rstrip())
 
 
 def emit(form: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

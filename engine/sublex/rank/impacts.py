@@ -10,9 +10,10 @@ import numpy as np
 
 from sublex.base import DocStats, Ranker, Statistics, TermStats
 from sublex.errors import PluginError
+from sublex.index import derived
 from sublex.index.format import Folder
 from sublex.index.segment import Segment, spans, starts_of
-from sublex.rank import kernels, stored
+from sublex.rank import kernels
 from sublex.rank.lengths import lucene
 
 # So many postings are scored at a time.
@@ -65,11 +66,11 @@ class Impacts:
     def write(self, documents: Path, impacts: Path) -> None:
         """Store everything."""
         self.need(np.arange(len(self._ready)))
-        if stored.read(documents) is None:
-            stored.write(documents, {"docs": self.docs})
-        if stored.read(impacts) is None:
+        if derived.read(documents) is None:
+            derived.write(documents, {"docs": self.docs})
+        if derived.read(impacts) is None:
             names = ("impacts", "least", "most", "kth")
-            stored.write(impacts, {name: getattr(self, name) for name in names})
+            derived.write(impacts, {name: getattr(self, name) for name in names})
 
     def _fill(self, terms: np.ndarray) -> None:
         docs, tfs = self.segment.gather(terms)

@@ -12,6 +12,7 @@ import numpy as np
 
 from sublex.base import Ranker, TermStats
 from sublex.errors import IndexProblem, InputError
+from sublex.index import derived
 from sublex.index.index import Index
 from sublex.index.segment import Segment
 from sublex.index.workers import Workers
@@ -40,7 +41,7 @@ class Searcher:
         """The postings of each segment with impacts."""
         made = []
         for k, segment in enumerate(self.index.segments):
-            documents, impacts = (stored.read(path) if self.name else None for path in self._folders(segment))
+            documents, impacts = (derived.read(path) if self.name else None for path in self._folders(segment))
             kept = (documents, impacts) if documents and impacts else None
             made.append(Impacts(segment, self.ranker, self.lexicon.of_segment(k), self.index.statistics, kept))
         return made

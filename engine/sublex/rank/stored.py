@@ -1,4 +1,4 @@
-"""Impacts kept on disk: derived data, outside manifest and fingerprint, used only where its key fits and made again at will.
+"""Impacts kept on disk, as derived data.
 
 A segment's documents, decoded, stand once for all rankers; beside them four bytes a posting for each ranker.
 """
@@ -6,23 +6,19 @@ A segment's documents, decoded, stand once for all rankers; beside them four byt
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
 import xxhash
 
 from sublex.base import VERSION
-from sublex.errors import IndexCorrupt, IndexProblem
-from sublex.index.format import Folder, FolderWriter
+from sublex.errors import IndexProblem
+from sublex.index.derived import DERIVED
 from sublex.index.index import Index
 from sublex.index.segment import Segment
 
-DERIVED = "derived"
-ENTRY = "entry.json"
 DECLARED = "declared.json"
 
 
@@ -35,32 +31,6 @@ def impacts_folder(index: Index, ranker: str) -> Path:
 def documents_folder(index: Index, segment: Segment) -> Path:
     """Where a segment's decoded documents belong."""
     return index.path / DERIVED / f"documents-{segment.entry['data']['checksum']}"
-
-
-def read(path: Path) -> Folder | None:
-    """What is stored there, if it is whole."""
-    try:
-        return Folder(path, json.loads((path / ENTRY).read_bytes()), private=True)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexCorrupt, IndexProblem):
-        return None
-
-
-def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Store arrays, all or nothing."""
-    temporary = path.with_name(f"{path.name}.new-{os.getpid()}")
-    try:
-        shutil.rmtree(temporary, ignore_errors=True)
-        with FolderWriter(temporary) as folder:
-            for name, values in arrays.items():
-                folder.put(name, values.ravel())
-            entry = folder.finish()
-        (temporary / ENTRY).write_text(json.dumps(entry), encoding="utf-8")
-        shutil.rmtree(path, ignore_errors=True)
-        temporary.rename(path)
-    except OSError as error:
-        raise IndexProblem(f"Cannot store impacts in {path}: {error.strerror or error}.") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def declared(root: Path) -> list[str]:

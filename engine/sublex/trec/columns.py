@@ -32,11 +32,16 @@ class Columns(Mapping[str, dict[str, Any]]):
         place = self._places.get(qid)
         return slice(0, 0) if place is None else slice(int(self.offsets[place]), int(self.offsets[place + 1]))
 
+    def topic(self, qid: str) -> tuple[np.ndarray, np.ndarray]:
+        """The topic's documents, as places in `docnos`, and their numbers."""
+        rows = self.slice(qid)
+        return self.docs[rows], self._values[rows]
+
     def __getitem__(self, qid: str) -> dict[str, Any]:
         if qid not in self._places:
             raise KeyError(qid)
-        rows = self.slice(qid)
-        return dict(zip(self.docnos.take(self.docs[rows]).tolist(), self._values[rows].tolist(), strict=True))
+        docs, values = self.topic(qid)
+        return dict(zip(self.docnos.take(docs).tolist(), values.tolist(), strict=True))
 
     def __contains__(self, qid: object) -> bool:
         return qid in self._places

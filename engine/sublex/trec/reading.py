@@ -87,12 +87,17 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     topics, docs, scores, lines = hits.joined()
     docnos, qids = strings(hits.docnos), strings(hits.qids).tolist()
     earlier, later = first_repeated(topics, docs)
-    if len(later):
-        at = np.argmin(later)
+    differing = np.flatnonzero(scores[earlier] != scores[later])
+    if len(differing):
+        a, b = earlier[differing], later[differing]
+        at = np.argmin(b)
         raise InputError(
-            f"{source.path}:{lines[later[at]]}: topic {qids[topics[later[at]]]} has {docnos[int(docs[later[at]])]} already "
-            f"on line {lines[earlier[at]]}; keep one."
+            f"{source.path}:{lines[b[at]]}: topic {qids[topics[b[at]]]} has {docnos[int(docs[b[at]])]} already "
+            f"on line {lines[a[at]]}, with another score; keep one."
         )
+    if len(later):
+        report.note(f"{source.path}: {len(later):,} lines repeat a hit with the same score and count once")
+        topics, docs, scores = (np.delete(column, later) for column in (topics, docs, scores))
     tags = strings(hits.tags).tolist()
     if len(tags) > 1:
         report.note(f"{source.path}: {len(tags):,} different tags ({', '.join(tags[:3])}…)")

@@ -1,0 +1,86 @@
+"""Commands that judge runs: eval."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+import sublex
+from sublex.cli.output import draw, format_option, say, say_if_compiling
+from sublex.tables import Table
+
+if TYPE_CHECKING:
+    from sublex.evaluate.evaluation import Evaluation
+
+measures_option = click.option(
+    "-m", "--measure", "measures", multiple=True, metavar="MEASURE",
+    help="A measure of ir-measures or trec_eval; may be given several times.  "
+    "[default: AP nDCG@10 P@10 R@1000 RR Bpref NumRet NumRel]",
+)  # fmt: skip
+
+
+@click.command("eval")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@measures_option
+@click.option("-q", "--by-topic", is_flag=True, help="Each topic too.")
+@format_option("table", "json", "csv", "markdown", "latex")
+def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_topic: bool, form: str) -> None:
+    """Measure runs by relevance judgements.
+
+    Every judged topic counts; what a run lacks, it found nothing for.
+    """
+    from sublex.evaluate.evaluation import evaluate
+    from sublex.evaluate.measures import DEFAULTS, parse
+
+    chosen = [str(measure) for measure in parse(measures or DEFAULTS)]
+    say_if_compiling("trec", "split", 10)
+    judged = sublex.read_qrels(qrels)
+    say(str(judged))
+    for note in judged.notes:
+        say(note)
+    evaluated = []
+    for path in runs:
+        run = sublex.read_run(path)
+        for note in run.notes:
+            say(note)
+        evaluated.append(evaluate(judged, run, chosen, run.tag or path))
+        if missing := evaluated[-1].missing:
+            shown = ", ".join(missing[:5]) + ("…" if len(missing) > 5 else "")
+            say(f"{path} has nothing for {len(missing):,} of {len(judged):,} judged topics ({shown}); they count as 0.")
+    if form == "json":
+        click.echo(
+            json.dumps([_as_json(evaluation, by_topic) for evaluation in evaluated], ensure_ascii=False, indent=1)
+        )
+    else:
+        draw(_table(evaluated, by_topic, 4 if form != "csv" else 10), form)
+
+
+def _as_json(evaluation: Evaluation, by_topic: bool) -> dict:
+    topics = {"by topic": dict(evaluation.topics())} if by_topic else {}
+    return {
+        "run": evaluation.name, "topics": len(evaluation.qids), "missing": evaluation.missing,
+        "measures": evaluation.mean, **topics,
+    }  # fmt: skip
+
+
+def _table(evaluated: Sequence[Evaluation], by_topic: bool, digits: int) -> Table:
+    first = evaluated[0]
+    head = ["run", *(["topic"] if by_topic else []), *first.measures]
+    rows = []
+    for evaluation in evaluated:
+        if by_topic:
+            rows += [
+                [evaluation.name, qid, *_cells(list(row.values()), first.counts, digits)]
+                for qid, row in evaluation.topics()
+            ]
+        mean = _cells(list(evaluation.mean.values()), first.counts, digits)
+        rows.append([evaluation.name, *(["all"] if by_topic else []), *mean])
+    return Table(head, rows, 1 + by_topic)
+
+
+def _cells(values: Sequence[float], counts: Sequence[bool], digits: int) -> list[str]:
+    return [f"{value:.0f}" if counted else f"{value:.{digits}f}" for value, counted in zip(values, counts, strict=True)]

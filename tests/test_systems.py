@@ -1,0 +1,73 @@
+"""Runs that are kept beside an index: found again by what made them, never by a name, and never in the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sublex
+from sublex.evaluate import systems
+from sublex.index import derived
+from sublex.trec.topics import Topic, Topics
+
+TOPICS = Topics([Topic("1", "crane nest", {}), Topic("2", "zzz", {}), Topic("3", "river bank", {})])
+
+
+@pytest.fixture
+def index(tmp_path):
+    texts = {"a": "The crane nests by the river.", "b": "A crane at the building.", "c": "The bank of the river."}
+    return sublex.build([{"id": key, "text": text} for key, text in texts.items()], tmp_path / "index")
+
+
+def run(index, expression="BM25", topics=TOPICS, k=1000, **more):
+    return systems.run_system(index, topics, index.pipeline(expression), k, **more)
+
+
+def test_a_run_is_made_once(index):
+    first, again = run(index), run(index)
+    assert (first.known, again.known) == (False, True)
+    assert first.name == again.name == again.run.tag == "BM25"
+    assert dict(first.run) == dict(again.run) and set(first.run["1"]) == {"a", "b"} and first.run["2"] == {}
+    np.testing.assert_array_equal(first.milliseconds, again.milliseconds)
+    assert len(first.milliseconds) == 3 and (first.milliseconds > 0).all()
+
+
+def test_what_changes_a_run_makes_a_new_one(index):
+    run(index)
+    assert not run(index, "BM25(k1=0.9)").known
+    assert not run(index, k=1).known
+    assert not run(index, topics=TOPICS[:2]).known
+    assert not run(index, topics=[("1", "crane"), *TOPICS[1:]]).known
+    assert run(index, "BM25(k1=1.2)").known
+    index.add([{"id": "d", "text": "crane crane"}])
+    assert not run(index).known and "d" in run(index).run["1"]
+
+
+def test_damaged_runs_are_made_again(index):
+    whole = dict(run(index).run)
+    for path in sorted((index.path / derived.DERIVED).glob("run-*/*")):
+        before = path.read_bytes()
+        path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
+        found = run(index)
+        assert dict(found.run) == whole and not found.known
+        assert run(index).known
+
+
+def test_an_index_that_cannot_be_written_to_is_run_all_the_same(index, monkeypatch):
+    (index.path / derived.DERIVED).write_text("in the way")
+    assert not run(index).known and not run(index).known
+
+
+def test_old_runs_make_room(index, monkeypatch):
+    monkeypatch.setattr(systems, "KEPT", 2)
+    for k in (1, 2, 3):
+        run(index, k=k)
+    assert len(list((index.path / derived.DERIVED).glob("run-*"))) == 2
+    assert run(index, k=3).known and not run(index, k=1).known
+    assert not run(index, k=7, keep=False).known and not run(index, k=7).known
+
+
+def test_a_commit_takes_old_runs_away(index):
+    run(index)
+    index.merge()
+    assert not list((index.path / derived.DERIVED).glob("run-*"))
