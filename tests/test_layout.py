@@ -24,6 +24,7 @@ LAYERS = [
     {"rank"},
     {"expand"},
     {"pipeline"},
+    {"evaluate"},
     {"__init__"},
     {"cli"},
 ]

@@ -19,7 +19,7 @@ from sublex.errors import SublexError
 COMMANDS = {
     "index": "indexing", "add": "indexing", "delete": "indexing", "merge": "indexing", "check": "indexing",
     "info": "looking", "doc": "looking", "terms": "looking", "analyze": "looking",
-    "search": "searching", "explain": "searching", "run": "searching", "fuse": "fusing",
+    "search": "searching", "explain": "searching", "run": "searching", "fuse": "fusing", "lint": "linting",
     "plugins": "extending", "demo": "demo",
 }  # fmt: skip
 

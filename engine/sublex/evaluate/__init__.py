@@ -1,0 +1,1 @@
+"""Judging runs: measures, checks, statistics, comparison, tuning."""
