@@ -25,6 +25,7 @@ from sublex.expression import Expression
 from sublex.parser import parse
 
 if TYPE_CHECKING:
+    from sublex.evaluate.compare import Comparison
     from sublex.evaluate.evaluation import Evaluation
     from sublex.index.api import Documents
     from sublex.pipeline.index import Index
@@ -45,12 +46,14 @@ __all__ = [
     "SublexError",
     "UnknownName",
     "build",
+    "compare",
     "measure",
     "open",
     "parse",
     "read_qrels",
     "read_run",
     "read_topics",
+    "write_report",
 ]
 
 
@@ -110,3 +113,44 @@ def measure(
     ranked = run if isinstance(run, Mapping) else read_run(run)
     names = [measures] if isinstance(measures, str) else list(measures)
     return evaluation.evaluate(judged, ranked, names or known.DEFAULTS)
+
+
+def compare(
+    index: Index | str | os.PathLike[str] | None,
+    topics: Topics | str | os.PathLike[str] | None,
+    qrels: Qrels | str | os.PathLike[str],
+    systems: Iterable[str | Expression | Run],
+    measures: str | Iterable[str] = (),
+    *,
+    test: str = "t",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    seed: int = 0,
+    k: int = 1000,
+    profile: str | None = None,
+    workers: int | None = None,
+    fresh: bool = False,
+) -> Comparison:
+    """Compare rankers, as expressions, and runs; for runs alone index and topics may be None.
+
+    Tests are "t", "randomisation" and "wilcoxon", corrections "holm", "bonferroni", "bh", "none" and "tukey", a test of its own.
+    """
+    from sublex.evaluate import compare
+    from sublex.evaluate import measures as known
+    from sublex.evaluate.systems import systems_of
+    from sublex.trec.qrels import Qrels
+
+    opened = open(index) if isinstance(index, (str, os.PathLike)) else index
+    asked = read_topics(topics) if isinstance(topics, (str, os.PathLike)) else topics
+    judged = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
+    made = systems_of(systems, opened, asked, k, profile, workers, not fresh)
+    names = [measures] if isinstance(measures, str) else list(measures)
+    plan = compare.Plan(test, correction, alpha, seed)
+    return compare.compare(made, judged, asked, names or known.DEFAULTS, opened, plan)
+
+
+def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
+    """Write the report of a comparison, one HTML file that needs nothing else."""
+    from sublex.report.page import write_report
+
+    write_report(comparison, path)

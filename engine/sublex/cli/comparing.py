@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Given(NamedTuple):
     """What stands on the command line."""
 
-    index: str | None
+    name: str | None
     topics: str | None
     qrels: str
     runs: Sequence[str]
@@ -70,9 +70,9 @@ def compare(
 
     chosen = [str(measure) for measure in parse(measures or DEFAULTS)]
     given = _given(files, rankers)
-    say_if_compiling(*(("index",) if given.index else ("trec", "split", 10)))
+    say_if_compiling(*(("index",) if given.name else ("trec", "split", 10)))
     judged = sublex.read_qrels(given.qrels)
-    index = sublex.open(index_path(given.index)) if given.index else None
+    index = sublex.open(index_path(given.name)) if given.name else None
     topics = sublex.read_topics(given.topics, fields) if given.topics else None
     notes = [*judged.notes, *(topics.notes if topics else ())]
     systems, failed = [], False
@@ -101,7 +101,7 @@ def _given(files: Sequence[str], rankers: Sequence[str]) -> Given:
     if Path(files[0]).is_file() and not rankers:
         given = Given(None, None, files[0], files[1:])
     elif len(files) >= 3:
-        given = Given(*files[:3], files[3:])
+        given = Given(files[0], files[1], files[2], files[3:])
     else:
         raise InputError("Name INDEX TOPICS QRELS and rankers with -r, or QRELS and run files.")
     if not rankers and not given.runs:
@@ -138,10 +138,10 @@ def _show(comparison: Comparison, form: str) -> None:
         return
     click.echo()
     draw(_against_first(comparison))
-    words = _words(comparison)
-    if words:
+    sentences = comparison.headlines()
+    if sentences:
         click.echo()
-    for sentence in words:
+    for sentence in sentences:
         click.echo(f"* {sentence}")
 
 
@@ -153,7 +153,7 @@ def _against_first(comparison: Comparison) -> Table:
     rows = []
     for place, system in enumerate(comparison.systems):
         low, high = comparison.intervals[comparison.main][place]
-        took = system.milliseconds
+        took = system.mean_milliseconds
         pair = against.get(system.name)
         rows.append(
             [
@@ -161,28 +161,23 @@ def _against_first(comparison: Comparison) -> Table:
                 system.name,
                 f"{comparison.mean(comparison.main)[place]:.4f}",
                 f"{low:.4f} to {high:.4f}" if low == low else "-",
-                f"{-pair.difference:+.4f}" if pair else "-",
+                _signed(-pair.difference) if pair else "-",
                 f"{pair.corrected:.4f}" if pair else "-",
                 f"{pair.losses}/{pair.ties}/{pair.wins}" if pair else "-",
-                f"{took.mean():.3g}" if took is not None and len(took) else "-",
+                f"{took:.3g}" if took is not None else "-",
             ]
         )
     return Table(head, rows, 2)
 
 
-def _words(comparison: Comparison) -> list[str]:
-    """Sentences about the first system and the best one, which are the pairs that matter most."""
-    means = comparison.mean(comparison.main)
-    named = {comparison.names[0], comparison.names[int(means.argmax())]}
-    return [
-        text for pair, text in zip(comparison.pairs(), comparison.sentences(), strict=True) if named & {pair.a, pair.b}
-    ]
+def _signed(value: float) -> str:
+    text = f"{value:+.4f}"
+    return text if float(text) else "0"
 
 
 def _as_json(comparison: Comparison) -> dict[str, Any]:
     systems = []
     for place, (system, evaluation) in enumerate(zip(comparison.systems, comparison.evaluations, strict=True)):
-        took = system.milliseconds
         systems.append(
             {
                 "name": system.name,
@@ -191,7 +186,7 @@ def _as_json(comparison: Comparison) -> dict[str, Any]:
                     name: [_number(end) for end in ends[place]] for name, ends in comparison.intervals.items()
                 },
                 "missing": evaluation.missing,
-                "milliseconds": float(took.mean()) if took is not None and len(took) else None,
+                "milliseconds": system.mean_milliseconds,
                 "by topic": dict(evaluation.topics()),
             }
         )

@@ -11,6 +11,7 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.evaluate import intervals, measures, sentences, significance
 from sublex.evaluate.evaluation import Evaluation, data_frame, evaluate
+from sublex.evaluate.lint import ERROR, check_together, index_docnos
 from sublex.evaluate.power import check_level
 from sublex.evaluate.significance import Pair
 from sublex.evaluate.systems import System
@@ -88,6 +89,11 @@ class Comparison:
         """What the tests say, a sentence a pair."""
         return [sentences.sentence(pair, measure or self.main) for pair in self.pairs(measure)]
 
+    def headlines(self) -> list[str]:
+        """The sentences about the first system and about the best, which are what most people want to know."""
+        named = {self.names[0], self.names[int(self.mean(self.main).argmax())]}
+        return [text for pair, text in zip(self.pairs(), self.sentences(), strict=True) if named & {pair.a, pair.b}]
+
     def table(self) -> Table:
         """Systems by measures: the best of a column bold, and after a figure the letters of the systems that it beats."""
         columns, bold = [], set()
@@ -139,12 +145,45 @@ def compare(
             raise InputError(f"{system.name} comes twice; compare each system once, under a name of its own.")
         seen.add(system.name)
     check_level(plan.alpha)
-    asked = None if topics is None else {topic.qid for topic in topics}
-    qids = [qid for qid in qrels if asked is None or qid in asked]
-    if not qids:
-        raise InputError("No topic is judged: the topic file and the qrels have no id in common.")
+    judged, notes = _asked(qrels, topics, notes)
     chosen = measures.parse(names)
     if all(map(measures.is_count, chosen)):
         raise InputError("Counts alone cannot be compared; name a measure such as AP too.")
-    evaluations = [evaluate(qrels, system.run, chosen, system.name, qids) for system in systems]
-    return Comparison(systems, evaluations, qrels, topics, index, plan, notes)
+    notes = [*notes, *_findings(systems, judged, topics, index)]
+    evaluations = [evaluate(judged, system.run, chosen, system.name) for system in systems]
+    return Comparison(systems, evaluations, judged, topics, index, plan, notes)
+
+
+def _asked(qrels: Qrels, topics: Topics | None, notes: Sequence[str]) -> tuple[Qrels, Sequence[str]]:
+    """The judgements of the topics that were asked, and what is left out."""
+    if topics is None:
+        return qrels, notes
+    asked = {topic.qid for topic in topics}
+    qids = [qid for qid in qrels if qid in asked]
+    if not qids:
+        near = "; ".join(
+            f"{name} have {', '.join(ids[:3])}"
+            for name, ids in (("the topics", [t.qid for t in topics]), ("the qrels", qrels.qids))
+        )
+        raise InputError(f"No topic is judged, as topics and qrels have no id in common: {near}.")
+    left = len(qrels) - len(qids)
+    if left:
+        notes = [*notes, f"{left:,} of {len(qrels):,} judged topics are not among the topics and are left out."]
+    return qrels.only(qids), notes
+
+
+def _findings(systems: Sequence[System], qrels: Qrels, topics: Topics | None, index: Index | None) -> list[str]:
+    """What lint finds and would change figures, said once for all systems that it is true of."""
+    docnos = None if index is None else index_docnos(index)
+    said: dict[str, list[str]] = {}
+    for system in systems:
+        for found in check_together([system.run], qrels, topics, docnos):
+            if found.severity == ERROR and found.file != qrels.path:
+                said.setdefault(found.text, []).append(system.name)
+    about = [f"{_listed(names)}: {text}" for text, names in said.items()]
+    own = [found.text for found in check_together([], qrels, topics, docnos) if found.severity == ERROR]
+    return [*about, *own]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} others" if len(names) > 3 else "")

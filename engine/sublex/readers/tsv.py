@@ -103,6 +103,7 @@ def _headerless(first: tuple[str, ...], path: str) -> tuple[str, ...]:
 
 def _row(row: Row, names: tuple[str, ...], path: str, report: Report) -> Iterator[Document]:
     line, values = row
+    report.line = line
     try:
         if len(values) != len(names):
             raise ValueError(f"{len(values)} columns where {len(names)} were expected")

@@ -9,7 +9,7 @@ from sublex import plugins
 from sublex.errors import SublexError
 from sublex.evaluate.compare import Comparison
 from sublex.evaluate.evaluation import evaluate
-from sublex.expression import NORMALISERS, Call, Cut, Expression, Weighted
+from sublex.expression import NORMALISERS, Call, Chain, Cut, Expression, Weighted
 from sublex.parser import parse
 
 RECALL = tuple(k / 10 for k in range(11))
@@ -64,18 +64,19 @@ def sweep(names: Sequence[str]) -> Sweep | None:
 
 def _described(expression: Expression, registry: plugins.Registry) -> dict[tuple, Any]:
     """Everything that an expression says, defaults included, each at its place: (0, 1, "BM25", "k1"): 1.2."""
+    parts: Sequence[Any]
+    own: dict[tuple, Any]
     if isinstance(expression, Call) and expression.name not in NORMALISERS:
         resolved = registry.resolve("component", expression)
         return {(expression.name, name): value for name, value in resolved.values.items()} or {(expression.name,): None}
     if isinstance(expression, Call):
-        parts: Sequence[Any] = expression.args
-        own: dict[tuple, Any] = {(expression.name,): None}
+        parts, own = expression.args, {(expression.name,): None}
     elif isinstance(expression, Cut):
         parts, own = (expression.expression,), {("depth",): expression.depth}
     elif isinstance(expression, Weighted):
         parts, own = (expression.expression,), {(f"weight of {expression.expression}",): expression.weight}
     else:
-        parts = getattr(expression, "stages", None) or getattr(expression, "parts", ())
+        parts = expression.stages if isinstance(expression, Chain) else getattr(expression, "parts", ())
         own = {(type(expression).__name__,): None}
     for place, part in enumerate(parts):
         own |= {(place, *where): value for where, value in _described(part, registry).items()}

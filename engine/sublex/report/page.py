@@ -123,8 +123,7 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
                 "mean": comparison.mean(main)[place],
                 "interval": (low, high) if np.isfinite([low, high]).all() else None,
                 "pair": pairs.get(system.name),
-                "milliseconds": float(np.mean(system.milliseconds)) if system.milliseconds is not None and len(system.milliseconds) else None,
-                "missing": len(comparison.evaluations[place].missing),
+                "milliseconds": system.mean_milliseconds,
             }
         )  # fmt: skip
     return rows
