@@ -11,7 +11,7 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.evaluate import intervals, measures, sentences, significance
 from sublex.evaluate.evaluation import Evaluation, data_frame, evaluate
-from sublex.evaluate.lint import ERROR, check_together, index_docnos
+from sublex.evaluate.lint import ERROR, ap_bounds, check_together, index_docnos
 from sublex.evaluate.power import check_level
 from sublex.evaluate.significance import Pair
 from sublex.evaluate.systems import System
@@ -176,12 +176,20 @@ def _findings(systems: Sequence[System], qrels: Qrels, topics: Topics | None, in
     """What lint finds and would change figures, said once for all systems that it is true of."""
     docnos = None if index is None else index_docnos(index)
     said: dict[str, list[str]] = {}
+    tied = []
     for system in systems:
         for found in check_together([system.run], qrels, topics, docnos):
-            if found.severity == ERROR and found.file != qrels.path:
+            if found.severity != ERROR or found.file == qrels.path:
+                continue
+            if found.rule == "tie":
+                worst, actual, best = ap_bounds(system.run, qrels).means()
+                tied.append(f"{system.name} {actual:.4f} ({worst:.4f} to {best:.4f})")
+            else:
                 said.setdefault(found.text, []).append(system.name)
     about = [f"{_listed(names)}: {text}" for text, names in said.items()]
     own = [found.text for found in check_together([], qrels, topics, docnos) if found.severity == ERROR]
+    if tied:
+        about.append(f"Scores tie, and AP depends on the order of ties, which is that of trec_eval: {', '.join(tied)}.")
     return [*about, *own]
 
 

@@ -49,7 +49,7 @@
     const step = (width - 60) / count, thick = Math.max(0.6, step - Math.min(2, step / 4));
     const parts = sorted.map((topic, place) => {
       const value = difference(topic), y = Math.min(at(value), at(0)), tall = Math.max(1.5, Math.abs(at(value) - at(0)));
-      const kind = topic === state.topic ? "here" : value >= 0 ? "up" : "down";
+      const kind = topic === state.topic ? "here" : value > 0 ? "up" : value < 0 ? "down" : "same";
       const x = 60 + place * step;
       return made("g", { "data-topic": data.topics[topic].qid, onclick: () => choose(topic, true) },
         made("title", {}, named(topic) + " " + signed(value)),
