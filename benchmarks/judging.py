@@ -65,7 +65,7 @@ def measuring(folder: Path, topics: int, repeat: int) -> None:
             print(f"  {name}: {took:.1f} s, AP {float(figure):.6f}", flush=True)
     ours, peer = (statistics.median(rows[name]) for name in ("Sublex", "ir_measures"))
     print(
-        f"{topics:,} topics by 1,000 documents, five measures, from files: Sublex {ours:.1f} s, ir_measures {peer:.1f} s, {peer / ours:.1f} times"
+        f"{topics:,} topics by 1,000 documents, five measures: Sublex {ours:.1f} s, ir_measures {peer:.1f} s, {peer / ours:.1f} times"
     )
 
 
