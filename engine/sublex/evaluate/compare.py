@@ -90,9 +90,9 @@ class Comparison:
         return [sentences.sentence(pair, measure or self.main) for pair in self.pairs(measure)]
 
     def headlines(self) -> list[str]:
-        """The sentences about the first system and about the best, which are what most people want to know."""
-        named = {self.names[0], self.names[int(self.mean(self.main).argmax())]}
-        return [text for pair, text in zip(self.pairs(), self.sentences(), strict=True) if named & {pair.a, pair.b}]
+        """The sentences about the best system, which are what most people want to know."""
+        best = self.names[int(self.mean(self.main).argmax())]
+        return [text for pair, text in zip(self.pairs(), self.sentences(), strict=True) if best in (pair.a, pair.b)]
 
     def table(self) -> Table:
         """Systems by measures: the best of a column bold, and after a figure the letters of the systems that it beats."""
