@@ -926,3 +926,22 @@ def bm25prf(
         if r > 1 and term not in query and re.fullmatch("[a-z0-9]{2,20}", term) and not term.isdigit()
     }
     return own | {term: weigh(term, weight) for term in heaviest(merits, number)}
+
+
+# Tuning: what each topic scores by the setting that is best on the other folds.
+
+
+def cross_validated(
+    scores: Mapping[str, Mapping[str, float]], folds: Sequence[Sequence[str]]
+) -> list[tuple[str, float]]:
+    """For each fold the setting with the highest mean on all other topics, the first of several, and its mean on the fold's."""
+
+    def mean(setting: str, topics: Sequence[str]) -> float:
+        return round(math.fsum(scores[setting][topic] for topic in topics) / len(topics), 12)
+
+    found = []
+    for fold in folds:
+        others = [topic for other in folds if other is not fold for topic in other]
+        best = max(scores, key=lambda setting: mean(setting, others))
+        found.append((best, mean(best, fold)))
+    return found
