@@ -978,3 +978,22 @@ def tau_ap(a: Sequence[Any], b: Sequence[Any]) -> float:
     a, b = [item for item in a if item in b], [item for item in b if item in a]
     shares = [sum(b.index(above) < b.index(item) for above in a[:i]) / i for i, item in enumerate(a) if i]
     return 2 * sum(shares) / len(shares) - 1
+
+
+# Tuning: what each topic scores by the setting that is best on the other folds.
+
+
+def cross_validated(
+    scores: Mapping[str, Mapping[str, float]], folds: Sequence[Sequence[str]]
+) -> list[tuple[str, float]]:
+    """For each fold the setting with the highest mean on all other topics, the first of several, and its mean on the fold's."""
+
+    def mean(setting: str, topics: Sequence[str]) -> float:
+        return round(math.fsum(scores[setting][topic] for topic in topics) / len(topics), 12)
+
+    found = []
+    for fold in folds:
+        others = [topic for other in folds if other is not fold for topic in other]
+        best = max(scores, key=lambda setting: mean(setting, others))
+        found.append((best, mean(best, fold)))
+    return found

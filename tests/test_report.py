@@ -67,7 +67,7 @@ def test_the_page_says_what_was_found(comparison):
 
 def test_the_page_needs_nothing_else(comparison):
     text = page(comparison)
-    assert not re.search(r"(src|href)=", text.replace('href: URL', ""))
+    assert not re.search(r"(src|href)=", text.replace("href: URL", ""))
     assert "http" not in re.sub(r"http-equiv|http://www.w3.org/2000/svg", "", text)
     assert "default-src 'none'" in text
 
@@ -203,7 +203,9 @@ def panel(dom: str) -> str:
 def test_a_click_on_a_topic_shows_it_with_both_rankings(comparison, tmp_path):
     text = page(comparison)
     before = panel(shown(text, "", tmp_path))
-    clicked = "document.querySelector('#bars [data-topic=\"1\"]').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    clicked = (
+        "document.querySelector('#bars [data-topic=\"1\"]').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    )
     after = panel(shown(text, clicked, tmp_path))
     assert before != after and "Topic 1: crane" in after and "birds-05" in after
     assert f"BM25 &gt;&gt; RM3 &gt;&gt; BM25: AP {comparison.scores('AP')[2, 0]:.4f}" in after

@@ -8,7 +8,7 @@ index.postings("whale")
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.base import VERSION, Document, Report
@@ -27,6 +27,7 @@ from sublex.parser import parse
 if TYPE_CHECKING:
     from sublex.evaluate.compare import Comparison
     from sublex.evaluate.evaluation import Evaluation
+    from sublex.evaluate.tuning import Tuning
     from sublex.index.api import Documents
     from sublex.pipeline.index import Index
     from sublex.trec.qrels import Qrels
@@ -53,6 +54,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_topics",
+    "tune",
     "write_report",
 ]
 
@@ -154,3 +156,25 @@ def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
     from sublex.report.page import write_report
 
     write_report(comparison, path)
+
+
+def tune(
+    index: Index | str | os.PathLike[str],
+    topics: Iterable[Sequence] | str | os.PathLike[str],
+    qrels: Mapping[str, Mapping[str, int]] | str | os.PathLike[str],
+    expression: str | Expression,
+    measure: str = "AP",
+    fields: str = "title",
+    **options: Any,
+) -> Tuning:
+    """Find the best setting of an expression with ranges, `BM25(b={0..1})`, and by cross-validation what that is worth.
+
+    Options: folds (5), search ("grid", "random"), steps (5, of an interval in a grid), samples (50, of a random search), seed (0),
+    k (1000), workers, profile, progress (called with the queries done, and of how many). `fields` are for a topic file.
+    """
+    from sublex.evaluate.tune import tune
+
+    opened = open(index) if isinstance(index, (str, os.PathLike)) else index
+    asked = read_topics(topics, fields) if isinstance(topics, (str, os.PathLike)) else topics
+    judged = read_qrels(qrels) if isinstance(qrels, (str, os.PathLike)) else qrels
+    return tune(opened, asked, judged, expression, measure, **options)

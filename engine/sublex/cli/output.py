@@ -118,10 +118,10 @@ def say_if_compiling(part: str = "index", kernel: str = "count", seconds: int = 
 
 
 @contextmanager
-def progress(what: str, counted: str = "documents", total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A counter on a terminal, nothing elsewhere."""
+def progress(what: str, counted: str = "documents", total: int | None = None) -> Iterator[Callable[..., None]]:
+    """A counter on a terminal, nothing elsewhere; it is told what is done and, where that is not known before, of how much."""
     if not sys.stderr.isatty():
-        yield lambda done: None
+        yield lambda done, total=None: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -137,8 +137,8 @@ def progress(what: str, counted: str = "documents", total: int | None = None) ->
         task = bar.add_task(what, total=total, rate="")
         begin = time.monotonic()
 
-        def advance(done: int) -> None:
+        def advance(done: int, total: int | None = None) -> None:
             rate = done / max(time.monotonic() - begin, 1e-9)
-            bar.update(task, completed=done, rate=f"{rate:,.0f}/s")
+            bar.update(task, total=total, completed=done, rate=f"{rate:,.0f}/s")
 
         yield advance
