@@ -69,19 +69,16 @@ def _as_json(evaluation: Evaluation, by_topic: bool) -> dict:
 
 
 def _table(evaluated: Sequence[Evaluation], by_topic: bool, digits: int) -> Table:
+    from sublex.evaluate.evaluation import cells
+
     first = evaluated[0]
     head = ["run", *(["topic"] if by_topic else []), *first.measures]
     rows = []
     for evaluation in evaluated:
         if by_topic:
             rows += [
-                [evaluation.name, qid, *_cells(list(row.values()), first.counts, digits)]
-                for qid, row in evaluation.topics()
+                [evaluation.name, qid, *cells(row.values(), first.counts, digits)] for qid, row in evaluation.topics()
             ]
-        mean = _cells(list(evaluation.mean.values()), first.counts, digits)
+        mean = cells(evaluation.mean.values(), first.counts, digits)
         rows.append([evaluation.name, *(["all"] if by_topic else []), *mean])
     return Table(head, rows, 1 + by_topic)
-
-
-def _cells(values: Sequence[float], counts: Sequence[bool], digits: int) -> list[str]:
-    return [f"{value:.0f}" if counted else f"{value:.{digits}f}" for value, counted in zip(values, counts, strict=True)]
