@@ -219,7 +219,7 @@ def test_eval_prints_a_row_a_run_and_says_what_counts(command, files):  # noqa: 
         ["two", "0.6667", "2", "2"],
     ]
     assert "4 judgements of 3 topics" in messages
-    assert "one.run has nothing for 2 of 3 judged topics (2, 3); they count as 0." in messages
+    assert "one.run: 2 judged topics of" in messages and "(2, 3) are not in the run: Sublex counts such a topic 0" in messages
     assert "1 lines repeat a hit with the same score and count once" in messages
 
 
