@@ -32,5 +32,10 @@ def register_expanders(register: Register) -> None:
 
 
 @hookspec
+def register_representations(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each fitted model; `factory(**params)` gives a `Representation`."""
+
+
+@hookspec
 def register_commands(cli: Any) -> None:
     """Add commands to the command line: `cli` is the click group that `sublex` runs."""

@@ -21,6 +21,8 @@ FORMAT = 1
 CHUNK = 1 << 16
 HEADER = 128
 CHECKSUMS = "checksums"
+# What a component may be made of.
+DTYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
 
 
 def smallest(values: np.ndarray) -> np.ndarray:
@@ -195,7 +197,7 @@ class Component:
 
 def _array(mapped: mmap.mmap, path: Path) -> np.ndarray:
     head = mapped[:HEADER]
-    for descr in ("|u1", "<u2", "<u4", "<u8", "<i4", "<i8", "<f4"):
+    for descr in DTYPES:
         dtype = np.dtype(descr)
         if len(mapped) >= HEADER and head == header(dtype, (len(mapped) - HEADER) // dtype.itemsize):
             return np.frombuffer(mapped, dtype, offset=HEADER)

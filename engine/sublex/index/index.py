@@ -72,6 +72,7 @@ class Index:
         self.profile: str = manifest["profile"]
         self.store = frozenset(manifest["store"])
         self.statistics = Statistics(**manifest["statistics"])
+        self.fitted: files.Manifest = manifest.get(files.FITTED, {})
 
     def __repr__(self) -> str:
         return f"<Index {self.path}: {len(self):,} documents>"

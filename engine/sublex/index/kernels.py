@@ -340,11 +340,11 @@ def find_strings(arena, starts, wanted, wanted_starts):
 
 
 @njit(cache=True, nogil=True)
-def decode_lists(data, starts, counts, limit, ids, tfs):
-    """Decode lists of the byte code, list k in data[starts[k]:starts[k + 1]]; the first bad list, or -1."""
+def decode_lists(data, starts, ends, counts, limit, ids, tfs):
+    """Decode lists of the byte code, list k in data[starts[k]:ends[k]]; the first bad list, or -1."""
     o = 0
     for k in range(len(counts)):
-        o = _get_list(data, starts[k], starts[k + 1], -1, limit, counts[k], ids, tfs, o)
+        o = _get_list(data, starts[k], ends[k], -1, limit, counts[k], ids, tfs, o)
         if o < 0:
             return k
     return -1

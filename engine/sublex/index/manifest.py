@@ -21,6 +21,8 @@ MANIFEST = "index.json"
 LOCK = "lock"
 BUILDING = "building"
 SEGMENTS = "segments"
+REPRESENTATIONS = "representations"
+FITTED = "fitted"
 Manifest = dict[str, Any]
 
 
@@ -109,6 +111,23 @@ def sweep(root: Path, manifest: Manifest, building: bool = True) -> None:
         for losses in folder.glob("deleted-*"):
             if not deleted or losses.name != deleted["name"]:
                 shutil.rmtree(losses, ignore_errors=True)
+    _sweep_models(root / REPRESENTATIONS, manifest.get(FITTED, {}))
+
+
+def _sweep_models(root: Path, fitted: Manifest) -> None:
+    """Remove models and rows that no manifest names."""
+    for folder in root.glob("*"):
+        rows = fitted.get(folder.name, {}).get("rows", {})
+        if folder.name not in fitted:
+            shutil.rmtree(folder, ignore_errors=True)
+            continue
+        for kept in folder.glob("rows-*"):
+            if kept.name not in rows:
+                shutil.rmtree(kept, ignore_errors=True)
+                continue
+            for segment in kept.glob("*"):
+                if segment.name not in rows[kept.name]:
+                    shutil.rmtree(segment, ignore_errors=True)
 
 
 @contextmanager

@@ -154,14 +154,34 @@ class Segment:
         """(counts, term ordinals, frequencies) of the documents of a range, or None where they are not kept."""
         if "document_terms" not in self.folder:
             return None
-        counts = self.uniques[begin:end].astype(np.int64)
         starts = self._document_term_starts[begin : end + 1]
-        component = self.folder["document_terms"]
-        data = component.part(int(starts[0]), int(starts[-1]))
+        data = self.folder["document_terms"].part(int(starts[0]), int(starts[-1]))
+        return self._lists(data, starts - starts[0], self.uniques[begin:end])
+
+    def terms_of(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same of these documents, where they are kept."""
+        component, starts = self.folder["document_terms"], self._document_term_starts
+        begins, ends = starts[docs], starts[docs + 1]
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+            component.part(begin, end)
+        return self._lists(component.values, begins, self.uniques[docs], ends)
+
+    def _lists(
+        self, data: np.ndarray, starts: np.ndarray, sizes: np.ndarray, ends: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        counts = sizes.astype(np.int64)
+        if ends is None:
+            starts, ends = starts[:-1], starts[1:]
         terms, tfs = np.empty(int(counts.sum()), np.int32), np.empty(int(counts.sum()), np.int32)
-        if kernels.decode_lists(data, starts - starts[0], counts, len(self.terms), terms, tfs) >= 0:
-            raise IndexCorrupt(f"{component.path} is damaged; rebuild the index.")
+        if kernels.decode_lists(data, starts, ends, counts, len(self.terms), terms, tfs) >= 0:
+            raise IndexCorrupt(f"{self.folder['document_terms'].path} is damaged; rebuild the index.")
         return counts, terms, tfs
+
+    @cached_property
+    def forward(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All document terms, decoded: where each document's begin, and where the last ends; their ordinals; their frequencies."""
+        counts, terms, tfs = self.terms_of(np.arange(self.docs))
+        return starts_of(counts), terms, tfs
 
     def nbytes(self) -> dict[str, int]:
         """Bytes on disk of each component."""

@@ -1,0 +1,167 @@
+"""Plugins that are fitted to a collection, and what the engine hands them. Nothing here does work or imports anything heavy.
+
+A representation is fitted once, gives every document a row, and scores documents by their rows. The engine keeps model and
+rows beside the index, publishes the rows of new documents with them, and never lets a plugin touch the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sublex.base import NO_FIELDS, Explanation
+
+if TYPE_CHECKING:
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    from sublex.expression import Expression
+
+    Rows = np.ndarray | csr_array
+
+
+class Store(Protocol):
+    """Where a model is kept: arrays of any shape, sparse rows, and values that JSON can hold, each under a name."""
+
+    def put(self, name: str, value: Any) -> None:
+        """Keep a value."""
+        ...
+
+
+class Stored(Protocol):
+    """What was kept."""
+
+    def get(self, name: str) -> Any:
+        """The value kept under a name; arrays are mapped and read-only."""
+        ...
+
+
+class Job(Protocol):
+    """The terms on which a model is fitted and documents are encoded."""
+
+    workers: int
+    memory: int
+    scratch: Path
+
+    def progress(self, done: int, total: int) -> None:
+        """Say how far it is; call it often, since it raises when the user wants to stop."""
+        ...
+
+    def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """The results of work on items, in their order, done by all workers; what is an item must not depend on their number."""
+        ...
+
+    def model(self, expression: Expression) -> Any:
+        """Another fitted model, one of those that `depends` names."""
+        ...
+
+
+class Corpus(Protocol):
+    """The documents that a model is fitted to, whichever back end holds them; rows and `docs` are in the same order."""
+
+    has: frozenset[str]
+
+    @property
+    def docs(self) -> np.ndarray:
+        """The numbers of the documents."""
+        ...
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Their lengths in terms."""
+        ...
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """All terms, ascending by their bytes."""
+        ...
+
+    def blocks(self, rows: int = 4096) -> Iterator[csr_array]:
+        """The term counts, some documents at a time, as sparse rows over the vocabulary."""
+        ...
+
+    def matrix(self, memory: int = 4 << 30) -> csr_array:
+        """The same in one matrix, if it fits the memory."""
+        ...
+
+    def surface(self, term: str) -> str:
+        """The commonest raw form of a term, for people to read."""
+        ...
+
+
+class View(Protocol):
+    """An index as a fitted model sees it when it scores: rows, and terms over the model's own vocabulary."""
+
+    def rows(self, docs: np.ndarray | None = None) -> Rows:
+        """The rows of documents; of all, by document number, without `docs`."""
+        ...
+
+    def dot(self, weights: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
+        """For each document the sum over its terms of count times the term's weight: one float64 a document."""
+        ...
+
+    def terms(self, docs: np.ndarray) -> csr_array:
+        """The term counts of documents."""
+        ...
+
+    def surface(self, term: str) -> str:
+        """The commonest raw form of a term: what explanations show."""
+        ...
+
+
+class Fitted:
+    """A model that is fitted to a collection. `version` changes with whatever changes what fitting gives."""
+
+    version: int = 1
+
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Learn from a collection."""
+        raise NotImplementedError
+
+    def save(self, store: Store) -> None:
+        """Keep what was learnt."""
+        raise NotImplementedError
+
+    def load(self, store: Stored) -> None:
+        """Be what was kept."""
+        raise NotImplementedError
+
+    def describe(self) -> Mapping[str, Any]:
+        """What people may want to know of the fitted model: its card."""
+        return NO_FIELDS
+
+    def estimate(self, corpus: Corpus) -> int:
+        """How many bytes fitting takes at most."""
+        return 0
+
+    def depends(self) -> Sequence[Expression]:
+        """The models that have to be fitted first."""
+        return ()
+
+
+class Representation(Fitted):
+    """A fitted model that gives documents rows and scores them by these.
+
+    It reads `terms`: sparse rows of counts over its own `vocabulary`, which for queries are weights and may be fractions; or
+    the `sequence` of a text's tokens.
+    """
+
+    reads: str = "terms"
+    vocabulary: Sequence[str] = ()
+
+    def encode_documents(self, inputs: Any) -> Rows:
+        """A row a document: of an array, or sparse."""
+        raise NotImplementedError
+
+    def encode_queries(self, inputs: Any) -> Sequence[Any]:
+        """Whatever `score` needs of each query."""
+        raise NotImplementedError
+
+    def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+        """What it says of documents (all, by number, without `docs`); -inf where it has no opinion."""
+        raise NotImplementedError
+
+    def explain(self, query: Any, view: View, doc: int) -> Explanation:
+        """Take a document's score apart, in words as people write them."""
+        raise NotImplementedError

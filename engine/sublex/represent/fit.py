@@ -1,0 +1,227 @@
+"""Fitting models to an index and encoding its documents: models and rows are written aside and published in one commit."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sublex import plugins
+from sublex.errors import IndexProblem, InputError, PluginError, SublexError
+from sublex.expression import Expression
+from sublex.fitted import Representation
+from sublex.index import manifest as files
+from sublex.index.format import FolderWriter
+from sublex.index.index import Index
+from sublex.index.manifest import FITTED, Manifest
+from sublex.index.segment import Segment
+from sublex.index.workers import Workers
+from sublex.parser import parse_call
+from sublex.represent import rows as kept
+from sublex.represent.identity import Identity, identity, model_of, resolve
+from sublex.represent.inputs import Vocabulary, blocks
+from sublex.represent.store import StoreReader, StoreWriter
+
+MODEL = "model"
+# When more of the tokens added since are unknown to a model, it should be fitted again.
+UNKNOWN = 0.2
+
+
+class Options(NamedTuple):
+    """How fitting is done; none of it changes what comes out."""
+
+    workers: int = 1
+    memory: int = 4 << 30
+    progress: Callable[[int, int], None] = lambda done, total: None
+    say: Callable[[str], None] = lambda text: None
+
+
+class Job:
+    """What `sublex.fitted.Job` says, for one model."""
+
+    def __init__(self, options: Options, pool: Workers, scratch: Path, models: Callable[[Expression], Any]):
+        self.workers, self.memory, self.progress = options.workers, options.memory, options.progress
+        self.scratch, self.model, self._pool = scratch, models, pool
+
+    def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """The results of work on items, in their order."""
+        return self._pool.map(work, items)
+
+
+def fit(root: Path, expression: str, options: Options = Options(), source: Path | None = None) -> Identity:  # noqa: B008
+    """Fit a component and whatever it depends on, unless that is done; documents without rows get them.
+
+    With `source` the model is taken from another index, which has it fitted.
+    """
+    with files.locked(root, "fit"):
+        old = files.read(root)
+        files.sweep(root, old)
+        work = _Fitting(root, old, options, source)
+        try:
+            found = work.need(resolve(parse_call(expression), work.registry))
+            if work.changed:
+                new = old | {"generation": old["generation"] + 1, FITTED: work.fitted}
+                files.commit(root, new)
+                old = new
+        finally:
+            files.sweep(root, old)
+    return found
+
+
+def forget(root: Path, expression: str) -> None:
+    """Drop a fitted model and its rows, unless another model depends on it."""
+    with files.locked(root, "forget"):
+        old = files.read(root)
+        registry = plugins.load()
+        resolved = resolve(parse_call(expression), registry)
+        name = identity(resolved, resolved.make(), registry).model
+        fitted = old.get(FITTED, {})
+        if name not in fitted:
+            raise IndexProblem(absent(root, resolved.call, fitted))
+        users = [entry["expression"] for entry in fitted.values() if name in entry["depends"]]
+        if users:
+            raise IndexProblem(f"{', '.join(users)} depends on {resolved.call}; forget it first.")
+        rest = {other: entry for other, entry in fitted.items() if other != name}
+        new = old | {"generation": old["generation"] + 1, FITTED: rest}
+        files.commit(root, new)
+        files.sweep(root, new)
+
+
+def absent(root: Path, call: Any, fitted: Manifest) -> str:
+    """The sentence for a model that is not there."""
+    there = ", ".join(entry["expression"] for entry in fitted.values()) or "nothing"
+    return f"No {call} in {root.name}; fitted: {there}. Run: sublex fit {root.name} '{call}'"
+
+
+def loaded(root: Path, entry: Manifest, name: str, made: Representation) -> Representation:
+    """The model as it was kept."""
+    with guarded(name, "be loaded"):
+        made.load(StoreReader(root / files.REPRESENTATIONS / name / MODEL, entry["model"]))
+    return made
+
+
+@contextmanager
+def guarded(name: str, what: str) -> Iterator[None]:
+    """Whatever goes wrong in a plugin is its one sentence."""
+    try:
+        yield
+    except (SublexError, MemoryError):
+        raise
+    except Exception as error:
+        raise PluginError(f"{name} could not {what}: {type(error).__name__}: {error}") from error
+
+
+class _Fitting:
+    """The models of an index on their way into its next generation."""
+
+    def __init__(self, root: Path, manifest: Manifest, options: Options, source: Path | None = None):
+        self.root, self.options, self.source = root, options, source
+        self.registry = plugins.load()
+        self.manifest = manifest
+        self.fitted: Manifest = dict(manifest.get(FITTED, {}))
+        self.changed = False
+        self._models: dict[str, Representation] = {}
+
+    def need(self, resolved: plugins.Resolved) -> Identity:
+        """Have a component fitted and all documents encoded."""
+        made = resolved.make()
+        found = identity(resolved, made, self.registry)
+        for dependency in made.depends():
+            self.need(resolve(dependency, self.registry))
+        self._models[found.model] = made
+        if found.model in self.fitted:
+            loaded(self.root, self.fitted[found.model], found.model, made)
+        else:
+            self.fitted[found.model] = self._fresh(resolved, made, found)
+            self.changed = True
+        self.cover(made, found)
+        return found
+
+    def _fresh(self, resolved: plugins.Resolved, made: Representation, found: Identity) -> Manifest:
+        """Fit a model, or copy it from another index, and keep it."""
+        place = self.root / files.REPRESENTATIONS / found.model / MODEL
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if self.source is not None:
+            return self._copied(made, found, place)
+        index = Index(self.root)
+        need = made.estimate(index.corpus)
+        if need > self.options.memory:
+            raise InputError(
+                f"Fitting {found.expression} takes {need >> 20:,} MB and --memory allows {self.options.memory >> 20:,}; allow more."
+            )
+        self.options.say(f"Fitting {found.expression}")
+        with self._job() as job, guarded(found.expression, "be fitted"):
+            made.fit(index.corpus, job)
+            with FolderWriter(place) as folder:
+                store = StoreWriter(folder)
+                made.save(store)
+                model = store.finish()
+        depends = [model_of(dependency, self.registry) for dependency in made.depends()]
+        return self._entry(found, made, depends, index.fingerprint, model)
+
+    def _entry(self, found: Identity, made: Representation, depends: list[str], origin: str, model: Any) -> Manifest:
+        return {
+            "expression": found.expression,
+            "version": made.version,
+            "depends": depends,
+            "origin": origin,
+            "model": model,
+            "rows": {},
+        }
+
+    def _copied(self, made: Representation, found: Identity, place: Path) -> Manifest:
+        assert self.source is not None
+        theirs = files.read(self.source).get(FITTED, {})
+        if found.model not in theirs:
+            raise IndexProblem(absent(self.source, found.expression, theirs))
+        shutil.copytree(self.source / files.REPRESENTATIONS / found.model / MODEL, place)
+        entry = theirs[found.model] | {"rows": {}}
+        loaded(self.root, entry, found.model, made)
+        return entry
+
+    @contextmanager
+    def _job(self) -> Iterator[Job]:
+        from threadpoolctl import threadpool_limits
+
+        def model(expression: Expression) -> Representation:
+            return self._models[model_of(expression, self.registry)]
+
+        with (
+            tempfile.TemporaryDirectory(prefix="sublex-") as scratch,
+            Workers(self.options.workers) as pool,
+            threadpool_limits(1),
+        ):
+            yield Job(self.options, pool, Path(scratch), model)
+
+    def cover(self, made: Representation, found: Identity) -> None:
+        """Encode the documents of every segment that has no rows yet."""
+        entry = self.fitted[found.model]
+        rows = dict(entry["rows"].get(found.rows, {}))
+        lacking = [segment for segment in self.manifest["segments"] if segment["name"] not in rows]
+        for described in lacking:
+            segment = Segment(self.root / files.SEGMENTS / described["name"], described)
+            rows[segment.name] = self._encoded(made, found, segment)
+        if lacking:
+            self.fitted[found.model] = entry | {"rows": entry["rows"] | {found.rows: rows}}
+            self.changed = True
+
+    def _encoded(self, made: Representation, found: Identity, segment: Segment) -> Manifest:
+        vocabulary = Vocabulary(made.vocabulary)
+        parts, known, done = [], 0.0, 0
+        with self._job() as job, guarded(found.expression, "encode documents"):
+
+            def encode(block: Any) -> tuple[Any, float]:
+                return kept.checked(made.encode_documents(block), block.shape[0], found.expression), block.sum()
+
+            for part, tokens in job.map(encode, blocks(segment, vocabulary)):
+                parts.append(part)
+                known += float(tokens)
+                done += part.shape[0]
+                self.options.progress(done, segment.docs)
+        place = self.root / files.REPRESENTATIONS / found.model / found.rows / segment.name
+        shutil.rmtree(place, ignore_errors=True)
+        tokens = int(segment.lengths.sum(dtype="int64"))
+        return {"data": kept.write(place, kept.stacked(parts)), "tokens": tokens, "unknown": tokens - int(known)}

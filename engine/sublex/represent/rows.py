@@ -1,0 +1,58 @@
+"""The rows that a model gives to documents: dense or sparse, one a document, kept by segment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sublex.errors import IndexCorrupt, PluginError
+from sublex.index.format import FolderWriter
+from sublex.represent.store import StoreReader, StoreWriter
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    Rows = np.ndarray | csr_array
+
+ROWS = "rows"
+
+
+def write(path: Path, rows: Rows) -> Mapping[str, Any]:
+    """Keep the rows of a segment; what the manifest must say of them."""
+    with FolderWriter(path) as folder:
+        store = StoreWriter(folder)
+        store.put(ROWS, rows)
+        return store.finish()
+
+
+def read(path: Path, entry: Mapping[str, Any], docs: int) -> Rows:
+    """The rows of a segment of so many documents."""
+    rows = StoreReader(path, entry).get(ROWS)
+    if rows.shape[0] != docs:
+        raise IndexCorrupt(f"{path} has rows for {rows.shape[0]:,} documents of {docs:,}; fit it again.")
+    return rows
+
+
+def checked(rows: Any, docs: int, name: str) -> Rows:
+    """What a plugin gave as rows, if it is that."""
+    if getattr(rows, "shape", (None,))[0] != docs or len(rows.shape) > 2:
+        shape = getattr(rows, "shape", type(rows).__name__)
+        raise PluginError(f"{name} encoded {docs:,} documents as {shape}, and not as one row a document.")
+    values = rows.data if hasattr(rows, "indptr") else rows
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise PluginError(f"{name} encoded documents as numbers that are not finite.")
+    return rows
+
+
+def stacked(parts: Sequence[Rows]) -> Rows:
+    """Rows under one another."""
+    if len(parts) == 1:
+        return parts[0]
+    if hasattr(parts[0], "indptr"):
+        from scipy.sparse import csr_array, vstack
+
+        return csr_array(vstack(parts))
+    return np.concatenate(parts)

@@ -1,0 +1,79 @@
+"""A fitted representation on an index, ready to score: what a pipeline names by its expression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sublex.base import Explanation, Query
+from sublex.errors import IndexProblem, PluginError
+from sublex.index import manifest as files
+from sublex.index.index import Index
+from sublex.plugins import Registry, Resolved
+from sublex.represent import rows as kept
+from sublex.represent.fit import absent, guarded, loaded
+from sublex.represent.identity import identity
+from sublex.represent.inputs import Vocabulary
+from sublex.represent.view import View
+
+NO_OPINION = np.float32(-np.inf)
+
+
+class Side:
+    """A model with the rows of an index's documents."""
+
+    def __init__(self, index: Index, resolved: Resolved, registry: Registry):
+        self.index, self.name = index, str(resolved.call)
+        self.model = resolved.make()
+        found = identity(resolved, self.model, registry)
+        fitted = index.fitted
+        rows = fitted.get(found.model, {}).get("rows", {}).get(found.rows)
+        if rows is None:
+            raise IndexProblem(absent(index.path, resolved.call, fitted))
+        lacking = [segment for segment in index.segments if segment.name not in rows]
+        if lacking:
+            count = sum(segment.live for segment in lacking)
+            raise IndexProblem(
+                f"{self.name} does not cover {count:,} documents that were added to {index.path}; "
+                f"run: sublex fit {index.path} '{resolved.call}' --update"
+            )
+        loaded(index.path, fitted[found.model], found.model, self.model)
+        self.fingerprint: str = fitted[found.model]["model"]["checksum"]
+        self.vocabulary = Vocabulary(self.model.vocabulary)
+        place = index.path / files.REPRESENTATIONS / found.model / found.rows
+        parts = [kept.read(place / s.name, rows[s.name]["data"], s.docs) for s in index.segments]
+        self.view = View(index, self.vocabulary, parts)
+
+    def query(self, query: Query) -> Any:
+        """A query as the model reads it."""
+        with guarded(self.name, "encode the query"):
+            return self.model.encode_queries(self.vocabulary.query(query.weights()))[0]
+
+    def scores(self, encoded: Any, docs: np.ndarray | None = None) -> np.ndarray:
+        """What the model says of documents; of all, by number, without `docs`."""
+        with guarded(self.name, "score"):
+            scores = np.asarray(self.model.score(encoded, self.view, docs))
+        wanted = int(self.index.bases[-1]) if docs is None else len(docs)
+        if scores.shape != (wanted,):
+            raise PluginError(f"{self.name} gave scores of shape {scores.shape} for {wanted:,} documents.")
+        rounded = scores.astype(np.float32)
+        if np.isnan(rounded).any() or np.isposinf(rounded).any():
+            raise PluginError(f"{self.name} gave a score that is not a number.")
+        return rounded
+
+    def best(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray]:
+        """The documents that it scores highest, in no order yet but with every tie of the last, and their scores."""
+        scores = self.scores(encoded)
+        dead = np.concatenate([segment.dead for segment in self.index.segments])
+        scores[dead] = NO_OPINION
+        found = np.flatnonzero(scores > NO_OPINION)
+        if len(found) > depth:
+            least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
+            found = found[scores[found] >= least]
+        return found.astype(np.int32), scores[found]
+
+    def explain(self, encoded: Any, doc: int) -> Explanation:
+        """A document's score, taken apart by the model."""
+        with guarded(self.name, "explain a score"):
+            return self.model.explain(encoded, self.view, doc)

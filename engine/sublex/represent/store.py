@@ -1,0 +1,101 @@
+"""What a model keeps: arrays of any shape, sparse rows and JSON values, checksummed and mapped, and never unpickled."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sublex.errors import IndexCorrupt, PluginError
+from sublex.index.format import DTYPES, Folder, FolderWriter
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+VALUES = "values"
+SPARSE = ("data", "indices", "indptr")
+
+
+class StoreWriter:
+    """A store that is being written."""
+
+    def __init__(self, folder: FolderWriter):
+        self._folder = folder
+        self._values: dict[str, Any] = {}
+
+    def put(self, name: str, value: Any) -> None:
+        """Keep an array, sparse rows, or what JSON can hold."""
+        if not name.isidentifier() or name == VALUES or name in self._values:
+            raise PluginError(f"A value cannot be kept under the name {name!r}; each needs one of its own, of letters and digits.")
+        if isinstance(value, np.ndarray):
+            self._values[name] = {"shape": value.shape}
+            self._array(name, value)
+        elif all(hasattr(value, part) for part in SPARSE):
+            rows = value.tocsr()
+            rows.sum_duplicates()
+            self._values[name] = {"sparse": rows.shape}
+            for part in SPARSE:
+                self._array(f"{name}.{part}", getattr(rows, part))
+        else:
+            try:
+                self._values[name] = {"json": json.loads(json.dumps(value, allow_nan=False))}
+            except (TypeError, ValueError) as error:
+                raise PluginError(f"The value {name} cannot be kept: {error}.") from None
+
+    def _array(self, name: str, values: np.ndarray) -> None:
+        plain = values.dtype.newbyteorder("<")
+        if plain.str not in DTYPES:
+            raise PluginError(f"The array {name} of {values.dtype} cannot be kept; whole numbers and floats can.")
+        self._folder.put(name, np.ascontiguousarray(values, plain).ravel())
+
+    def finish(self) -> Mapping[str, Any]:
+        """What the manifest must say of the store."""
+        text = json.dumps(self._values, sort_keys=True).encode()
+        self._folder.put(VALUES, np.frombuffer(text, np.uint8))
+        return self._folder.finish()
+
+
+class StoreReader:
+    """A store as it was written; every byte is verified when it is first read."""
+
+    def __init__(self, path: Path, entry: Mapping[str, Any]):
+        self._folder = Folder(path, entry)
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        try:
+            return json.loads(self._folder[VALUES].all().tobytes())
+        except (KeyError, ValueError):
+            raise IndexCorrupt(f"{self._folder.path} is damaged; fit it again.") from None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def get(self, name: str) -> Any:
+        """The value kept under a name."""
+        kept = self._values.get(name)
+        if kept is None:
+            raise PluginError(f"{self._folder.path} holds no value {name}.")
+        if "json" in kept:
+            return kept["json"]
+        if "shape" in kept:
+            values = self._folder[name].all()
+            if values.size != math.prod(kept["shape"]):
+                raise IndexCorrupt(f"{self._folder.path / name}.npy is damaged; fit it again.")
+            return values.reshape(kept["shape"])
+        return self._sparse(name, tuple(kept["sparse"]))
+
+    def _sparse(self, name: str, shape: tuple[int, int]) -> csr_array:
+        from scipy.sparse import csr_array
+
+        data, indices, indptr = (self._folder[f"{name}.{part}"].all() for part in SPARSE)
+        ascending = len(indptr) == shape[0] + 1 and indptr[0] == 0 and (np.diff(indptr) >= 0).all()
+        fits = ascending and indptr[-1] == len(data) == len(indices)
+        if not fits or (len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]):
+            raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.")
+        return csr_array((data, indices, indptr), shape=shape)
