@@ -201,8 +201,8 @@ def test_parameters_are_checked_against_what_was_declared(monkeypatch):
     found = registry(monkeypatch, shout=analyzers(shout=Shout))
     for text, sentence in {
         "shout(volume=3)": "shout has no parameter volume; it takes loud, k.",
-        "shout(loud=3)": "shout: loud=3 should be of type bool.",
-        "shout(k=true)": "shout: k=true should be of type float.",
+        "shout(loud=3)": "shout: loud=3 has to be true or false.",
+        "shout(k=true)": "shout: k=true has to be a number.",
         "shout(k=3)": "shout: k=3 lies outside 0 to 2.",
     }.items():
         with pytest.raises(InputError) as caught:

@@ -24,8 +24,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sublex
 from sublex.base import Document, Reader, Report
 from sublex.errors import InputError, MissingExtra
+from sublex.index.api import create
 from sublex.readers import sgml
 from sublex.readers.beir import Beir
 from sublex.readers.entities import unescape
@@ -474,7 +476,7 @@ def test_warc_malformed_records_are_reported_with_their_lines():
         + nameless
         + b"WARC/1.0\r\nWARC-Type: response\r\n\r\n"
         + response("1", page(b"<p>One"))
-        + warc_record("response", page(b"x"), "WARC-TREC-ID: 9")
+        + warc_record("response", b"\r\n", "WARC-TREC-ID: 9")
         + response("cut", page(b"x"), length=5000)
     )
     docs, report = read(Warc(), data, "a.warc")
@@ -631,7 +633,8 @@ def test_text_folder_makes_each_file_a_document(tmp_path):
         Document("deep/d.txt", "déjà"),
     ]
     assert [doc.docno for doc in Text().read(FileSource(tmp_path / "b.md.gz"), report)] == ["b.md"]
-    assert report == Report()
+    skipped = f"{tmp_path}/skip.png was left out: not text, Markdown or HTML by name"
+    assert report == Report(notes={skipped: 1})
 
 
 def test_smart_gives_title_text_and_letters():
@@ -1029,3 +1032,35 @@ def test_scifact_has_its_abstracts(collections: Path):
     docs = list(Beir().read(FileSource(folder), Report()))
     assert len(docs) == 5_183
     assert docs[0].docno == "4983" and docs[0].title.startswith("Microstructural development of human newborn")
+
+
+def test_what_a_folder_holds_and_no_document_is_made_of_is_said(tmp_path, monkeypatch):
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away" / "far.txt").write_text("far")
+    folder = tmp_path / "notes"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "link").symlink_to(tmp_path / "away")
+    for name in ("a.txt", "sub/b.txt", "c.dat", "d.dat", ".hidden"):
+        (folder / name).write_text("word")
+    outcome = create(tmp_path / "index", folder)
+    assert outcome.indexed == 2 and set(outcome.notes) == {
+        f"{folder}/link was left out: it is a link to a folder; name what it points to",
+        f"{folder}/c.dat and 1 more were left out: not text, Markdown or HTML by name",
+    }
+    scandir = os.scandir
+
+    def refusing(path):
+        if str(path).endswith("sub"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    for source in (folder, folder / "sub"):
+        with pytest.raises(InputError, match=r"Cannot read .*notes/sub: Permission denied\."):
+            sublex.build(source, tmp_path / "third")
+
+
+def test_a_warc_response_without_an_address_is_read():
+    record = warc_record("response", page(b"<title>t</title>words"), "WARC-Record-ID: <x>")
+    docs, report = read(Warc(), record)
+    assert [(d.docno, d.title, d.fields["url"]) for d in docs] == [("x", "t", "")] and not report.problems

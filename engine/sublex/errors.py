@@ -9,8 +9,21 @@ def nearest(name: str, names: Iterable[str]) -> str:
     """A question for the middle of a message: did you mean this one?"""
     import difflib
 
-    near = difflib.get_close_matches(name, list(names), 1)
+    known = {other.lower(): other for other in names}
+    near = [known[other] for other in difflib.get_close_matches(name.lower(), known, 1)]
     return f"did you mean {near[0]}? " if near else ""
+
+
+def unknown(what: str, name: str, names: Iterable[str]) -> str:
+    """A name that is none of the known ones, and what there is."""
+    known = list(names)
+    hint = nearest(name, known)
+    return f"No {what} {name or repr(name)}; {hint}{'T' if hint else 't'}here are: {', '.join(known)}."
+
+
+def counted(number: int, what: str) -> str:
+    """A number with its noun: 1 topic, 2 topics."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 class SublexError(Exception):

@@ -12,6 +12,14 @@ from sublex.expression import Call, Expression, Range, print_value, shortest
 from sublex.parser import parse
 
 Canonical = Callable[[Expression], Expression]
+WANTED = {
+    float: "a number",
+    int: "a whole number",
+    bool: "true or false",
+    str: "a word or a text in quotes",
+    tuple: "a list, as in [a, b]",
+    Expression: "an expression",
+}
 
 
 def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,7 +57,8 @@ def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:
     if any(isinstance(item, Expression) for item in items):
         raise InputError(f"{shown} is an expression; put it in quotes if it is a text.")
     if not _fits(param.type, value):
-        raise InputError(f"{shown} should be of type {param.type.__name__.lower()}.")
+        wanted = WANTED.get(param.type, f"of type {param.type.__name__.lower()}")
+        raise InputError(f"{shown} has to be {wanted}.")
     for item in items:
         _check_range(name, param, item)
     return float(value) if param.type is float else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sublex.errors import UnknownName, nearest
+from sublex.errors import UnknownName, unknown
 
 Defaults = Mapping[str, Mapping[str, Any]]
 
@@ -80,4 +80,4 @@ def profile(name: str) -> Profile:
     """The profile of this name."""
     if name in PROFILES:
         return PROFILES[name]
-    raise UnknownName(f"No profile {name}; {nearest(name, PROFILES)}There are: {', '.join(PROFILES)}.")
+    raise UnknownName(unknown("profile", name, PROFILES))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
@@ -20,6 +21,18 @@ def folder() -> Path:
     raise InputError("The demo collection is not installed with this copy of Sublex.")
 
 
+def _spare(path: Path, documents: Path) -> None:
+    """Refuse to replace an index of anything but the demo's documents."""
+    import sublex
+
+    if (path / "index.json").exists():
+        known = {json.loads(line)["id"] for line in documents.read_text(encoding="utf-8").splitlines()}
+        if not known.issuperset(sublex.open(path).all_docnos.tolist()):
+            raise InputError(
+                f"{path} holds documents of your own, which the demo would replace; move or remove it first."
+            )
+
+
 @click.command()
 def demo() -> None:
     """Index the demo collection and look at it."""
@@ -27,6 +40,7 @@ def demo() -> None:
 
     collection, path = folder(), home() / "demo"
     say_if_compiling()
+    _spare(path, collection / "documents.jsonl")
     index = sublex.build(collection / "documents.jsonl", path, overwrite=True, say=say)
     s = index.statistics
     click.echo(f"Indexed {s.docs:,} documents with {s.tokens:,} tokens to {path}")

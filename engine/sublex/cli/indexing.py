@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
-from sublex.cli.output import format_option, index_path, progress, say, say_if_compiling, table
+from sublex.cli.output import changing, format_option, index_path, progress, say, say_if_compiling, table
 
 if TYPE_CHECKING:
     from sublex.index.outcome import Outcome
+
+KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
 
 workers_option = click.option("--workers", type=click.IntRange(1), help="Threads.  [default: all cores]")
 memory_option = click.option("--memory", default="1GB", show_default=True, help="Spill to disk beyond this.")
@@ -45,7 +47,7 @@ def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, .
     for ranker in impacts:
         registry.resolve("ranker", parse_call(ranker))
     say_if_compiling()
-    with progress(f"Indexing {path}") as advance:
+    with progress(f"Indexing {path}") as advance, changing(path):
         outcome = create(path, list(sources), progress=advance, say=say, **options)
     sublex.open(path).store_impacts(impacts)
     _report(path, outcome, form)
@@ -72,7 +74,7 @@ def add(index: str, sources: tuple[str, ...], form: str, **options: Any) -> None
 
     path = index_path(index)
     say_if_compiling()
-    with progress(f"Adding to {path}") as advance:
+    with progress(f"Adding to {path}") as advance, changing(path):
         outcome = add(path, list(sources), progress=advance, say=say, **options)
     sublex.open(path).refresh_impacts()
     _report(path, outcome, form)
@@ -84,7 +86,8 @@ def _report(path: Path, outcome: Outcome, form: str) -> None:
     for remark in outcome.remarks():
         say(remark)
     if form == "json":
-        found = {what: {"count": count, "first": which[:10]} for what, count, which in outcome.rows()}
+        rows = zip(KEYS, outcome.rows(), strict=True)
+        found = {key: {"count": count, "first": which[:10]} for key, (_, count, which) in rows}
         click.echo(
             json.dumps({"index": str(path), "outcome": found, "list": str(listing)}, ensure_ascii=False, indent=1)
         )
@@ -96,9 +99,10 @@ def _report(path: Path, outcome: Outcome, form: str) -> None:
 
 
 def _first(which: list[str]) -> str:
-    return ", ".join(name if len(name) < 60 else name[:57] + "…" for name in which[:3]) + (
-        ", …" if len(which) > 3 else ""
-    )
+    from sublex.index.outcome import visible
+
+    shown = map(visible, which[:3])
+    return ", ".join(name if len(name) < 60 else name[:57] + "…" for name in shown) + (", …" if len(which) > 3 else "")
 
 
 @click.command()
@@ -110,7 +114,8 @@ def delete(index: str, docnos: tuple[str, ...]) -> None:
 
     path = index_path(index)
     say_if_compiling()
-    left = delete(path, docnos)
+    with changing(path):
+        left = delete(path, docnos)
     sublex.open(path).refresh_impacts()
     click.echo(f"Deleted {len(set(docnos)):,} of {left + len(set(docnos)):,} documents from {path}")
 
@@ -126,7 +131,8 @@ def merge(index: str, workers: int | None) -> None:
 
     path = index_path(index)
     say_if_compiling()
-    before = merge_all(path, workers or os.cpu_count() or 1)
+    with changing(path):
+        before = merge_all(path, workers or os.cpu_count() or 1)
     sublex.open(path).refresh_impacts()
     click.echo(f"{path} has one segment" + (f", made of {before}" if before > 1 else ""))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import math
 import os
 import re
 import sys
@@ -33,11 +35,17 @@ def home() -> Path:
 
 
 def index_path(name: str) -> Path:
-    """The folder that a path or a bare name means."""
+    """The folder that a path or a bare name means; a name with a slash is a path, and an index of that name here goes first."""
     if not name.strip() or "\x00" in name:
         raise InputError("An index needs a name or a path.")
-    path = Path(name)
-    return path if path.is_absolute() or len(path.parts) != 1 or name in (".", "..") or path.exists() else home() / name
+    here = os.sep in name or name in (".", "..") or os.path.isfile(os.path.join(name, "index.json"))
+    path = Path(name) if here else home() / name
+    try:
+        os.stat(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(f"No file system takes a name as long as {name[:30]}…; choose a shorter one.") from None
+    return path
 
 
 def format_option(*choices: str) -> Callable[[Any], Any]:
@@ -95,13 +103,38 @@ def draw(drawn: Table, form: str = "table") -> None:
 def emit(form: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Records as a table, as JSON or as CSV."""
     if form == "json":
-        click.echo(json.dumps([dict(zip(head, row, strict=True)) for row in rows], ensure_ascii=False, indent=1))
+        show_json([dict(zip(head, row, strict=True)) for row in rows])
     elif form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(head)
         writer.writerows(rows)
     else:
         table(rows, head)
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Whoever interrupts what happens here hears that nothing has changed, and how to go on."""
+    from sublex.index.build import resumable
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        more = ", and the same command with --resume goes on with the build" if resumable(path) else ""
+        raise KeyboardInterrupt(f"the index is as it was before{more}") from None
+
+
+def show_json(value: Any) -> None:
+    """A value as JSON, which knows no NaN and no infinity."""
+    click.echo(json.dumps(_finite(value), ensure_ascii=False, indent=1))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def say(text: str) -> None:

@@ -47,7 +47,8 @@ def create(
 
     writer.replaceable(Path(path), overwrite)
     registry = plugins.load()
-    spec = analyzer or find_profile(profile).analyzer
+    chosen = find_profile(profile).analyzer
+    spec = chosen if analyzer is None else analyzer
     made = registry.make("analyzer", spec)
     settings = _settings(made, _parts(store), workers, memory, "first")
     given = to_input(documents, registry, reader, strict)

@@ -23,6 +23,7 @@ from sublex.errors import InputError
 from sublex.index import texts
 from sublex.index.docnos import write_docnos
 from sublex.index.format import FolderWriter
+from sublex.index.manifest import BUILDING
 from sublex.index.merge import TextWriter, merge
 from sublex.index.outcome import Outcome
 from sublex.index.run import Part, Run
@@ -189,6 +190,14 @@ class Building:
         for left in self.folder.iterdir():
             if left.is_dir() and left.name not in {spill["name"] for spill in self._spills}:
                 shutil.rmtree(left)
+
+
+def resumable(root: Path) -> bool:
+    """Whether an interrupted build of this index can go on where it stopped."""
+    try:
+        return json.loads((root / BUILDING / JOURNAL).read_bytes())["sources"] is not None
+    except (OSError, ValueError, KeyError):
+        return False
 
 
 class _Held:

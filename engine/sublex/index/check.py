@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from sublex.errors import IndexCorrupt, SublexError
+from sublex.index import derived
 from sublex.index import manifest as files
 from sublex.index.format import Folder
 from sublex.index.segment import Segment
@@ -25,7 +26,7 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     for entry in manifest["segments"]:
         progress(f"segment {entry['name']}")
         problems += _segment(root / files.SEGMENTS / entry["name"], entry)
-    return problems
+    return [*problems, *derived.check(root)]
 
 
 def _segment(path: Path, entry: dict) -> list[str]:

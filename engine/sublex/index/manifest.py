@@ -51,6 +51,8 @@ def _absent(root: Path) -> str:
     if not root.exists():
         return f"No index at {root}; make one by: sublex index {root.name} FILE…"
     if (root / BUILDING).exists():
+        if held(root):
+            return f"{root} holds no finished index yet: it is being built; try again when that is done."
         return f"{root} holds no finished index: its build was interrupted; run it again, with --resume to go on."
     return f"{root} is not an index: it has no {MANIFEST}."
 
@@ -140,6 +142,18 @@ def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
                     root.rmdir()
     except OSError as error:
         raise _plainly(error, root) from None
+
+
+def held(root: Path) -> bool:
+    """Whether someone is writing the index at this moment."""
+    try:
+        with open(root / LOCK, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def _plainly(error: OSError, root: Path) -> IndexProblem:

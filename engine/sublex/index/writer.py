@@ -249,7 +249,7 @@ def _kill(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None
     for docno in dict.fromkeys(docnos):
         places = [(k, doc) for k, segment in enumerate(segments) if (doc := segment.find_docno(docno)) is not None]
         if not places:
-            raise InputError(f"No document {docno} in the index, so nothing was deleted.")
+            raise InputError(f"No document {docno or repr(docno)} in the index, so nothing was deleted.")
         doomed[places[0][0]].append(places[0][1])
     for k, (segment, docs) in enumerate(zip(segments, doomed, strict=True)):
         if docs:

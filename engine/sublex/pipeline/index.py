@@ -42,8 +42,9 @@ class Index(Stored):
 
     def pipeline(self, expression: Expr | None = None, profile: str | None = None) -> Pipeline:
         """What an expression does on this index; defaults are those of the profile, else of the index's own."""
-        chosen = profiles.profile(profile or self.profile)
-        tree = parse(expression or chosen.ranker) if not isinstance(expression, Expression) else expression
+        chosen = profiles.profile(self.profile if profile is None else profile)
+        given = chosen.ranker if expression is None else expression
+        tree = given if isinstance(given, Expression) else parse(given)
         canonical = self._composer.registry.canonical(tree, chosen.defaults)
         return Pipeline(canonical, self._composer.compose(canonical, chosen.defaults))
 
@@ -101,7 +102,7 @@ class Index(Stored):
         """A document's score for a text, taken apart; a document that is not found too."""
         doc = self.doc(docno)
         if doc is None:
-            raise InputError(f"No document {docno} in {self.path}.")
+            raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
         made = self.pipeline(pipeline, profile)
         work = Work([self.query(text)])
         tree = explain(made.scorer, work, doc)

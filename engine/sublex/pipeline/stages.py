@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.base import Expander, Query
+from sublex.errors import InputError
 from sublex.normalise import Normaliser, minmax
 from sublex.rank.feedback import Feedback
 from sublex.rank.hits import Hits
@@ -19,6 +20,7 @@ from sublex.rank.search import Searcher
 # How many candidates a retrieval keeps for what comes after it, unless % says otherwise.
 DEPTH = 1000
 NO_OPINION = np.float32(-np.inf)
+LARGEST = float(np.finfo(np.float32).max)
 
 
 class Work(NamedTuple):
@@ -149,10 +151,13 @@ class Blend(Scorer):
         return self._sum(self.parts[0][1].scores(work, docs), work, docs)
 
     def _sum(self, first: Sequence[np.ndarray], work: Work, docs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        total = [self.parts[0][0] * scores.astype(np.float64) for scores in first]
-        for weight, part in self.parts[1:]:
-            more = part.scores(work, docs)
-            total = [so_far + weight * scores for so_far, scores in zip(total, more, strict=True)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = [self.parts[0][0] * scores.astype(np.float64) for scores in first]
+            for weight, part in self.parts[1:]:
+                more = part.scores(work, docs)
+                total = [so_far + weight * scores for so_far, scores in zip(total, more, strict=True)]
+        if not all((np.abs(scores) <= LARGEST).all() for scores in total):
+            raise InputError("The scores of a blend are too large for float32; use smaller weights.")
         return total
 
 

@@ -62,14 +62,14 @@ def choose(
     chosen: list[Chosen] = []
     for path in [os.fspath(path) for path in paths]:
         if path != "-" and ":" not in path and not os.path.exists(path):
-            raise InputError(f"No file or folder {path}.")
+            raise InputError(f"No file or folder {path or repr(path)}.")
         found = _detect(FileSource(path), registry, name)
         if found:
             chosen.append(found)
         elif os.path.isdir(path):
             chosen += _inside(path, registry, name, report)
         elif not os.path.exists(path) and path != "-":
-            raise InputError(f"No file or folder {path}.")
+            raise InputError(f"No file or folder {path or repr(path)}.")
         elif os.path.isfile(path) and os.path.getsize(path) == 0:
             raise InputError(f"{path} is empty.")
         else:
@@ -79,7 +79,7 @@ def choose(
 
 def _inside(folder: str, registry: Registry, name: str | None, report: Report) -> list[Chosen]:
     found = []
-    for path in files_below(folder):
+    for path in files_below(folder, report):
         chosen = _detect(FileSource(path), registry, name)
         if chosen:
             found.append(chosen)

@@ -108,11 +108,23 @@ def _document(line: bytes, path: str, number: int, report: Report) -> Document |
         record = json.loads(decode(line, path, report))
         if not isinstance(record, dict):
             raise ValueError("not a JSON object")
-        return document(record, report)
+        found = document(record, report)
+        if not _encodable(found.docno + found.contents):
+            report.note(f"{path}: halves of surrogate pairs, which are no characters, were read as U+FFFD")
+        return found
     except (ValueError, RecursionError) as error:
         reason = f"not JSON: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+        reason = "nested too deeply" if isinstance(error, RecursionError) else reason
         report.malformed(path, number, reason)
         return None
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+        return True
+    except UnicodeEncodeError:
+        return False
 
 
 def _canonical(found: Document) -> bytes:

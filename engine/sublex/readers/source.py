@@ -13,8 +13,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 from sublex.base import Report
 from sublex.errors import InputError
@@ -174,11 +173,23 @@ def without_compression(path: str) -> str:
     return stem if suffix.lower() in COMPRESSED else path
 
 
-def files_below(folder: str) -> Iterator[str]:
-    """Every file below a folder, hidden ones left out, in an order that does not depend on the file system."""
-    for path in sorted(Path(folder).rglob("*"), key=os.fspath):
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
-            yield os.fspath(path)
+def files_below(folder: str, report: Report | None = None) -> Iterator[str]:
+    """Every file below a folder, hidden ones left out, in an order that does not depend on the file system.
+
+    Folders that are links are not entered, or a circle of them would have no end; `report` notes them.
+    """
+    found: list[str] = []
+    for parent, folders, files in os.walk(os.path.normpath(folder), onerror=_unreadable):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [os.path.join(parent, name) for name in files if not name.startswith(".")]
+        for path in (os.path.join(parent, name) for name in folders):
+            if report and os.path.islink(path):
+                report.note(f"{path} was left out: it is a link to a folder; name what it points to")
+    yield from (path.removeprefix("./") for path in sorted(found) if os.path.isfile(path))
+
+
+def _unreadable(error: OSError) -> NoReturn:
+    raise InputError(f"Cannot read {error.filename}: {error.strerror}.") from None
 
 
 def decode(data: bytes, path: str, report: Report) -> str:

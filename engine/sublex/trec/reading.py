@@ -9,6 +9,7 @@ import io
 import os
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from sublex.analysis.interner import Interner
 from sublex.base import NO_FIELDS, Report
-from sublex.errors import InputError
+from sublex.errors import InputError, counted
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource, decode
 from sublex.trec import metadata as yaml
@@ -83,7 +84,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
             if layout is not None:
                 _read(data, layout, source.path, first, hits)
     if layout is None:
-        raise InputError(f"{source.path} holds no hits; {EXPECTED}.")
+        report.note(f"{source.path} holds no hits")
     topics, docs, scores, lines = hits.joined()
     docnos, qids = strings(hits.docnos), strings(hits.qids).tolist()
     earlier, later = first_repeated(topics, docs)
@@ -96,7 +97,9 @@ def read_run(path: str | os.PathLike[str]) -> Run:
             f"on line {lines[a[at]]}, with another score; keep one."
         )
     if len(later):
-        report.note(f"{source.path}: {len(later):,} lines repeat a hit with the same score and count once")
+        report.note(
+            f"{source.path}: {counted(len(later), 'line')} with a hit and score already given count{'s' * (len(later) == 1)} once"
+        )
         topics, docs, scores = (np.delete(column, later) for column in (topics, docs, scores))
     tags = strings(hits.tags).tolist()
     if len(tags) > 1:
@@ -104,6 +107,15 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     known = _metadata(comments, source.path, report)
     tag = tags[0] if tags else ""
     return ranked(qids, topics, docs, scores, docnos, tag=tag, metadata=known, notes=tuple(report.notes))
+
+
+def metadata_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """The metadata of a run file, whose hits are not read."""
+    source = FileSource(path)
+    with source.open() as stream:
+        head = takewhile(lambda line: line.startswith(b"#"), stream)
+        comments = [line.decode(errors="replace").strip() for line in head]
+    return _metadata(comments, source.path, Report())
 
 
 def _pieces(stream: Any, path: str, report: Report) -> Iterator[tuple[int, bytes]]:

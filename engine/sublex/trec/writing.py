@@ -1,6 +1,7 @@
 """Writing run files: six columns, scores in the shortest form that reads back to the same float32.
 
-A file appears under its name when it is whole. Equal scores stay equal; ranks are those of the rows.
+A file appears under its name when it is whole; a pipe or a device is written to as it is. Equal scores stay equal; ranks are
+those of the rows.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ def write_run(
             file.write(yaml.comments(metadata).encode())
         for lines in run_lines(_counted(rows, counts), tag):
             file.write(lines.data)
+    if _special(path):
+        return sum(counts)
     beside = Path(yaml.sidecar(path))
     if where == "sidecar" and metadata:
         with _replacing(beside) as file:
@@ -137,8 +140,9 @@ def _check_word(text: str, what: str) -> None:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that takes the path's place when all went well, and vanishes otherwise."""
-    draft = path.with_name(f".{path.name[:200]}.{os.getpid()}.tmp")
+    """A file to write that takes the path's place when all went well, and vanishes otherwise; links are followed."""
+    place = Path(os.path.realpath(path))
+    draft = place if _special(place) else place.with_name(f".{place.name[:200]}.{os.getpid()}.tmp")
     try:
         with open(draft, "wb", buffering=BUFFER) as file:
             if path.suffix == ".gz":
@@ -146,8 +150,15 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
                     yield zipped  # type: ignore[misc]
             else:
                 yield file
-        os.replace(draft, path)
+        if draft != place:
+            os.replace(draft, place)
     except OSError as error:
         raise SublexError(f"Cannot write {path}: {error.strerror or error}.") from None
     finally:
-        draft.unlink(missing_ok=True)
+        if draft != place:
+            draft.unlink(missing_ok=True)
+
+
+def _special(path: Path) -> bool:
+    """Whether something stands there that is no regular file, such as a pipe: it is never replaced, and nothing put beside it."""
+    return os.path.exists(path) and not os.path.isfile(path)
