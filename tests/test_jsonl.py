@@ -18,7 +18,8 @@ from sublex.base import Document, Problem, Report
 from sublex.errors import InputError
 from sublex.readers import jsonl
 from sublex.readers.batch import Batch, pack
-from sublex.readers.jsonl import BOM, NAMES, JsonLines
+from sublex.readers.fields import ALIASES
+from sublex.readers.jsonl import BOM, JsonLines
 
 RICH = (
     r'{"id": "d\u00e9j\u00e0 \ud83d\udc33", "title": "A \"title\"\/\b\f\n\r\t\\", "text": "caf\u00e9 naïve 東京 \u0000",'
@@ -143,7 +144,7 @@ def test_a_whole_number_is_a_docno(docno):
     assert same(f'{{"id": {docno}, "text": "x"}}'.encode()).rows[0][0] == docno
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALIASES.all)
 @pytest.mark.parametrize("value", ["null", "7", '"x"', "[]", "{}", r'"\u0000"', '""'])
 def test_the_names_of_docno_title_and_text_take_the_same_values_both_ways(name, value):
     same(f'{{"{name}": {value}, "id": "a", "text": "b"}}'.encode())
@@ -153,7 +154,7 @@ def test_the_names_of_docno_title_and_text_take_the_same_values_both_ways(name, 
 
 def test_of_two_names_for_the_same_thing_both_ways_choose_alike():
     found = []
-    for first, second in product(NAMES, NAMES):
+    for first, second in product(ALIASES.all, ALIASES.all):
         found.append(f'{{"{first}": "one", "{second}": "two", "_id": "z", "abstract": "w"}}'.encode())
         found.append(f'{{"{first}": "one", "{second}": "two", "{first}": "three", "title": ""}}'.encode())
     same_lines(found)
@@ -302,7 +303,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(STRINGS, inner, max_size=3),
     max_leaves=4,
 )
-PAIRS = st.lists(st.tuples(st.one_of(st.sampled_from(NAMES), STRINGS), VALUES), max_size=6)
+PAIRS = st.lists(st.tuples(st.one_of(st.sampled_from(ALIASES.all), STRINGS), VALUES), max_size=6)
 
 
 def written(pairs: list[tuple[str, Any]], chance: random.Random) -> str:

@@ -476,7 +476,6 @@ def test_warc_malformed_records_are_reported_with_their_lines():
         + nameless
         + b"WARC/1.0\r\nWARC-Type: response\r\n\r\n"
         + response("1", page(b"<p>One"))
-        + warc_record("response", b"\r\n", "WARC-TREC-ID: 9")
         + response("cut", page(b"x"), length=5000)
     )
     docs, report = read(Warc(), data, "a.warc")
@@ -487,8 +486,8 @@ def test_warc_malformed_records_are_reported_with_their_lines():
         (3, "neither WARC-TREC-ID nor WARC-Record-ID"),
         (13, "a WARC record without Content-Length or W"[:40]),
     ]
-    assert [data.split(b"\n")[line - 1][:5] for line, _ in found[1:]] == [b"WARC/"] * 4
-    assert len(found) == 5
+    assert [data.split(b"\n")[line - 1][:5] for line, _ in found[1:]] == [b"WARC/"] * 3
+    assert len(found) == 4
     docs, report = read(Warc(), warc_record("request", b"GET", length=10**12), "a.warc")
     assert docs == [] and problems(report) == [f"a.warc:1: the file ends {10**12 - 7} bytes before this record does"]
 
@@ -1064,3 +1063,32 @@ def test_a_warc_response_without_an_address_is_read():
     record = warc_record("response", page(b"<title>t</title>words"), "WARC-Record-ID: <x>")
     docs, report = read(Warc(), record)
     assert [(d.docno, d.title, d.fields["url"]) for d in docs] == [("x", "t", "")] and not report.problems
+
+
+def test_fields_of_other_names_are_named_with_the_reader(tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        '{"label": "x", "text": "one", "sum": "two", "id": 3}\n{"label": "\\u0079", "sum": "three"}\n{"id": 1, "sum": "no"}\n'
+    )
+    (tmp_path / "a.tsv").write_text("Label\tsum\nx\ttwo\n")
+    (tmp_path / "a.csv").write_text('"label","sum"\n"x","two"\n')
+    found = create(tmp_path / "one", tmp_path / "a.jsonl", reader="jsonl(id=label, text=sum)")
+    assert found.indexed == 2 and found.fields == {"docno=label": 2, "text=sum": 2}
+    assert problems(found) == [f"{tmp_path}/a.jsonl:3: no id: the record has none of the fields label"]
+    index = sublex.open(tmp_path / "one")
+    assert index.document("x") == Document("x", "two", "", {"text": "one", "id": 3}) and "y" in index
+    for form in ("tsv", "csv"):
+        create(tmp_path / form, tmp_path / f"a.{form}", reader=f"{form}(id=label, text=sum)")
+        assert sublex.open(tmp_path / form).document("x").text == "two"
+    with pytest.raises(InputError, match="names no id: call its column one of name, or say which it is"):
+        create(tmp_path / "none", tmp_path / "a.tsv", reader="tsv(id=name)")
+    with pytest.raises(InputError, match="jsonl has no parameter ids; did you mean id"):
+        create(tmp_path / "none", tmp_path / "a.jsonl", reader="jsonl(ids=label)")
+
+
+def test_a_download_that_fails_costs_a_sentence(monkeypatch):
+    ir_datasets = pytest.importorskip("ir_datasets")
+    failed = RuntimeError("All download sources failed", [("mirror", ConnectionError("x")), ("origin", OSError("y"))])
+    broken = mock.Mock(has_docs=lambda: True, docs_iter=mock.Mock(side_effect=failed))
+    monkeypatch.setattr(ir_datasets, "load", lambda name: broken)
+    with pytest.raises(InputError, match="^ir_datasets cannot read x: All download sources failed\\.$"):
+        read(Irds(), b"", "irds:x")

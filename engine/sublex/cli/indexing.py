@@ -18,7 +18,9 @@ KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
 
 workers_option = click.option("--workers", type=click.IntRange(1), help="Threads.  [default: all cores]")
 memory_option = click.option("--memory", default="1GB", show_default=True, help="Spill to disk beyond this.")
-reader_option = click.option("--reader", help="The collection's format.  [default: detected]")
+reader_option = click.option(
+    "--reader", help="The collection's format, as jsonl or 'jsonl(id=NAME, text=NAME)'.  [default: detected]"
+)
 strict_option = click.option("--strict", is_flag=True, help="Stop at the first malformed record.")
 
 

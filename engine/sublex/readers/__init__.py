@@ -9,7 +9,9 @@ from typing import NamedTuple
 from sublex.base import Reader, Report
 from sublex.errors import InputError
 from sublex.hookspecs import Register, hookimpl
+from sublex.parser import parse_call
 from sublex.plugins import Registry
+from sublex.readers.fields import PARAMS
 from sublex.readers.source import FileSource, files_below
 
 sublex_api = 1
@@ -33,14 +35,14 @@ BUILT_IN = {
 def register_readers(register: Register) -> None:
     """The built-in readers, imported when they are asked for."""
     for name, place in BUILT_IN.items():
-        register(name, _lazily(*place.split(":")))
+        register(name, _lazily(*place.split(":")), PARAMS if name in ("csv", "jsonl", "tsv") else ())
 
 
 def _lazily(module: str, name: str) -> Callable[[], Reader]:
-    def make() -> Reader:
+    def make(**names: str | None) -> Reader:
         from importlib import import_module
 
-        return getattr(import_module(f"sublex.readers.{module}"), name)()
+        return getattr(import_module(f"sublex.readers.{module}"), name)(**names)
 
     return make
 
@@ -57,8 +59,8 @@ def choose(
     paths: Sequence[str | os.PathLike[str]], registry: Registry, name: str | None, report: Report
 ) -> list[Chosen]:
     """The sources behind these paths, each with its reader: the named one, or the one that knows the format."""
-    if name:
-        registry.find("reader", name)
+    if name is not None:
+        name = str(registry.resolve("reader", parse_call(name)))
     chosen: list[Chosen] = []
     for path in [os.fspath(path) for path in paths]:
         if path != "-" and ":" not in path and not os.path.exists(path):
@@ -102,7 +104,7 @@ def _names(registry: Registry) -> str:
 
 def _detect(source: FileSource, registry: Registry, name: str | None) -> Chosen | None:
     if name:
-        reader = registry.build("reader", name, {})
+        reader = registry.make("reader", name)
         whole = not os.path.isdir(source.path) or getattr(reader, "folders", False)
         return Chosen(source, name, reader) if whole else None
     head = source.head()
