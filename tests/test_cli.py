@@ -323,3 +323,34 @@ def test_a_plugin_that_is_asked_for_and_not_there_is_listed_as_failed(demo, monk
     monkeypatch.setenv("SUBLEX_PLUGINS", "nope,,readers")
     output = demo("plugins")[1]
     assert "failed: SUBLEX_PLUGINS names it, and no such plugin is installed" in output and output.count("failed") == 1
+
+
+def test_a_terminal_of_any_width_shows_whole_words(monkeypatch, capsys):
+    from sublex.cli import output
+
+    monkeypatch.setenv("COLUMNS", "40")
+    text = "12  " + "some words " * 12
+    assert output.folded(text, 4) == text
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    first, *rest = output.folded(text, 4).split("\n")
+    assert rest and first.startswith("12  some") and all(line.startswith("    ") and len(line) <= 40 for line in rest)
+    output.table([("name", text)])
+    assert all(line.startswith("      ") for line in capsys.readouterr().out.splitlines()[1:])
+    done = shell("SUBLEX --help", COLUMNS="80")
+    assert not [line for line in done.stdout.splitlines() if line.endswith("...")]
+
+
+def test_the_bar_begins_with_the_documents_and_says_when_they_are_merged(monkeypatch):
+    from rich import progress as bars
+
+    from sublex.cli import output
+
+    seen: list[object] = []
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(bars.Progress, "start", lambda self: seen.append("start"))
+    monkeypatch.setattr(bars.Progress, "update", lambda self, task, **what: seen.append(what["rate"]))
+    with output.progress("Indexing x") as advance:
+        assert seen == []
+        advance(5)
+        advance(5)
+    assert seen[1::2] == ["start", "start"] and seen[0].endswith("/s") and seen[2] == "merging and writing"

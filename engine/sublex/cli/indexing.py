@@ -39,7 +39,10 @@ strict_option = click.option("--strict", is_flag=True, help="Stop at the first m
 @strict_option
 @format_option("table", "json")
 def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, ...], **options: Any) -> None:
-    """Index the collection in SOURCE... (files, folders, - for standard input, irds:NAME)."""
+    """Index a collection.
+
+    SOURCE is a file, a folder, - for standard input, or irds:NAME.
+    """
     from sublex import plugins
     from sublex.index.api import create
     from sublex.parser import parse_call
@@ -71,7 +74,7 @@ def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, .
 @strict_option
 @format_option("table", "json")
 def add(index: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
-    """Add documents to an index; --duplicates last updates those it has."""
+    """Add documents to an index, or update them (--duplicates last)."""
     from sublex.index.api import add
 
     path = index_path(index)
@@ -143,7 +146,10 @@ def merge(index: str, workers: int | None) -> None:
 @click.argument("index")
 @click.pass_context
 def check(context: click.Context, index: str) -> None:
-    """Verify every checksum and that all parts fit each other; exit with 1 when something is wrong."""
+    """Verify an index; exit with 1 when something is wrong.
+
+    Every checksum is looked at, that of kept impacts too, and whether all parts fit each other.
+    """
     from sublex.index.check import check
 
     path = index_path(index)

@@ -20,7 +20,7 @@ TERM = ("term", "df", "cf", "written")
 )
 @format_option("table", "json")
 def info(index: str, terms: int, form: str) -> None:
-    """Describe an index: counts, analyzer, sizes, segments, commonest terms."""
+    """Describe an index: counts, analyzer, sizes, commonest terms."""
     say_if_compiling()
     from sublex.rank import stored
 
@@ -102,8 +102,9 @@ def doc(index: str, docno: str, form: str) -> None:
 )
 @format_option("table", "json", "csv")
 def terms(index: str, pattern: str, number: int, form: str) -> None:
-    """List the terms that fit PATTERN, with document and collection frequency and how they are mostly written.
+    """List the terms that fit PATTERN.
 
+    With each go its document and collection frequency, and how it is mostly written.
     PATTERN is over terms as the index has them: * stands for anything, ? for one character, [ab] for a choice.
     """
     from itertools import islice

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -82,7 +83,15 @@ def table(rows: Sequence[Sequence[Any]], head: Sequence[str] = ()) -> None:
             c.rjust(w) if n else c.ljust(w)
             for c, w, n in zip(line, widths, numeric or [False] * len(widths), strict=True)
         )
-        click.echo("  ".join(padded).rstrip())
+        click.echo(folded("  ".join(padded).rstrip(), sum(widths[:-1]) + 2 * (len(widths) - 1)))
+
+
+def folded(text: str, indent: int) -> str:
+    """A line as a terminal shows it best, its continuations indented; elsewhere as it is."""
+    width = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty() or indent > width - 20:
+        return text
+    return click.wrap_text(text, width, "", " " * indent)
 
 
 def draw(drawn: Table, form: str = "table") -> None:
@@ -166,12 +175,19 @@ def progress(what: str, counted: str = "documents", total: int | None = None) ->
         TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total, rate="")
-        begin = time.monotonic()
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(what, total=total, rate="")
+    begin, before = time.monotonic(), -1
 
-        def advance(done: int) -> None:
-            rate = done / max(time.monotonic() - begin, 1e-9)
-            bar.update(task, completed=done, rate=f"{rate:,.0f}/s")
+    def advance(done: int) -> None:
+        nonlocal before
+        rate = done / max(time.monotonic() - begin, 1e-9)
+        bar.update(task, completed=done, rate=f"{rate:,.0f}/s" if done != before else "merging and writing")
+        before = done
+        # What is said before the first documents are there stands above no bar.
+        bar.start()
 
+    try:
         yield advance
+    finally:
+        bar.stop()

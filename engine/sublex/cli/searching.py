@@ -9,7 +9,7 @@ import click
 
 import sublex
 from sublex.base import Explanation
-from sublex.cli.output import clean, emit, format_option, index_path, progress, say, say_if_compiling, show_json
+from sublex.cli.output import clean, emit, folded, format_option, index_path, progress, say, say_if_compiling, show_json
 from sublex.errors import SublexError
 
 if TYPE_CHECKING:
@@ -55,14 +55,11 @@ def search(index: str, query: str, ranker: str | None, k: int, profile: str | No
             f"{hit.rank:>3}  {hit.score:<9.6g} {click.style(clean(hit.docno), bold=True)}  {clean(title)}".rstrip()
         )
         if text:
-            click.echo(f"     {_marked(text, spans)}")
+            click.echo(folded(f"     {_marked(text, spans)}", 5))
     if not hits:
-        say(f"Nothing in {opened.path} holds {_asked(answer)}.")
-
-
-def _asked(answer: Answer) -> str:
-    words = [term.term for term in answer.query.terms]
-    return " or ".join(words) if words else "a word of the query: it has none that are indexed"
+        words = " or ".join(term.term for term in answer.query.terms)
+        found = f"holds {words}" if words else "is found: the analyzer leaves no word of the query"
+        say(f"Nothing in {opened.path} {found}.")
 
 
 def _shown(opened: Any, answer: Answer, doc: int) -> tuple[str, str, tuple[tuple[int, int], ...]]:
@@ -92,7 +89,7 @@ def _marked(text: str, spans: tuple[tuple[int, int], ...]) -> str:
 @profile_option
 @format_option("table", "json")
 def explain(index: str, query: str, docno: str, ranker: str | None, profile: str | None, form: str) -> None:
-    """Take apart what DOCNO scores for QUERY, whether it is found or not."""
+    """Take apart what DOCNO scores for QUERY, found or not."""
     say_if_compiling()
     opened = sublex.open(index_path(index))
     tree = opened.explain(query, docno, ranker, profile)
@@ -115,7 +112,7 @@ def _draw(node: Explanation, depth: int) -> None:
     line = (
         f"{value:>12}  {'  ' * depth}{node.label}" + (f" ({sign})" if sign else "") + (f"  [{facts}]" if facts else "")
     )
-    click.echo(clean(line.rstrip()))
+    click.echo(folded(clean(line.rstrip()), 16 + 2 * depth))
     for part in node.parts:
         _draw(part, depth + 1)
 

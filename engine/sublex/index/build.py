@@ -81,6 +81,8 @@ class Building:
                 with FolderWriter(self.folder / f"spill-{len(self._spills):04}") as folder:
                     held = _Held(folder, self.settings)
                     done = self._fill(held, workers, prepared, progress)
+                    if done:
+                        progress(self._docs)
                     only = done and not self._spills
                     entry = held.write(workers, spill=not only)
                 if only:

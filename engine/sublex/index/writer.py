@@ -125,10 +125,9 @@ def replaceable(root: Path, overwrite: bool) -> Manifest | None:
 
 
 def _nothing(outcome: Outcome) -> str:
-    first = (
-        f"; the first of {len(outcome.problems)} malformed records is {outcome.problems[0]}" if outcome.problems else ""
-    )
-    return f"There is no document to index{first}."
+    many = len(outcome.problems)
+    which = f"first of {many:,} malformed records" if many > 1 else "malformed record"
+    return f"There is no document to index{f'; the {which} is {outcome.problems[0]}' if many else ''}."
 
 
 def add(root: Path, given: Input, settings: Callable[[Manifest], Settings], progress: Progress) -> Outcome:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from sublex.base import Document, Report, Source
-from sublex.errors import InputError
+from sublex.errors import InputError, counted
 from sublex.readers.fields import ALIASES, ID_ALIASES, TEXT_ALIASES, TITLE, Names, document
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import decode, without_compression
@@ -111,7 +111,7 @@ def _row(row: Row, names: tuple[str, ...], path: str, report: Report, known: Nam
     line, values = row
     try:
         if len(values) != len(names):
-            raise ValueError(f"{len(values)} columns where {len(names)} were expected")
+            raise ValueError(f"{counted(len(values), 'column')} where {len(names)} were expected")
         yield document(dict(zip(names, values, strict=True)), report, known)
     except ValueError as error:
         report.malformed(path, line, str(error))

@@ -97,9 +97,9 @@ def read_run(path: str | os.PathLike[str]) -> Run:
             f"on line {lines[a[at]]}, with another score; keep one."
         )
     if len(later):
-        report.note(
-            f"{source.path}: {counted(len(later), 'line')} with a hit and score already given count{'s' * (len(later) == 1)} once"
-        )
+        verbs = ("repeat", "count") if len(later) > 1 else ("repeats", "counts")
+        said = f"{counted(len(later), 'line')} {verbs[0]} a hit with the same score and {verbs[1]} once"
+        report.note(f"{source.path}: {said}")
         topics, docs, scores = (np.delete(column, later) for column in (topics, docs, scores))
     tags = strings(hits.tags).tolist()
     if len(tags) > 1:
