@@ -337,7 +337,7 @@ def test_a_terminal_of_any_width_shows_whole_words(monkeypatch, capsys):
     output.table([("name", text)])
     assert all(line.startswith("      ") for line in capsys.readouterr().out.splitlines()[1:])
     done = shell("SUBLEX --help", COLUMNS="80")
-    assert not [line for line in done.stdout.splitlines() if line.endswith("...")]
+    assert not [line for line in done.stdout.splitlines()[1:] if line.endswith("...")]
 
 
 def test_the_bar_begins_with_the_documents_and_says_when_they_are_merged(monkeypatch):
