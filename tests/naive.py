@@ -5,6 +5,7 @@ Tests compare the engine with what is here; nothing here calls the engine's own 
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter, defaultdict
@@ -926,3 +927,73 @@ def bm25prf(
         if r > 1 and term not in query and re.fullmatch("[a-z0-9]{2,20}", term) and not term.isdigit()
     }
     return own | {term: weigh(term, weight) for term in heaviest(merits, number)}
+
+
+# The statistics: signs by brute force, an analysis of variance cell by cell, rankings depth by depth.
+
+
+def sign_flips(differences: Sequence[float]) -> float:
+    """The share of all choices of signs whose sum is as far from 0."""
+    observed = abs(sum(differences)) - 1e-9
+    ways = list(itertools.product((-1, 1), repeat=len(differences)))
+    sums = (abs(sum(sign * d for sign, d in zip(way, differences, strict=True))) for way in ways)
+    return sum(value >= observed for value in sums) / len(ways)
+
+
+def midranks(values: Sequence[float]) -> list[float]:
+    """The mean of the ranks that equal values take together."""
+    return [sum(other < value for other in values) + (values.count(value) + 1) / 2 for value in values]
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """The largest of (m - j + 1) p_j over all j up to one's own place."""
+    ascending = sorted(p)
+    return [min(1.0, max((len(p) - j) * ascending[j] for j in range(len(p)) if ascending[j] <= value)) for value in p]
+
+
+def residual_mean_square(scores: np.ndarray) -> float:
+    """Of systems × topics: squared distances from the sum of the two effects."""
+    m, n = scores.shape
+    left = 0.0
+    for i, j in itertools.product(range(m), range(n)):
+        left += (scores[i, j] - sum(scores[i]) / n - sum(scores[:, j]) / m + scores.sum() / (m * n)) ** 2
+    return left / ((m - 1) * (n - 1))
+
+
+def rbo(a: Sequence[Any], b: Sequence[Any], p: float, deep: int = 4000) -> float:
+    """The sum of (1 - p) p^(d - 1) times the agreement at depth d, as far as it matters; extrapolated below the ends."""
+    short, long = sorted((a, b), key=len)
+    total, agreement = 0.0, 0.0
+    for d in range(1, deep):
+        if d <= len(long):
+            shared = len(set(short[:d]) & set(long[:d]))
+            below = max(0, d - len(short)) * len(set(short) & set(long[: len(short)])) / len(short)
+            agreement = (shared + below) / d
+        total += (1 - p) * p ** (d - 1) * agreement
+    return total
+
+
+def tau_ap(a: Sequence[Any], b: Sequence[Any]) -> float:
+    """The mean over a's items but the first of the share of items above them that are above them in b too; 2 share - 1."""
+    a, b = [item for item in a if item in b], [item for item in b if item in a]
+    shares = [sum(b.index(above) < b.index(item) for above in a[:i]) / i for i, item in enumerate(a) if i]
+    return 2 * sum(shares) / len(shares) - 1
+
+
+# Tuning: what each topic scores by the setting that is best on the other folds.
+
+
+def cross_validated(
+    scores: Mapping[str, Mapping[str, float]], folds: Sequence[Sequence[str]]
+) -> list[tuple[str, float]]:
+    """For each fold the setting with the highest mean on all other topics, the first of several, and its mean on the fold's."""
+
+    def mean(setting: str, topics: Sequence[str]) -> float:
+        return round(math.fsum(scores[setting][topic] for topic in topics) / len(topics), 12)
+
+    found = []
+    for fold in folds:
+        others = [topic for other in folds if other is not fold for topic in other]
+        best = max(scores, key=lambda setting: mean(setting, others))
+        found.append((best, mean(best, fold)))
+    return found

@@ -183,6 +183,7 @@ def test_an_evaluation_is_read_by_measure_and_by_topic():
     assert found["AP"].tolist() == [1.0, 0.0] and found.missing == ("2",)
     assert dict(found.topics()) == {"1": {"AP": 1.0, "NumRel": 1.0}, "2": {"AP": 0.0, "NumRel": 1.0}}
     assert repr(found) == "<mine: AP 0.5000, NumRel 2.0000 over 2 topics>"
+    assert "<td>mine</td>" in found._repr_html_() and ">2</td>" in found._repr_html_()
     with pytest.raises(InputError, match="RR was not computed; there are AP, NumRel"):
         found["RR"]
     frame = pytest.importorskip("pandas") and found.to_pandas()
@@ -218,7 +219,10 @@ def test_eval_prints_a_row_a_run_and_says_what_counts(command, files):  # noqa: 
         ["two", "0.6667", "2", "2"],
     ]
     assert "4 judgements of 3 topics" in messages
-    assert "one.run has nothing for 2 of 3 judged topics (2, 3); they count as 0." in messages
+    assert (
+        "one.run: 2 judged topics of" in messages
+        and "(2, 3) are not in the run: Sublex counts such a topic 0" in messages
+    )
     assert "1 lines repeat a hit with the same score and count once" in messages
 
 

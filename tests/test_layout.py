@@ -25,6 +25,7 @@ LAYERS = [
     {"expand"},
     {"pipeline"},
     {"evaluate"},
+    {"report"},
     {"__init__"},
     {"cli"},
 ]

@@ -8,7 +8,7 @@ index.postings("whale")
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.base import VERSION, Document, Report
@@ -25,7 +25,9 @@ from sublex.expression import Expression
 from sublex.parser import parse
 
 if TYPE_CHECKING:
+    from sublex.evaluate.compare import Comparison
     from sublex.evaluate.evaluation import Evaluation
+    from sublex.evaluate.tuning import Tuning
     from sublex.index.api import Documents
     from sublex.pipeline.index import Index
     from sublex.trec.qrels import Qrels
@@ -45,12 +47,15 @@ __all__ = [
     "SublexError",
     "UnknownName",
     "build",
+    "compare",
     "measure",
     "open",
     "parse",
     "read_qrels",
     "read_run",
     "read_topics",
+    "tune",
+    "write_report",
 ]
 
 
@@ -111,3 +116,66 @@ def measure(
     ranked = run if isinstance(run, Mapping) else read_run(run)
     names = [measures] if isinstance(measures, str) else list(measures)
     return evaluation.evaluate(judged, ranked, names or known.DEFAULTS)
+
+
+def compare(
+    index: Index | str | os.PathLike[str] | None,
+    topics: Topics | str | os.PathLike[str] | None,
+    qrels: Qrels | str | os.PathLike[str],
+    systems: Iterable[str | Expression | Run],
+    measures: str | Iterable[str] = (),
+    *,
+    test: str = "t",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    seed: int = 0,
+    k: int = 1000,
+    profile: str | None = None,
+    workers: int | None = None,
+    fresh: bool = False,
+) -> Comparison:
+    """Compare rankers, as expressions, and runs; for runs alone index and topics may be None.
+
+    Tests are "t", "randomisation" and "wilcoxon", corrections "holm", "bonferroni", "bh", "none" and "tukey", a test of its own.
+    """
+    from sublex.evaluate import compare
+    from sublex.evaluate import measures as known
+    from sublex.evaluate.systems import systems_of
+    from sublex.trec.qrels import Qrels
+
+    opened = open(index) if isinstance(index, (str, os.PathLike)) else index
+    asked = read_topics(topics) if isinstance(topics, (str, os.PathLike)) else topics
+    judged = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
+    made = systems_of(systems, opened, asked, k, profile, workers, not fresh)
+    names = [measures] if isinstance(measures, str) else list(measures)
+    plan = compare.Plan(test, correction, alpha, seed)
+    return compare.compare(made, judged, asked, names or known.DEFAULTS, opened, plan)
+
+
+def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
+    """Write the report of a comparison, one HTML file that needs nothing else."""
+    from sublex.report.page import write_report
+
+    write_report(comparison, path)
+
+
+def tune(
+    index: Index | str | os.PathLike[str],
+    topics: Iterable[Sequence] | str | os.PathLike[str],
+    qrels: Mapping[str, Mapping[str, int]] | str | os.PathLike[str],
+    expression: str | Expression,
+    measure: str = "AP",
+    fields: str = "title",
+    **options: Any,
+) -> Tuning:
+    """Find the best setting of an expression with ranges, `BM25(b={0..1})`, and by cross-validation what that is worth.
+
+    Options: folds (5), search ("grid", "random"), steps (5, of an interval in a grid), samples (50, of a random search), seed (0),
+    k (1000), workers, profile, progress (called with the queries done, and of how many). `fields` are for a topic file.
+    """
+    from sublex.evaluate.tune import tune
+
+    opened = open(index) if isinstance(index, (str, os.PathLike)) else index
+    asked = read_topics(topics, fields) if isinstance(topics, (str, os.PathLike)) else topics
+    judged = read_qrels(qrels) if isinstance(qrels, (str, os.PathLike)) else qrels
+    return tune(opened, asked, judged, expression, measure, **options)

@@ -42,12 +42,16 @@ class Problem(NamedTuple):
 
 @dataclass
 class Report:
-    """What a reader noticed: malformed records, notes a user should see, the fields it took."""
+    """What a reader noticed: malformed records, notes a user should see, the fields it took.
+
+    `line` is where the document that was read last begins, 0 from readers that do not tell.
+    """
 
     strict: bool = False
     problems: list[Problem] = field(default_factory=list)
     notes: dict[str, int] = field(default_factory=dict)
     fields: dict[str, int] = field(default_factory=dict)
+    line: int = field(default=0, compare=False)
 
     def malformed(self, file: str, line: int, reason: str) -> None:
         """Record a malformed record; under `strict` it ends the build."""

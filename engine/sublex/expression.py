@@ -58,6 +58,11 @@ class Range:
     values: tuple[float, ...]
     interval: bool = False
 
+    def __post_init__(self) -> None:
+        ends = self.values if self.values and all(map(math.isfinite, self.values)) else ()
+        if not ends or (self.interval and (len(ends) != 2 or not 0 < ends[1] - ends[0] < math.inf)):
+            raise InputError(f"{self} is no range such as {{0..1}} or {{1,2,5}}.")
+
     def __str__(self) -> str:
         return "{" + (".." if self.interval else ",").join(map(print_value, self.values)) + "}"
 

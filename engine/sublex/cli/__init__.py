@@ -21,7 +21,7 @@ COMMANDS = {
     "index": "indexing", "add": "indexing", "delete": "indexing", "merge": "indexing", "check": "indexing",
     "info": "looking", "doc": "looking", "terms": "looking", "analyze": "looking",
     "search": "searching", "explain": "searching", "run": "searching", "fuse": "fusing",
-    "eval": "judging:evaluate",
+    "lint": "linting", "eval": "judging:evaluate", "compare": "comparing", "tune": "tuning",
     "plugins": "extending", "demo": "demo",
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""`sublex demo`: the demo collection, indexed and described, and what to try next."""
+"""`sublex demo`: the whole job on the demo collection, and what to try next."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 
 import click
 
-from sublex.cli.output import home, say, say_if_compiling, table
+from sublex.cli.output import draw, home, progress, say, say_if_compiling, table
 from sublex.errors import InputError
+
+RANKERS = ("TFIDF", "BM25", "PL2", "BM25 >> RM3 >> BM25")
 
 
 def folder() -> Path:
@@ -34,28 +36,56 @@ def _spare(path: Path, documents: Path) -> None:
 
 
 @click.command()
-def demo() -> None:
-    """Index the demo collection and look at it."""
+@click.option(
+    "-o", "--output", default="demo.html", show_default=True, metavar="FILE", help="Where the report is written."
+)
+def demo(output: str) -> None:
+    """Index the demo collection, run its topics with four rankers, compare them, and write the report."""
     import sublex
+    from sublex.evaluate.compare import compare
+    from sublex.evaluate.systems import run_system
+    from sublex.report.page import write_report
 
     collection, path = folder(), home() / "demo"
-    say_if_compiling()
     _spare(path, collection / "documents.jsonl")
+    say_if_compiling(seconds=40)
     index = sublex.build(collection / "documents.jsonl", path, overwrite=True, say=say)
     s = index.statistics
     click.echo(f"Indexed {s.docs:,} documents with {s.tokens:,} tokens to {path}")
     click.echo("\nWords with several senses in it:")
     found = [index.term(term) for word in ("crane", "bank", "seal", "pitch", "mercury") for term in index.analyze(word)]
     table([(t.surface, t.df, t.cf) for t in found if t], ("word", "documents", "occurrences"))
-    click.echo("\nTry next:")
+    topics, qrels = collection / "topics.trec", collection / "qrels.txt"
+    asked = sublex.read_topics(topics)
+    click.echo(
+        f"\nIts {len(asked)} topics by {len(RANKERS)} rankers; after a figure, the letters of the systems that it beats:"
+    )
+    with progress("Ranking", "rankers", len(RANKERS)) as advance:
+        systems = []
+        for ranker in RANKERS:
+            systems.append(run_system(index, asked, index.pipeline(ranker)))
+            advance(len(systems))
+    comparison = compare(systems, sublex.read_qrels(qrels), asked, ["AP", "nDCG@10", "P@10", "R@1000", "RR"], index)
+    draw(comparison.table())
+    for sentence in comparison.headlines():
+        click.echo(f"* {sentence}")
+    command = ["sublex", "compare", "demo", str(topics), str(qrels)]
+    for ranker in RANKERS:
+        command += ["-r", ranker]
+    write_report(comparison, output, shlex.join([*command, "-o", output]))
+    click.echo(f"\nThe report is {output}: topic by topic, curves, agreement. Open it in a browser.\n\nTry next:")
+    _try_next(topics, qrels)
+
+
+def _try_next(topics: Path, qrels: Path) -> None:
+    files = f"{shlex.quote(str(topics))} {shlex.quote(str(qrels))}"
     for command in (
         "search demo 'cranes by the river'",
         "explain demo 'cranes by the river' river-08",
-        "run demo " + shlex.quote(str(collection / "topics.trec")) + " -r BM25 -r 'BM25 >> RM3 >> BM25' -o runs",
+        f"run demo {shlex.quote(str(topics))} -r BM25 -r 'BM25 >> RM3 >> BM25' -o runs",
+        f"compare demo {files} -r BM25 -r 'BM25(k1=0.9, b=0.4)' -r DPH -o report.html",
         "info demo",
         "terms demo 'cran*'",
-        "doc demo birds-01",
         "analyze --index demo 'The cranes were craning'",
     ):
         click.echo(f"  sublex {command}")
-    click.echo(f"Topics and judgements are in {collection}")

@@ -34,6 +34,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
     Every judged topic counts; what a run lacks, it found nothing for.
     """
     from sublex.evaluate.evaluation import evaluate
+    from sublex.evaluate.lint import ERROR, check_together
     from sublex.evaluate.measures import DEFAULTS, parse
 
     chosen = [str(measure) for measure in parse(measures or DEFAULTS)]
@@ -48,9 +49,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
         for note in run.notes:
             say(note)
         evaluated.append(evaluate(judged, run, chosen, run.tag or path))
-        if missing := evaluated[-1].missing:
-            shown = ", ".join(missing[:5]) + ("…" if len(missing) > 5 else "")
-            say(f"{path} has nothing for {len(missing):,} of {len(judged):,} judged topics ({shown}); they count as 0.")
+        for found in check_together([run], judged):
+            if found.severity == ERROR:
+                say(f"{path}: {found.text}")
     if form == "json":
         click.echo(
             json.dumps([_as_json(evaluation, by_topic) for evaluation in evaluated], ensure_ascii=False, indent=1)
@@ -68,19 +69,16 @@ def _as_json(evaluation: Evaluation, by_topic: bool) -> dict:
 
 
 def _table(evaluated: Sequence[Evaluation], by_topic: bool, digits: int) -> Table:
+    from sublex.evaluate.evaluation import cells
+
     first = evaluated[0]
     head = ["run", *(["topic"] if by_topic else []), *first.measures]
     rows = []
     for evaluation in evaluated:
         if by_topic:
             rows += [
-                [evaluation.name, qid, *_cells(list(row.values()), first.counts, digits)]
-                for qid, row in evaluation.topics()
+                [evaluation.name, qid, *cells(row.values(), first.counts, digits)] for qid, row in evaluation.topics()
             ]
-        mean = _cells(list(evaluation.mean.values()), first.counts, digits)
+        mean = cells(evaluation.mean.values(), first.counts, digits)
         rows.append([evaluation.name, *(["all"] if by_topic else []), *mean])
     return Table(head, rows, 1 + by_topic)
-
-
-def _cells(values: Sequence[float], counts: Sequence[bool], digits: int) -> list[str]:
-    return [f"{value:.0f}" if counted else f"{value:.{digits}f}" for value, counted in zip(values, counts, strict=True)]

@@ -160,10 +160,10 @@ def say_if_compiling(part: str = "index", kernel: str = "count", seconds: int = 
 
 
 @contextmanager
-def progress(what: str, counted: str = "documents", total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A counter on a terminal, nothing elsewhere."""
+def progress(what: str, counted: str = "documents", total: int | None = None) -> Iterator[Callable[..., None]]:
+    """A counter on a terminal, nothing elsewhere; it is told what is done and, where that is not known before, of how much."""
     if not sys.stderr.isatty():
-        yield lambda done: None
+        yield lambda done, total=None: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -179,10 +179,11 @@ def progress(what: str, counted: str = "documents", total: int | None = None) ->
     task = bar.add_task(what, total=total, rate="")
     begin, before = time.monotonic(), -1
 
-    def advance(done: int) -> None:
+    def advance(done: int, total: int | None = total) -> None:
         nonlocal before
         rate = done / max(time.monotonic() - begin, 1e-9)
-        bar.update(task, completed=done, rate=f"{rate:,.0f}/s" if done != before else "merging and writing")
+        finished = done == before and counted == "documents"
+        bar.update(task, total=total, completed=done, rate="merging and writing" if finished else f"{rate:,.0f}/s")
         before = done
         # What is said before the first documents are there stands above no bar.
         bar.start()

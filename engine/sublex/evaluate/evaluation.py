@@ -10,6 +10,7 @@ import numpy as np
 
 from sublex.errors import InputError, MissingExtra
 from sublex.evaluate import measures as known
+from sublex.tables import Table
 from sublex.trec.columns import Columns
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ class Evaluation:
         """A DataFrame with a row a topic."""
         return data_frame(self.values, list(self.qids), "topic", list(self.measures))
 
+    def _repr_html_(self) -> str:
+        return Table(["run", *self.measures], [[self.name, *cells(self.mean.values(), self.counts)]]).html()
+
     def __repr__(self) -> str:
         figures = ", ".join(f"{name} {value:.4f}" for name, value in self.mean.items())
         return f"<{self.name}: {figures} over {len(self.qids):,} topics>"
@@ -81,6 +85,11 @@ def evaluate(
         values[begin : begin + len(group)] = _measured(chosen, {qid: judged(qid) for qid in group}, hits)
         missing += [qid for qid, docs in hits.items() if not docs]
     return Evaluation(name or getattr(run, "tag", "") or "run", chosen, qids, values, missing)
+
+
+def cells(values: Iterable[float], counts: Iterable[bool], digits: int = 4) -> list[str]:
+    """Measures as people read them."""
+    return [f"{value:.0f}" if counted else f"{value:.{digits}f}" for value, counted in zip(values, counts, strict=True)]
 
 
 def _by_topic(table: Judged) -> Any:

@@ -8,16 +8,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xxhash
 
 from sublex.base import VERSION
-from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index import derived
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
@@ -36,6 +36,13 @@ class System(NamedTuple):
     run: Run
     milliseconds: np.ndarray | None = None
     known: bool = False
+
+    @property
+    def mean_milliseconds(self) -> float | None:
+        """How long a topic took."""
+        if self.milliseconds is None or not len(self.milliseconds):
+            return None
+        return float(np.mean(self.milliseconds))
 
 
 def run_system(
@@ -67,6 +74,27 @@ def run_system(
             derived.write(path, {**columns, "milliseconds": milliseconds})
         _forget_oldest(path.parent)
     return System(str(pipeline), run, milliseconds)
+
+
+def systems_of(
+    given: Iterable[Any],
+    index: Index | None,
+    topics: Topics | None,
+    k: int = 1000,
+    profile: str | None = None,
+    workers: int | None = None,
+    keep: bool = True,
+) -> list[System]:
+    """Runs, named by their tags, and expressions, which need an index and topics."""
+    made = []
+    for one in given:
+        if isinstance(one, Run):
+            made.append(System(one.tag or "run", one))
+        elif index is None or topics is None:
+            raise InputError(f"{one} cannot be run without an index and topics; give both, or runs alone.")
+        else:
+            made.append(run_system(index, topics, index.pipeline(one, profile), k, workers, keep=keep))
+    return made
 
 
 def _place(index: Index, topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Path:

@@ -23,16 +23,24 @@ class Composer:
         self.index, self.registry = index, registry
         self.lexicon = Lexicon(index)
         self._searchers: dict[str, Searcher] = {}
+        self._named: set[str] = set()
         self._lock = Lock()
 
     def searcher(self, ranker: Call) -> Searcher:
         """The searcher of a ranker, given in its canonical form."""
         name = str(ranker)
         with self._lock:
+            self._named.add(name)
             if name not in self._searchers:
                 made = self.registry.resolve("ranker", ranker).make()
                 self._searchers[name] = Searcher(self.index, made, name, self.lexicon)
             return self._searchers[name]
+
+    def sweep(self) -> None:
+        """Let go of the rankers, with their impacts, that nothing has named since the last time."""
+        with self._lock:
+            self._searchers = {name: made for name, made in self._searchers.items() if name in self._named}
+            self._named = set()
 
     def compose(self, canonical: Expression, defaults: Defaults) -> Scorer:
         """The scorer that a canonical expression stands for; `defaults` make the ranker that gives feedback where none is named."""

@@ -65,7 +65,7 @@ def choose(
     for path in [os.fspath(path) for path in paths]:
         if path != "-" and ":" not in path and not os.path.exists(path):
             raise InputError(f"No file or folder {path or repr(path)}.")
-        found = _detect(FileSource(path), registry, name)
+        found = detect(FileSource(path), registry, name)
         if found:
             chosen.append(found)
         elif os.path.isdir(path):
@@ -82,7 +82,7 @@ def choose(
 def _inside(folder: str, registry: Registry, name: str | None, report: Report) -> list[Chosen]:
     found = []
     for path in files_below(folder, report):
-        chosen = _detect(FileSource(path), registry, name)
+        chosen = detect(FileSource(path), registry, name)
         if chosen:
             found.append(chosen)
         else:
@@ -102,7 +102,8 @@ def _names(registry: Registry) -> str:
     return ", ".join(registry.names("reader"))
 
 
-def _detect(source: FileSource, registry: Registry, name: str | None) -> Chosen | None:
+def detect(source: FileSource, registry: Registry, name: str | None) -> Chosen | None:
+    """The source with the reader of this name, or with the one that knows its format, if there is one."""
     if name:
         reader = registry.make("reader", name)
         whole = not os.path.isdir(source.path) or getattr(reader, "folders", False)

@@ -36,6 +36,7 @@ class JsonLines:
         with source.open() as stream:
             for number, line in enumerate(stream, 1):
                 line = line.removeprefix(BOM) if number == 1 else line
+                report.line = number
                 if line.strip() and (
                     found := _document(line.removesuffix(b"\n"), source.path, number, report, self.names)
                 ):

@@ -37,10 +37,11 @@ class Reuters:
                     report.note(f"{source.path}: {UNCLOSED}")
                 attributes = {name.upper(): value for name, value in _ATTRIBUTE.findall(tag.decode("latin-1"))}
                 docno = attributes.pop("NEWID", "").strip()
+                report.line = records.line
                 if docno:
                     yield _story(docno, attributes, body.decode("latin-1"))
                 else:
-                    report.malformed(source.path, records.line, "<REUTERS> without a NEWID")
+                    report.malformed(source.path, report.line, "<REUTERS> without a NEWID")
 
 
 def _story(docno: str, attributes: dict[str, str], body: str) -> Document:

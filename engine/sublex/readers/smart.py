@@ -27,6 +27,7 @@ class Smart:
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         with source.open() as stream:
             for line, docno, fields in _records(stream):
+                report.line = line
                 text = {name: decode(b"".join(parts), source.path, report).strip() for name, parts in fields.items()}
                 if docno:
                     title = " ".join(text.pop("T", "").split())

@@ -35,7 +35,8 @@ def marked_up(source: Source, report: Report) -> Iterator[tuple[str, str]]:
             if not closed:
                 report.note(f"{source.path}: {UNCLOSED}")
             docno, text = take_docno(decode(body, source.path, report))
+            report.line = records.line
             if docno:
                 yield docno, text
             else:
-                report.malformed(source.path, records.line, NO_DOCNO)
+                report.malformed(source.path, report.line, NO_DOCNO)

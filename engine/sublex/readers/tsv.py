@@ -109,6 +109,7 @@ def _headerless(first: tuple[str, ...], path: str, known: Names) -> tuple[str, .
 
 def _row(row: Row, names: tuple[str, ...], path: str, report: Report, known: Names) -> Iterator[Document]:
     line, values = row
+    report.line = line
     try:
         if len(values) != len(names):
             raise ValueError(f"{counted(len(values), 'column')} where {len(names)} were expected")

@@ -24,14 +24,14 @@ def _is_space(c):
 
 @njit(cache=True, nogil=True)
 def split(buf, width):
-    """Begin and end of the `width` columns of each line, and the line's number; blank lines and # comments are left out.
+    """Begin and end of the first `width` columns of each line, the line's number, and how many columns it has.
 
-    The last two tell of the first line with another number of columns, where all ends: its number (else -1) and how many it has.
+    Blank lines and # comments are left out.
     """
     most = 1
     for i in range(len(buf)):
         most += buf[i] == NEWLINE
-    spans, lines = np.empty((most, width, 2), np.int32), np.empty(most, np.int32)
+    spans, lines, counts = np.zeros((most, width, 2), np.int32), np.empty(most, np.int32), np.empty(most, np.int32)
     n, line, i, end = 0, 0, 0, len(buf)
     while i < end:
         k, comment = 0, False
@@ -48,13 +48,11 @@ def split(buf, width):
                 spans[n, k, 0], spans[n, k, 1] = start, i
             k += 1
         if k > 0 and not comment:
-            if k != width:
-                return spans[:n], lines[:n], line, k
-            lines[n] = line
+            lines[n], counts[n] = line, k
             n += 1
         i += 1
         line += 1
-    return spans[:n], lines[:n], -1, 0
+    return spans[:n], lines[:n], counts[:n]
 
 
 @njit(cache=True, nogil=True)

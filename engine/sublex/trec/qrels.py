@@ -50,6 +50,15 @@ class Qrels(Columns):
         super().__init__(qids, offsets, docs, grades, docnos)
         self.grades, self.path, self.format, self.notes = grades, path, format, notes
 
+    def only(self, qids: Iterable[str]) -> Qrels:
+        """The judgements of these topics, which are judged."""
+        kept = list(qids)
+        rows = [np.arange(place.start, place.stop) for place in map(self.slice, kept)]
+        ends = np.cumsum([0, *map(len, rows)])
+        chosen = np.concatenate([np.empty(0, np.int64), *rows])
+        columns = self.docs[chosen], self.grades[chosen]
+        return Qrels(kept, ends, *columns, self.docnos, self.path, self.format, self.notes)
+
     def __str__(self) -> str:
         return f"{len(self.docs):,} judgements of {len(self):,} topics from {self.path} ({self.format})"
 

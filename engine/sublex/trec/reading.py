@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,7 +78,8 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     layout: Layout | None = None
     comments: list[str] = []
     with source.open() as stream:
-        for first, data in _pieces(stream, source.path, report):
+        for first, raw in pieces(stream, source.path):
+            data = utf8(raw, source.path, report)
             if layout is None:
                 layout = _layout(data, source.path, first, comments)
             if layout is not None:
@@ -118,8 +119,8 @@ def metadata_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     return _metadata(comments, source.path, Report())
 
 
-def _pieces(stream: Any, path: str, report: Report) -> Iterator[tuple[int, bytes]]:
-    """Whole lines in pieces, and the number of each piece's first line."""
+def pieces(stream: Any, path: str) -> Iterator[tuple[int, bytes]]:
+    """Whole lines in pieces, and the number of each piece's first line; a byte order mark is left out."""
     rest: list[bytes] = []
     line, held = 1, 0
     while data := stream.read(PIECE):
@@ -130,15 +131,16 @@ def _pieces(stream: Any, path: str, report: Report) -> Iterator[tuple[int, bytes
             raise InputError(f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; {EXPECTED}.")
         if cut:
             whole = b"".join(rest)
-            yield line, _utf8(whole, path, report) if line > 1 else _utf8(whole, path, report).removeprefix(BOM)
+            yield line, whole if line > 1 else whole.removeprefix(BOM)
             line += whole.count(b"\n")
             rest = [data[cut:]]
             held = len(rest[0])
     if whole := b"".join(rest):
-        yield line, _utf8(whole, path, report) if line > 1 else _utf8(whole, path, report).removeprefix(BOM)
+        yield line, whole if line > 1 else whole.removeprefix(BOM)
 
 
-def _utf8(data: bytes, path: str, report: Report) -> bytes:
+def utf8(data: bytes, path: str, report: Report) -> bytes:
+    """The same lines in UTF-8, those that are not read as Latin-1."""
     try:
         if not data.isascii():
             data.decode()
@@ -156,23 +158,31 @@ def _layout(data: bytes, path: str, line: int, comments: list[str]) -> Layout | 
         if cells[0].startswith(b"#"):
             comments.append(text.decode().strip())
             continue
-        if len(cells) == 5:
-            without_tag = WHOLE.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]) and cells[1].upper() in (b"Q0", b"0")
-            without_q0 = WHOLE.fullmatch(cells[2]) and NUMBER.fullmatch(cells[3])
-            if bool(without_tag) != bool(without_q0):
-                return NO_TAG if without_tag else NO_Q0
-        if len(cells) != 6:
+        layout = SIX if len(cells) == 6 else without_one(cells)
+        if layout is None:
             raise _miscounted(path, number, len(cells), 6)
-        return SIX
+        return layout
     return None
+
+
+def without_one(cells: Sequence[bytes]) -> Layout | None:
+    """The layout of a line of five columns, where it is plain whether Q0 or the tag is missing."""
+    if len(cells) != 5:
+        return None
+    without_tag = WHOLE.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]) and cells[1].upper() in (b"Q0", b"0")
+    without_q0 = WHOLE.fullmatch(cells[2]) and NUMBER.fullmatch(cells[3])
+    if bool(without_tag) == bool(without_q0):
+        return None
+    return NO_TAG if without_tag else NO_Q0
 
 
 def _read(data: bytes, layout: Layout, path: str, first: int, hits: _Hits) -> None:
     from sublex.trec import kernels
 
     buf = np.frombuffer(data, np.uint8)
-    spans, lines, wrong, columns = kernels.split(buf, layout.columns)
-    lines = lines + np.int64(first)
+    spans, lines, counts = kernels.split(buf, layout.columns)
+    wrong = int(np.argmax(np.append(counts, 0) != layout.columns))
+    spans, lines = spans[:wrong], lines + np.int64(first)
     scores, certain = kernels.parse(buf, spans[:, layout.score], TENS)
     for k in np.flatnonzero(~certain):
         start, end = spans[k, layout.score]
@@ -182,8 +192,8 @@ def _read(data: bytes, layout: Layout, path: str, first: int, hits: _Hits) -> No
         if not np.isfinite(scores[k]):
             shown = text[:50].decode(errors="replace")
             raise InputError(f"{path}:{lines[k]}: the score {shown} is not a finite number of float32.")
-    if wrong >= 0:
-        raise _miscounted(path, first + wrong, columns, layout.columns)
+    if wrong < len(counts):
+        raise _miscounted(path, lines[wrong], int(counts[wrong]), layout.columns)
     hits.add(buf, layout, spans, lines, scores)
 
 

@@ -48,23 +48,32 @@ class Record(NamedTuple):
     line: int
 
 
+class Malformed(InputError):
+    """A record that is no topic, and the line where it begins; after it the file is read on."""
+
+    def __init__(self, path: str, line: int, reason: str, column: int = 0):
+        super().__init__(f"{path}:{line}:{column}: {reason}" if column else f"{path}:{line}: {reason}")
+        self.line, self.reason = line, reason
+
+
 # Closing it closes the file.
-Found = Generator[Record, None, None]
+Found = Generator[Record | Malformed, None, None]
 
 
 def records(source: FileSource, report: Report) -> tuple[str, Found]:
-    """What the file is, and its topics one by one."""
+    """What the file is, and its topics one by one, with what is malformed among them."""
     head = source.head().removeprefix(BOM).lstrip()
     if not head and source.path != "-":
         source.open().close()
-    form = _format(head)
+    form = format_of(head)
     if not form:
         found = "is empty" if not head else "is no topic file that Sublex knows"
         raise InputError(f"{source.path} {found}; expected are {EXPECTED}.")
     return form, FORMATS[form](source, report)
 
 
-def _format(head: bytes) -> str:
+def format_of(head: bytes) -> str:
+    """The format that the first bytes show; empty for none."""
     if head.startswith(b"{"):
         return "jsonl"
     if head.startswith(b"<"):
@@ -102,7 +111,8 @@ def _marked_up(source: FileSource, report: Report, element: str) -> Found:
             names = given if not given.keys().isdisjoint(QID_ALIASES) else fields
             name = next((name for name in QID_ALIASES if names.get(name)), "")
             if not name:
-                raise InputError(f'{source.path}:{found.line}: <{element}> has no id; give it <num> or number="…".')
+                yield Malformed(source.path, found.line, f'<{element}> has no id; give it <num> or number="…".')
+                continue
             qid = plain(given[name]) if names is given else fields[name]
             yield Record(qid, {key: text for key, text in fields.items() if names is given or key != name}, found.line)
 
@@ -136,24 +146,26 @@ def _jsonl(source: FileSource, report: Report) -> Found:
         try:
             record = json.loads(text)
         except json.JSONDecodeError as error:
-            where = f"{source.path}:{line}:{error.colno}"
-            raise InputError(f"{where}: not JSON ({error.msg}); write one object a line.") from None
+            yield Malformed(source.path, line, f"not JSON ({error.msg}); write one object a line.", error.colno)
+            continue
         except (ValueError, RecursionError):
-            raise InputError(f"{source.path}:{line}: not JSON that can be read; write one object a line.") from None
-        if not isinstance(record, dict):
-            raise InputError(f"{source.path}:{line}: not a JSON object; write one object a line.")
-        yield _named(record, source.path, line)
+            yield Malformed(source.path, line, "not JSON that can be read; write one object a line.")
+            continue
+        if isinstance(record, dict):
+            yield _named(record, source.path, line)
+        else:
+            yield Malformed(source.path, line, "not a JSON object; write one object a line.")
 
 
-def _named(record: Mapping[str, Any], path: str, line: int) -> Record:
+def _named(record: Mapping[str, Any], path: str, line: int) -> Record | Malformed:
     """A record whose id goes by one of the usual names; other strings are its fields."""
     name = next((name for name in QID_ALIASES if name in record), "")
     if not name:
-        raise InputError(f"{path}:{line}: no id; name it {', '.join(QID_ALIASES[:-1])} or {QID_ALIASES[-1]}.")
+        return Malformed(path, line, f"no id; name it {', '.join(QID_ALIASES[:-1])} or {QID_ALIASES[-1]}.")
     value = record[name]
     qid = str(value) if type(value) is int else value.strip() if isinstance(value, str) else ""
     if not qid:
-        raise InputError(f"{path}:{line}: the id {name} is not a string or a whole number, or is empty.")
+        return Malformed(path, line, f"the id {name} is not a string or a whole number, or is empty.")
     fields = {key: text.strip() for key, text in record.items() if key != name and isinstance(text, str)}
     return Record(qid, fields, line)
 
@@ -183,7 +195,8 @@ def _csv(source: FileSource, report: Report) -> Found:
             except StopIteration:
                 return
             except csv.Error as error:
-                raise InputError(f"{source.path}:{line}: not CSV ({error}).") from None
+                yield Malformed(source.path, line, f"not CSV ({error}).")
+                continue
             if cells and not names:
                 names = _names(cells)
             elif cells:
@@ -194,17 +207,19 @@ def _names(cells: list[str]) -> list[str]:
     return [cell.strip().strip('"').lower() for cell in cells]
 
 
-def _row(cells: list[str], names: list[str], path: str, line: int) -> Record:
+def _row(cells: list[str], names: list[str], path: str, line: int) -> Record | Malformed:
     if len(cells) != len(names):
         expected = f"{len(names)} ({', '.join(names)})"
-        raise InputError(f"{path}:{line}: {len(cells)} column{'s' * (len(cells) != 1)} where {expected} should be.")
+        columns = f"{len(cells)} column{'s' * (len(cells) != 1)}"
+        return Malformed(path, line, f"{columns} where {expected} should be.")
     return _named(dict(zip(names, cells, strict=True)), path, line)
 
 
 def _colon(source: FileSource, report: Report) -> Found:
     for line, text in _lines(source, report):
         if not _COLON.match(text.lstrip()):
-            raise InputError(f"{source.path}:{line}: no colon after the topic's id; write qid:query.")
+            yield Malformed(source.path, line, "no colon after the topic's id; write qid:query.")
+            continue
         qid, _, query = text.partition(":")
         yield Record(qid.strip(), {"query": query.strip()}, line)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, overload
 from sublex.base import Report
 from sublex.errors import InputError, counted
 from sublex.readers.source import FileSource
-from sublex.trec.topicfiles import ALIASES, Record, records
+from sublex.trec.topicfiles import ALIASES, Malformed, Record, records
 
 SHOWN = 80
 
@@ -76,9 +76,11 @@ def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     return Topics(made, source.path, form, used, available, tuple(report.notes))
 
 
-def _once(found: Iterator[Record], path: str) -> Iterator[Record]:
+def _once(found: Iterator[Record | Malformed], path: str) -> Iterator[Record]:
     lines: dict[str, int] = {}
     for record in found:
+        if isinstance(record, Malformed):
+            raise record
         if record.qid in lines:
             raise InputError(
                 f"{path}:{record.line}: topic {record.qid} is there already on line {lines[record.qid]}; keep one."

@@ -1,0 +1,35 @@
+"""Kernels for ids."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+ZERO, NINE, BIG_A, BIG_Z = 48, 57, 65, 90
+
+
+@njit(cache=True, nogil=True)
+def fold(arena, starts, sizes, case, zeros):
+    """Each string with ASCII letters in lower case (`case`) and every number without its leading zeros (`zeros`)."""
+    total = 0
+    for k in range(len(sizes)):
+        total += sizes[k]
+    out, where, lengths = np.empty(total, np.uint8), np.empty(len(starts), np.int64), np.empty(len(starts), np.int64)
+    o = 0
+    for k in range(len(starts)):
+        where[k] = o
+        number = False
+        end = starts[k] + sizes[k]
+        for x in range(starts[k], end):
+            c = arena[x]
+            digit = ZERO <= c <= NINE
+            # A zero goes where it begins a number and another digit follows.
+            if zeros and c == ZERO and not number and x + 1 < end and ZERO <= arena[x + 1] <= NINE:
+                continue
+            number = digit
+            if case and BIG_A <= c <= BIG_Z:
+                c += 32
+            out[o] = c
+            o += 1
+        lengths[k] = o - where[k]
+    return out[:o], where, lengths

@@ -1,0 +1,1 @@
+"""The report of a comparison: one HTML file that needs nothing else."""

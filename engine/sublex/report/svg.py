@@ -1,0 +1,166 @@
+"""Plots as inline SVG: lines, intervals, heat maps. Colours come from the page's style, so that they fit light and dark."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+# What the page's style has colours for; systems beyond them begin anew with other marks.
+COLOURS = 10
+MARKS = ("circle", "square", "triangle")
+
+
+def ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """Round numbers from low to high, some `count` of them."""
+    if not high > low:
+        return [low]
+    step = 10 ** math.floor(math.log10((high - low) / count))
+    step *= min((1, 2, 5, 10), key=lambda factor: abs((high - low) / (factor * step) - count))
+    first = math.ceil(low / step - 1e-9)
+    return [round(k * step, 10) for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def lines(
+    series: Sequence[tuple[str, Sequence[float], Sequence[float]]],
+    x_label: str,
+    y_label: str,
+    log: bool = False,
+) -> str:
+    """Curves over common axes, each point with its figures as a title; `log` spaces x by its logarithm."""
+    frame = _Frame(640, 360, 56, 16)
+    xs = np.concatenate([np.asarray(x, np.float64) for _, x, _ in series])
+    ys = np.concatenate([np.asarray(y, np.float64) for _, _, y in series])
+    place = np.log if log else np.asarray
+    marks = sorted(set(xs.tolist())) if log else ticks(xs.min(), xs.max())
+    y_marks = ticks(min(0.0, ys.min()), ys.max() * 1.02 or 1.0)
+    frame.scale(float(place(xs.min())), float(place(xs.max())), y_marks[0], max(y_marks[-1], ys.max()))
+    parts = [
+        frame.axes([(float(place(x)), f"{x:g}") for x in marks], [(y, f"{y:g}") for y in y_marks], x_label, y_label)
+    ]
+    for number, (name, x, y) in enumerate(series):
+        points = [frame.at(float(place(a)), b) for a, b in zip(x, y, strict=True)]
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
+        parts.append(f'<g class="s{number % COLOURS}"><polyline points="{path}"/>')
+        for (a, b), value, height in zip(points, x, y, strict=True):
+            title = f"{name}: {x_label} {value:g}, {y_label} {height:.4f}"
+            parts.append(_mark(number, a, b, title))
+        parts.append("</g>")
+    return frame.drawn(parts, f"{y_label} by {x_label}")
+
+
+def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, label: str) -> str:
+    """A row a system: its mean, and where it may lie."""
+    widest = max(map(len, names))
+    left = min(300, 24 + 7 * widest)
+    frame = _Frame(760, 46 + 26 * len(names), left, 16)
+    known = np.asarray([*means, *ends[np.isfinite(ends)]])
+    span = (known.max() - known.min()) or abs(known.max()) or 1.0
+    marks = ticks(known.min() - 0.05 * span, known.max() + 0.05 * span)
+    frame.scale(known.min() - 0.08 * span, known.max() + 0.08 * span, len(names) - 0.5, -0.5)
+    parts = [frame.axes([(x, f"{x:g}") for x in marks], [], label, "")]
+    for row, (name, mean, (low, high)) in enumerate(zip(names, means, ends, strict=True)):
+        x, y = frame.at(mean, row)
+        shown = name if 7 * len(name) <= left - 24 else f"{name[: (left - 38) // 7]}…"
+        parts.append(f'<text x="{left - 10}" y="{y + 4:.1f}" text-anchor="end">{_text(shown)}</text>')
+        parts.append(f'<g class="s{row % COLOURS}">')
+        title = f"{name}: {mean:.4f}"
+        if math.isfinite(low) and math.isfinite(high):
+            title += f", {low:.4f} to {high:.4f}"
+            a, b = frame.at(low, row)[0], frame.at(high, row)[0]
+            parts.append(f'<line x1="{a:.1f}" x2="{b:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(f"{_mark(row, x, y, title)}</g>")
+    return frame.drawn(parts, f"{label} with its interval, by system")
+
+
+def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label: str) -> str:
+    """A square of figures, darker where they are larger; NaN is left empty."""
+    size, left = 46, 40
+    side = left + size * len(letters) + 8
+    known = values[~np.eye(len(values), dtype=bool) & np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    parts = []
+    for row, letter in enumerate(letters):
+        middle = left + size * row + size / 2
+        parts.append(f'<text x="{left - 10}" y="{middle + 4:.1f}" text-anchor="end">{letter}</text>')
+        parts.append(f'<text x="{middle:.1f}" y="{left - 12}" text-anchor="middle">{letter}</text>')
+        for column in range(len(letters)):
+            value = float(values[row, column])
+            if not math.isfinite(value):
+                continue
+            share = min(1.0, max(0.0, (value - low) / (high - low) if high > low else 1.0))
+            x, y = left + size * column, left + size * row
+            dark = ' class="on"' if share > 0.55 else ""
+            parts.append(
+                f'<g class="cell"><title>{_text(names[row])} and {_text(names[column])}: {value:.4f}</title>'
+                f'<rect x="{x}" y="{y}" width="{size - 2}" height="{size - 2}" rx="3" fill-opacity="{0.08 + 0.92 * share:.3f}"/>'
+                f'<text{dark} x="{x + size / 2 - 1:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle">{value:.2f}</text></g>'
+            )
+    return _svg(side, side, parts, label, "heat")
+
+
+class _Frame:
+    """A plotting area with margins, and where values stand in it."""
+
+    def __init__(self, width: int, height: int, left: int, right: int, top: int = 12, bottom: int = 42):
+        self.width, self.height = width, height
+        self.left, self.right, self.top, self.bottom = left, width - right, top, height - bottom
+
+    def scale(self, x_low: float, x_high: float, y_low: float, y_high: float) -> None:
+        self.x_low, self.x_span = x_low, (x_high - x_low) or 1.0
+        self.y_low, self.y_span = y_low, (y_high - y_low) or 1.0
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        across = self.left + (x - self.x_low) / self.x_span * (self.right - self.left)
+        return across, self.bottom - (y - self.y_low) / self.y_span * (self.bottom - self.top)
+
+    def axes(
+        self, x_marks: Sequence[tuple[float, str]], y_marks: Sequence[tuple[float, str]], x_label: str, y_label: str
+    ) -> str:
+        parts = [f'<g class="axis"><line x1="{self.left}" x2="{self.right}" y1="{self.bottom}" y2="{self.bottom}"/>']
+        beside = -math.inf
+        for x, text in x_marks:
+            a = self.at(x, self.y_low)[0]
+            parts.append(f'<line x1="{a:.1f}" x2="{a:.1f}" y1="{self.top}" y2="{self.bottom}" class="grid"/>')
+            if a - beside > 7 * len(text) + 6:
+                parts.append(f'<text x="{a:.1f}" y="{self.bottom + 16}" text-anchor="middle">{_text(text)}</text>')
+                beside = a
+        for y, text in y_marks:
+            b = self.at(self.x_low, y)[1]
+            parts.append(f'<line x1="{self.left}" x2="{self.right}" y1="{b:.1f}" y2="{b:.1f}" class="grid"/>')
+            parts.append(f'<text x="{self.left - 8}" y="{b + 4:.1f}" text-anchor="end">{_text(text)}</text>')
+        middle = (self.left + self.right) / 2
+        parts.append(f'<text x="{middle:.1f}" y="{self.height - 6}" text-anchor="middle">{_text(x_label)}</text>')
+        if y_label:
+            height = (self.top + self.bottom) / 2
+            parts.append(
+                f'<text transform="translate(14 {height:.1f}) rotate(-90)" text-anchor="middle">{_text(y_label)}</text>'
+            )
+        return "".join([*parts, "</g>"])
+
+    def drawn(self, parts: Sequence[str], label: str) -> str:
+        return _svg(self.width, self.height, parts, label, "plot")
+
+
+def _mark(number: int, x: float, y: float, title: str) -> str:
+    """A point with its title; its form tells systems of one colour apart."""
+    form = MARKS[number // COLOURS % len(MARKS)]
+    inside = f"<title>{_text(title)}</title>"
+    if form == "circle":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5">{inside}</circle>'
+    if form == "square":
+        return f'<rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7">{inside}</rect>'
+    return f'<path d="M{x:.1f} {y - 4.5:.1f}l4.5 8h-9z">{inside}</path>'
+
+
+def _svg(width: float, height: float, parts: Sequence[str], label: str, kind: str) -> str:
+    return (
+        f'<svg class="{kind}" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{_text(label)}" '
+        f'style="max-width:{width:g}px">{"".join(parts)}</svg>'
+    )
+
+
+def _text(text: str) -> str:
+    return html.escape(text)

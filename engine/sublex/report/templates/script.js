@@ -1,0 +1,199 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  // The first system against the best of the others.
+  const state = { measure: 0, a: 0, b: data.best, topic: 0 };
+  const find = (id) => document.getElementById(id);
+  const SVG = "http://www.w3.org/2000/svg";
+
+  // Everything is made of text nodes and attributes, so that no document or query can bring markup with it.
+  function made(tag, attributes = {}, ...children) {
+    const drawn = ["svg", "g", "rect", "line", "circle", "text", "title"].includes(tag);
+    const node = drawn ? document.createElementNS(SVG, tag) : document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else if (value !== null) node.setAttribute(name, value);
+    }
+    node.append(...children.filter((child) => child !== null));
+    return node;
+  }
+  function fill(node, ...children) { node.replaceChildren(...children); }
+
+  const score = (topic, system) => data.topics[topic].scores[state.measure][system];
+  const difference = (topic) => score(topic, state.b) - score(topic, state.a);
+  const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(4);
+  const named = (topic) => data.topics[topic].qid + (data.topics[topic].text ? ": " + data.topics[topic].text : "");
+  const short = (text, size) => (text.length > size ? text.slice(0, size - 1) + "…" : text);
+  let sorted = [];
+
+  function select(id, options, chosen, changed) {
+    const node = find(id);
+    fill(node, ...options.map((text, place) => made("option", { value: place }, short(text, 70))));
+    node.value = chosen;
+    node.addEventListener("change", () => { changed(Number(node.value)); draw(); });
+  }
+
+  function choose(topic, scroll) {
+    state.topic = topic;
+    find("topic").value = topic;
+    bars(); panel(); scatters();
+    if (scroll) find("panel").scrollIntoView({ block: "nearest" });
+  }
+
+  function bars() {
+    const width = 1000, height = 260, top = 8, bottom = 252, count = sorted.length;
+    const most = Math.max(1e-9, ...sorted.map((topic) => Math.abs(difference(topic))));
+    const low = Math.min(0, ...sorted.map(difference)), high = Math.max(0, ...sorted.map(difference));
+    const span = (high - low) || most;
+    const at = (value) => bottom - ((value - low) / span) * (bottom - top);
+    const step = (width - 60) / count, thick = Math.max(0.6, step - Math.min(2, step / 4));
+    const parts = sorted.map((topic, place) => {
+      const value = difference(topic), y = Math.min(at(value), at(0)), tall = Math.max(1.5, Math.abs(at(value) - at(0)));
+      const kind = topic === state.topic ? "here" : value > 0 ? "up" : value < 0 ? "down" : "same";
+      const x = 60 + place * step;
+      return made("g", { "data-topic": data.topics[topic].qid, onclick: () => choose(topic, true) },
+        made("title", {}, named(topic) + " " + signed(value)),
+        made("rect", { class: "whole", x, y: top, width: step, height: bottom - top }),
+        made("rect", { class: kind, x: x + (step - thick) / 2, y, width: thick, height: tall }));
+    });
+    const label = (value) => made("text", { x: 52, y: at(value) + 4, "text-anchor": "end" }, value === 0 ? "0" : signed(value).slice(0, 6));
+    const plot = made("svg", { viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "listbox", "aria-label": "Differences by topic, the best first", onkeydown: moved },
+      made("line", { class: "zero", x1: 60, x2: width, y1: at(0), y2: at(0) }), label(0),
+      high > 0 ? label(high) : null, low < 0 ? label(low) : null, ...parts);
+    const focused = find("bars").contains(document.activeElement);
+    fill(find("bars"), plot);
+    if (focused) plot.focus();
+  }
+
+  function moved(event) {
+    const place = sorted.indexOf(state.topic);
+    const next = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: sorted.length - 1 }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    choose(sorted[Math.max(0, Math.min(sorted.length - 1, next))], false);
+  }
+
+  function panel() {
+    const topic = data.topics[state.topic];
+    const facts = [topic.relevant + " relevant"];
+    if (topic.length !== null) facts.push(topic.length + (topic.length === 1 ? " term" : " terms"));
+    const shown = data.systems.length > 1 ? [state.b, state.a].filter((x, k, all) => all.indexOf(x) === k) : [0];
+    fill(find("panel"),
+      made("h3", {}, "Topic " + named(state.topic)),
+      ...Object.entries(topic.fields).map(([name, text]) => made("p", {}, made("b", {}, name + " "), short(text, 600))),
+      made("p", { class: "hint" }, facts.join(" · ")),
+      made("div", { class: "row" }, ...shown.map((system) => ranking(topic, system, shown.find((other) => other !== system)))));
+  }
+
+  function ranking(topic, system, other) {
+    const items = topic.lists[system].slice(0, 20).map((place, rank) => {
+      const [docno, title] = data.documents[place];
+      const grade = topic.grades[place];
+      return made("li", { "data-doc": place, onmouseenter: () => pair(place, true), onmouseleave: () => pair(place, false) },
+        made("span", { class: "rank" }, String(rank + 1)), movement(topic, place, rank, other),
+        made("span", { class: "grade" + (grade > 0 ? " yes" : ""), title: grade === undefined ? "not judged" : "grade " + grade }, grade === undefined ? "–" : String(grade)),
+        made("span", { class: "doc" }, made("b", {}, docno), " ", made("span", {}, title)));
+    });
+    const head = data.systems[system] + ": " + data.measures[state.measure] + " " + topic.scores[state.measure][system].toFixed(4);
+    return made("div", {}, made("h3", {}, head),
+      items.length ? made("ol", { class: "ranking" }, ...items) : made("p", {}, "Nothing found."));
+  }
+
+  function movement(topic, place, rank, other) {
+    if (other === undefined) return made("span", { class: "move" });
+    const there = topic.lists[other].indexOf(place);
+    if (there < 0) {
+      const known = topic.lists[other].length >= data.depth;
+      return made("span", { class: "move rose", title: known ? "not among the first " + data.depth + " of the other" : "not found by the other" }, known ? "▲ >" + data.depth : "only");
+    }
+    const change = there - rank;
+    const text = change > 0 ? "▲" + change : change < 0 ? "▼" + -change : "=";
+    return made("span", { class: "move" + (change > 0 ? " rose" : change < 0 ? " fell" : ""), title: "rank " + (there + 1) + " of the other" }, text);
+  }
+
+  function pair(place, on) {
+    for (const item of find("panel").querySelectorAll(`li[data-doc="${place}"]`)) item.classList.toggle("same", on);
+  }
+
+  function hurt() {
+    const worse = sorted.filter((topic) => score(topic, state.b) < (1 - data.hurt) * score(topic, state.a)).reverse();
+    if (data.systems.length < 2) return fill(find("hurt"));
+    const rows = worse.map((topic) => made("tr", {},
+      made("td", {}, made("button", { type: "button", class: "link", onclick: () => choose(topic, true) }, short(named(topic), 90))),
+      ...[score(topic, state.a), score(topic, state.b)].map((value) => made("td", { class: "n" }, value.toFixed(4))),
+      made("td", { class: "n" }, signed(difference(topic)))));
+    const head = ["topic", data.systems[state.a], data.systems[state.b], "difference"];
+    fill(find("hurt"),
+      made("details", {},
+        made("summary", {}, `${worse.length} of ${data.topics.length} topics hurt by more than ${Math.round(100 * data.hurt)} %`),
+        made("div", { class: "scroll" }, made("table", {},
+          made("thead", {}, made("tr", {}, ...head.map((text, k) => made("th", k ? { class: "n" } : {}, text)))),
+          made("tbody", {}, ...rows)))));
+  }
+
+  function scatters() {
+    const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    const kinds = [
+      ["terms in the query", (topic) => data.topics[topic].length],
+      ["relevant documents", (topic) => data.topics[topic].relevant],
+      ["how easy: mean " + data.measures[state.measure] + " of all systems", (topic) => mean(data.topics[topic].scores[state.measure])],
+    ];
+    fill(find("scatters"), ...kinds.filter(([, x]) => x(0) !== null).map(([label, x]) => scatter(label, x)));
+  }
+
+  function scatter(label, x) {
+    const topics = data.topics.map((_, place) => place);
+    const xs = topics.map(x), ys = topics.map(difference);
+    const left = 52, right = 312, top = 8, bottom = 190;
+    const span = (values) => { const low = Math.min(...values), high = Math.max(...values); return [low, (high - low) || 1]; };
+    const [x0, xw] = span(xs), [y0, yw] = span([...ys, 0]);
+    const at = (a, b) => [left + 6 + ((a - x0) / xw) * (right - left - 12), bottom - 6 - ((b - y0) / yw) * (bottom - top - 12)];
+    const axis = (a, b, text, anchor) => made("text", { x: a, y: b, "text-anchor": anchor }, text);
+    const zero = at(x0, 0)[1];
+    const round = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(2));
+    const points = topics.map((topic) => {
+      const [a, b] = at(xs[topic], ys[topic]);
+      return made("circle", { class: topic === state.topic ? "here" : "", cx: a, cy: b, r: 4, onclick: () => choose(topic, true) },
+        made("title", {}, `${named(topic)}: ${round(xs[topic])}, ${signed(ys[topic])}`));
+    });
+    const plot = made("svg", { viewBox: "0 0 320 230", role: "img", "aria-label": "Difference against " + label },
+      made("g", { class: "axis" }, made("line", { x1: left, x2: right, y1: bottom, y2: bottom }), made("line", { class: "grid", x1: left, x2: right, y1: zero, y2: zero }),
+        axis(left - 6, zero + 4, "0", "end"), axis(left + 6, bottom + 15, round(x0), "middle"), axis(right - 6, bottom + 15, round(x0 + xw), "middle"),
+        axis((left + right) / 2, 222, label, "middle"),
+        Math.abs(at(x0, y0 + yw)[1] - zero) > 14 ? axis(left - 6, at(x0, y0 + yw)[1] + 4, signed(y0 + yw).slice(0, 5), "end") : null,
+        Math.abs(at(x0, y0)[1] - zero) > 14 ? axis(left - 6, at(x0, y0)[1] + 4, signed(y0).slice(0, 5), "end") : null),
+      ...points);
+    return made("figure", {}, plot);
+  }
+
+  function sentence() {
+    const [a, b] = [data.systems[state.a], data.systems[state.b]];
+    const known = data.sentences[a + "\n" + b] || data.sentences[b + "\n" + a] || "";
+    find("sentence").textContent = known;
+  }
+
+  function draw() {
+    sorted = data.topics.map((_, topic) => topic).sort((x, y) => difference(y) - difference(x) || x - y);
+    sentence(); bars(); panel(); hurt(); scatters();
+  }
+
+  function download(name, type, text) {
+    const link = made("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+  const cell = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  find("csv").addEventListener("click", () => {
+    const rows = [["topic", "measure", ...data.systems]];
+    for (const topic of data.topics) topic.scores.forEach((values, measure) => rows.push([topic.qid, data.measures[measure], ...values.map(String)]));
+    download("scores.csv", "text/csv", rows.map((row) => row.map(cell).join(",")).join("\n") + "\n");
+  });
+  find("json").addEventListener("click", () => download("comparison.json", "application/json", find("data").textContent));
+
+  select("measure", data.measures, state.measure, (value) => { state.measure = value; });
+  select("a", data.systems, state.a, (value) => { state.a = value; });
+  select("b", data.systems, state.b, (value) => { state.b = value; });
+  select("topic", data.topics.map((_, topic) => named(topic)), 0, (value) => { state.topic = value; });
+  draw();
+  choose(sorted[0], false);
+})();

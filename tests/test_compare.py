@@ -1,0 +1,202 @@
+"""Comparisons: the figures of their parts, what is said, and the command from good and from bad input."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import stats
+from test_cli import DEMO, demo, sublex  # noqa: F401
+
+import sublex as engine
+from sublex.errors import SublexError
+from sublex.evaluate.compare import Plan, compare
+from sublex.evaluate.systems import System
+from sublex.trec.runs import Run
+from sublex.trec.strings import Strings
+
+TOPICS, QRELS = DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt")
+RANKERS = ["TFIDF", "BM25", "BM25 >> RM3 >> BM25"]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    return engine.build(DEMO, tmp_path_factory.mktemp("compare") / "demo")
+
+
+@pytest.fixture(scope="module")
+def comparison(index):
+    return engine.compare(index, TOPICS, QRELS, RANKERS)
+
+
+def run_of(table: dict[str, dict[str, float]], tag: str) -> Run:
+    docnos = sorted({docno for hits in table.values() for docno in hits})
+    rows = [
+        (docnos.index(docno), score)
+        for hits in table.values()
+        for docno, score in sorted(hits.items(), key=lambda h: (h[1], h[0]), reverse=True)
+    ]
+    ends = np.cumsum([0, *map(len, table.values())])
+    docs, scores = np.array(rows).reshape(-1, 2).T
+    return Run(list(table), ends, docs.astype(np.int32), scores.astype(np.float32), Strings.of(docnos), tag)
+
+
+def test_a_comparison_has_the_figures_of_its_parts(comparison, index):
+    topics, qrels = engine.read_topics(TOPICS), engine.read_qrels(QRELS)
+    assert comparison.names == tuple(RANKERS) and comparison.main == "AP" and len(comparison.qids) == 30
+    for place, ranker in enumerate(RANKERS):
+        alone = engine.measure(qrels, index.run(topics, ranker))
+        np.testing.assert_array_equal(comparison.scores("AP")[place], alone["AP"])
+        assert comparison.mean("nDCG@10")[place] == alone.mean["nDCG@10"]
+        low, high = comparison.intervals["AP"][place]
+        assert low < alone.mean["AP"] < high
+    first, second, _ = comparison.scores("AP")
+    pair = comparison.pairs()[0]
+    assert (pair.a, pair.b) == ("TFIDF", "BM25")
+    assert pair.p == pytest.approx(stats.ttest_rel(first, second).pvalue)
+    assert pair.wins + pair.losses + pair.ties == 30
+
+
+def test_what_a_comparison_says(comparison):
+    assert comparison.letters()[2].own == "c" and comparison.letters()[2].beats == ("a", "b")
+    assert len(comparison.sentences()) == 3 and len(comparison.headlines()) == 2
+    assert any(text.startswith("BM25 >> RM3 >> BM25 beats TFIDF by") for text in comparison.headlines())
+    table = comparison.table()
+    assert table.head[:3] == ["", "system", "AP"]
+    assert table.rows[2][1] == "BM25 >> RM3 >> BM25" and table.rows[2][2].endswith(" ab")
+    assert (2, 2) in table.bold and (0, 2) not in table.bold
+    assert "<table>" in comparison._repr_html_() and "AP over 30 topics" in repr(comparison)
+    frame = pytest.importorskip("pandas") and comparison.to_pandas()
+    assert frame.loc["BM25", "AP"] == comparison.mean("AP")[1]
+
+
+def test_counts_are_shown_and_not_tested(comparison):
+    assert "NumRel" in comparison.measures and "NumRel" not in comparison.tested
+    assert "NumRel" not in comparison.intervals
+
+
+def test_runs_alone_are_compared_without_an_index():
+    runs = [run_of({"1": {"a": 2.0, "b": 1.0}, "2": {"a": 1.0}}, "x"), run_of({"1": {"b": 2.0, "a": 1.0}}, "y")]
+    qrels = "1 0 a 1\n2 0 a 1\n3 0 a 1\n"
+    found = engine.compare(None, None, _qrels(qrels), runs, "AP")
+    assert found.scores("AP").tolist() == [[1.0, 1.0, 0.0], [0.5, 0.0, 0.0]]
+    assert any("not in the run" in note for note in found.notes)
+
+
+def _qrels(text: str):
+    from tempfile import NamedTemporaryFile
+
+    with NamedTemporaryFile("w", suffix=".qrels") as file:
+        file.write(text)
+        file.flush()
+        return engine.read_qrels(file.name)
+
+
+def test_topics_that_were_not_asked_are_left_out_and_said(index, tmp_path):
+    (tmp_path / "some.tsv").write_text("1\tcrane\n2\tseal\n99\tbank\n")
+    found = engine.compare(index, tmp_path / "some.tsv", QRELS, ["BM25"], "AP")
+    assert found.qids == ("1", "2") and found.pairs() == [] and found.letters()[0].own == "a"
+    assert "28 of 30 judged topics are not among the topics and are left out." in found.notes
+
+
+@pytest.mark.parametrize(
+    ("systems", "options", "sentence"),
+    [
+        ([], {}, "nothing to compare"),
+        (["BM25", "BM25(k1=1.2)"], {}, "BM25 comes twice"),
+        (["BM25", "PL2"], {"alpha": 0}, "level"),
+        (["BM25", "PL2"], {"measures": "NumRet"}, "Counts alone"),
+        (["BM25", "PL2"], {"measures": "nope"}, "No measure nope"),
+        (["BM25", "nope"], {}, "No component nope"),
+    ],
+)
+def test_what_cannot_be_compared_costs_a_sentence(index, systems, options, sentence):
+    with pytest.raises(SublexError, match=sentence):
+        engine.compare(index, TOPICS, QRELS, systems, **options)
+    with pytest.raises(SublexError, match="without an index"):
+        engine.compare(None, None, QRELS, ["BM25"])
+
+
+def test_a_test_that_is_none_costs_a_sentence(index):
+    for options in ({"test": "nope"}, {"correction": "nope"}):
+        found = engine.compare(index, TOPICS, QRELS, ["BM25", "PL2"], "AP", **options)
+        with pytest.raises(SublexError, match="No (test|correction) nope"):
+            found.pairs()
+
+
+def test_topics_and_qrels_without_a_common_id_are_refused(index, tmp_path):
+    (tmp_path / "other.tsv").write_text("q1\tcrane\n")
+    with pytest.raises(SublexError, match="no id in common: the topics have q1; the qrels have 1, 2, 3"):
+        engine.compare(index, tmp_path / "other.tsv", QRELS, ["BM25"])
+
+
+def test_plans_reach_the_tests():
+    runs = [System(name, run_of({str(k): {"a": float((k * place) % 5), "b": 2.5} for k in range(1, 20)}, name))
+            for place, name in enumerate(("x", "y", "z"), 1)]  # fmt: skip
+    qrels = _qrels("".join(f"{k} 0 a 1\n" for k in range(1, 20)))
+    plain = compare(runs, qrels, names=["AP"], plan=Plan(correction="none"))
+    cautious = compare(runs, qrels, names=["AP"], plan=Plan(correction="bonferroni"))
+    other = compare(runs, qrels, names=["AP"], plan=Plan("wilcoxon", "none"))
+    for a, b, c in zip(plain.pairs(), cautious.pairs(), other.pairs(), strict=True):
+        assert b.corrected == min(1, 3 * a.p) and c.test == "wilcoxon"
+
+
+# The command.
+
+
+def test_compare_prints_tables_and_sentences(demo):  # noqa: F811
+    arguments = ("compare", "demo", str(TOPICS), str(QRELS), "-r", "TFIDF", "-r", "BM25 >> RM3 >> BM25", "-m", "AP RR")
+    code, output, messages = demo(*arguments)
+    lines = output.splitlines()
+    assert code == 0 and lines[0].split() == ["system", "AP", "RR"]
+    assert "BM25 >> RM3 >> BM25" in lines[2] and lines[2].split()[-2] == "a"
+    assert "95 % interval" in lines[4] and "better/same/worse" in lines[4] and "ms a topic" in lines[4]
+    assert lines[-1].startswith("* BM25 >> RM3 >> BM25 beats TFIDF by")
+    assert "AP depends on the order of ties" in messages and "TFIDF 0.4911 (0.4860 to 0.4937)" in messages
+    again = demo(*arguments)
+    assert again[1] == output, "a known run is used again, with the times that it took"
+    assert demo(*arguments, "--fresh")[0] == 0
+
+
+def test_compare_in_other_forms(demo, tmp_path):  # noqa: F811
+    arguments = ("compare", "demo", str(TOPICS), str(QRELS), "-r", "BM25", "-r", "PL2", "-m", "AP", "--format")
+    found = json.loads(demo(*arguments, "json")[1])
+    assert [system["name"] for system in found["systems"]] == ["BM25", "PL2"]
+    assert found["pairs"][0]["a"] == "BM25" and 0 <= found["pairs"][0]["corrected"] <= 1
+    assert len(found["systems"][0]["by topic"]) == found["topics"] == 30
+    assert "**" in demo(*arguments, "markdown")[1] and "\\textbf" in demo(*arguments, "latex")[1]
+    assert demo(*arguments, "csv")[1].splitlines()[0] == ",system,AP"
+
+
+def test_compare_takes_run_files_with_and_without_an_index(demo):  # noqa: F811
+    demo("run", "demo", str(TOPICS), "-r", "BM25", "-r", "PL2", "-o", "runs")
+    code, output, _ = demo("compare", str(QRELS), "runs/BM25.run", "runs/PL2.run", "-m", "AP")
+    assert code == 0 and [line.split()[1] for line in output.splitlines()[1:3]] == ["BM25", "PL2"]
+    code, output, _ = demo("compare", "demo", str(TOPICS), str(QRELS), "runs/PL2.run", "-r", "DPH", "-m", "AP")
+    assert code == 0 and [line.split()[1] for line in output.splitlines()[1:3]] == ["DPH", "PL2"]
+
+
+def test_a_failing_ranker_does_not_stop_the_others(demo):  # noqa: F811
+    code, output, messages = demo(
+        "compare", "demo", str(TOPICS), str(QRELS), "-r", "BM25", "-r", "BM52", "-r", "PL2", "-m", "AP"
+    )
+    assert code == 2 and "PL2" in output and "did you mean BM25?" in messages
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "Missing argument"),
+        ((str(QRELS),), "nothing to compare"),
+        (("demo", str(TOPICS), str(QRELS)), "nothing to compare"),
+        (("demo", str(TOPICS), "-r", "BM25"), "Name INDEX TOPICS QRELS"),
+        (("nowhere", str(TOPICS), str(QRELS), "-r", "BM25"), "nowhere"),
+        (("demo", str(TOPICS), str(TOPICS), "-r", "BM25"), "columns"),
+        (("demo", str(TOPICS), str(QRELS), "-r", "BM25", "-o", "no/such/place.html"), "Cannot write the report"),
+        (("demo", str(TOPICS), str(QRELS), "-r", "BM25", "--alpha", "2"), "level"),
+    ],
+)
+def test_compare_on_bad_input_costs_a_sentence(demo, arguments, sentence):  # noqa: F811
+    code, _, messages = demo("compare", *arguments)
+    assert code == 2 and sentence in messages and "Traceback" not in messages
