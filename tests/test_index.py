@@ -25,7 +25,7 @@ import sublex
 from sublex import plugins
 from sublex.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
-from sublex.index import writer
+from sublex.index import kernels, writer
 from sublex.index.build import Settings
 from sublex.index.check import check
 from sublex.index.index import Index
@@ -521,6 +521,15 @@ def test_all_documents_may_be_deleted_and_others_added(tmp_path):
     assert_same(index, [Document("c", "whale")])
     index.merge()
     assert_same(index, [Document("c", "whale")])
+
+
+def test_merging_touches_no_memory_for_terms_that_no_live_document_holds(tmp_path, monkeypatch):
+    index = sublex.build([Document("a", "whale"), Document("b", "whale ship")], tmp_path / "index")
+    index.delete(["a", "b"])
+    # Python checks the bounds that a compiled kernel does not.
+    monkeypatch.setattr("sublex.index.kernels.merge", kernels.merge.py_func)
+    index.merge()
+    assert len(index) == len(index.segments[0].terms) == 0
 
 
 def test_the_newer_text_of_a_docno_wins_within_one_input_too(tmp_path):

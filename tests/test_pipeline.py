@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from test_search import WORDS, texts
 
 import sublex
+from sublex.analysis.tokens import analyze
 from sublex.base import Document, Explanation
 from sublex.errors import InputError, SublexError
 from sublex.pipeline.passages import passage
@@ -251,6 +252,28 @@ def test_a_passage_is_where_the_most_different_words_are():
     found = passage(text, analyzer, ["whale", "hunt", "ship"], 80)
     assert "whale hunted the ship" in found.text
     assert {found.text[a:b] for a, b in found.spans} == {"whale", "hunted", "ship"}
+
+
+def test_a_word_longer_than_the_passage_is_shown_from_its_beginning():
+    analyzer = sublex.plugins.load().make("analyzer", "english")
+    found = passage("intro " + "ab" * 105, analyzer, ["ab" * 105], 200)
+    assert found.text.removeprefix("… ").startswith("abab")
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("开头的话" * 80 + "我喜欢吃北京烤鸭" + "结尾的话" * 80, "北京", ["北京"]),
+        ("北京是中国的首都，" * 30, "首都", ["首都"] * 15),
+        ("在北京大学" * 3, "北京大学", ["北京大学"] * 3),
+        ("x " * 300 + "résumé;cafés—end", "CAFÉ", ["café"]),
+    ],
+)
+def test_a_passage_marks_every_word_of_a_run_without_spaces(text, query, marked):
+    analyzer = sublex.plugins.load().make("analyzer", "english")
+    found = passage(text, analyzer, analyze(analyzer, query), 140)
+    shown = [found.text[a:b] for a, b in found.spans]
+    assert shown[: len(marked)] == marked
 
 
 def test_runs_are_the_searches_of_their_topics(index):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Mapping
 from functools import partial
@@ -156,6 +157,19 @@ def test_ties_at_the_last_rank_go_to_the_higher_docno(tmp_path):
     index.add([Document(docno, "whale") for docno in docnos[4:]])
     best = sorted(docnos, key=str.encode, reverse=True)
     assert [Searcher(index, BM25()).search(["whale"], k).docnos for k in range(1, 8)] == [best[:k] for k in range(1, 8)]
+
+
+@pytest.mark.parametrize("weights", list(itertools.permutations([0.5, -0.4, -0.1])))
+def test_weights_that_cancel_out_lose_no_document(cancelling, weights):
+    check(Searcher(cancelling, CoordinateMatch()), dict(zip(["alpha", "beta", "gamma"], weights, strict=True)), 10)
+
+
+@pytest.fixture(scope="module")
+def cancelling(tmp_path_factory: pytest.TempPathFactory):
+    """Three words, the rarer ones in documents that have the commoner ones too."""
+    texts = ["alpha beta gamma"] * 20 + ["beta gamma"] * 3 + ["gamma"] * 3
+    documents = [Document(f"d{k}", text) for k, text in enumerate(texts)]
+    return sublex.build(documents, tmp_path_factory.mktemp("cancelling") / "index", analyzer="plain")
 
 
 @pytest.mark.parametrize("name", ["cranfield"])

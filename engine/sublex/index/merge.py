@@ -128,7 +128,7 @@ class _Merged:
         cursors = np.cumsum(df) - df
         starts = cursors.copy()
         for segment, (begin, end), place, doc_map in zip(self.segments, spans, places, self.maps, strict=True):
-            if begin < end:
+            if begin < end and len(df):
                 found, counts = segment.postings(begin, end), segment.df[begin:end].astype(np.int64)
                 kernels.merge(*found, place, counts, doc_map, cursors, docs, tfs)
         cf = np.add.reduceat(tfs, starts, dtype=np.int64) if len(df) else np.empty(0, np.int64)
