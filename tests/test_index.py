@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -715,6 +716,14 @@ def test_a_list_of_stop_words_is_kept_with_the_index(tmp_path):
         ("ships", 2),
         ("the", 1),
     ]
+
+
+def test_a_list_of_stop_words_may_have_a_name_that_is_not_utf8(tmp_path):
+    path = tmp_path / os.fsdecode(b"st\xffp.txt")
+    path.write_text("whale\n")
+    built = sublex.build([Document("a", "a whale")], tmp_path / "index", analyzer=f'english(stop="{path}")')
+    assert [term.term for term in built.terms()] == ["a"]
+    assert sublex.open(tmp_path / "index").fingerprint == built.fingerprint
 
 
 def test_what_is_added_is_analysed_as_what_is_there(tmp_path):
