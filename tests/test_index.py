@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -217,11 +218,29 @@ def test_mappings_and_documents_may_be_given_alike(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "bad", [{}, {"id": "a"}, {"text": "no id"}, {"id": "", "text": "x"}, {"id": "a", "text": 7}, "path", 7]
-)
+    "bad",
+    [
+        {}, {"id": "a"}, {"text": "no id"}, {"id": "", "text": "x"}, {"id": "a", "text": 7}, "path", 7,
+        Document(5, "x"), Document("a", 7), Document("a", "x", None), Document("a", "x", "", 5),
+    ],
+)  # fmt: skip
 def test_a_document_that_is_none_stops_a_build_and_is_named_by_its_place(tmp_path, bad):
     with pytest.raises(InputError, match="Document 2 cannot be indexed: "):
         sublex.build([{"id": "a", "text": "b"}, bad], tmp_path / "index")
+
+
+def test_a_field_that_json_cannot_hold_is_named_with_its_document(tmp_path):
+    with pytest.raises(
+        InputError, match="Document a has a field that JSON cannot hold .*date is not JSON serializable"
+    ):
+        sublex.build([{"id": "a", "text": "b", "day": date(1851, 10, 18)}], tmp_path / "index", workers=2)
+
+
+def test_every_kind_of_white_space_in_docnos_is_listed(tmp_path):
+    odd = ["a\u00a0b", "a\u3000b", "\u2003"]
+    index = sublex.build([Document("é", "x")], tmp_path / "index")
+    outcome = index.add([Document(docno, "x") for docno in ["plain", "東京", *odd]])
+    assert outcome.white_space == odd
 
 
 def test_the_first_of_two_documents_of_one_docno_is_indexed(tmp_path):

@@ -837,6 +837,7 @@ def test_too_little_memory_and_sizes_that_are_none_are_refused(tmp_path):
     for memory, sentence in (
         ("1MB", "1MB of memory is too little; give at least 16MB"),
         ("lots", "lots is not a size"),
+        ("9" * 300 + "GB", "99GB is not a size"),
     ):
         with pytest.raises(InputError, match=sentence):
             sublex.build(OLD, tmp_path / "index", memory=memory)

@@ -101,3 +101,11 @@ def run() -> int:
         return 130
     except BrokenPipeError:
         return 0
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+        click.echo(
+            "sublex: No place to keep compiled kernels; name a folder in NUMBA_CACHE_DIR that can be written to.",
+            err=True,
+        )
+        return 2

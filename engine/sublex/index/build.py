@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -32,6 +33,7 @@ from sublex.readers.batch import Batch, Make
 
 JOURNAL = "journal.json"
 SEGMENT = "segment"
+_SPACE = re.compile(r"\s")
 Progress = Callable[[int], None]
 
 
@@ -133,8 +135,8 @@ class Building:
     def _keep(self, batch: Batch) -> np.ndarray:
         """Which documents of a batch are indexed, by the rule for docnos met before."""
         numbers, new = self._meet(batch.docnos, batch.docno_ends)
-        if len(batch) and batch.docnos.min() <= 32:
-            self.outcome.white_space += [d for d in map(batch.docno, range(len(batch))) if any(map(str.isspace, d))]
+        if len(batch.docnos) and (batch.docnos.min() <= 32 or batch.docnos.max() >= 128):
+            self.outcome.white_space += [d for d in map(batch.docno, range(len(batch))) if _SPACE.search(d)]
         repeated = np.flatnonzero(~new).tolist()
         self.outcome.duplicate += [batch.docno(k) for k in repeated]
         if self.settings.duplicates == "last":

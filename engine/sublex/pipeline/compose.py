@@ -30,8 +30,9 @@ class Composer:
         name = str(ranker)
         with self._lock:
             if name not in self._searchers:
-                made = self.registry.resolve("ranker", ranker).make()
-                self._searchers[name] = Searcher(self.index, made, name, self.lexicon)
+                found = self.registry.resolve("ranker", ranker)
+                code = self.registry.version(found.registration)
+                self._searchers[name] = Searcher(self.index, found.make(), name, self.lexicon, code)
             return self._searchers[name]
 
     def compose(self, canonical: Expression, defaults: Defaults) -> Scorer:

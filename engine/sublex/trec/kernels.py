@@ -105,7 +105,7 @@ def parse(buf, spans, tens):
     for k in range(len(spans)):
         value, sure = _number(buf, spans[k, 0], spans[k, 1], tens)
         low, high = np.float32(value * (1 - slack)), np.float32(value * (1 + slack))
-        values[k], certain[k] = np.float32(value), sure and low == high
+        values[k], certain[k] = np.float32(value), sure and low == high and abs(low) < np.inf
     return values, certain
 
 

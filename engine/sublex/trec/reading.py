@@ -183,12 +183,10 @@ def _metadata(comments: list[str], path: str, report: Report) -> Mapping[str, An
     """From the comments at the head, else from the sidecar; what cannot be read is noted and left alone."""
     sidecar = Path(yaml.sidecar(path))
     text = yaml.from_comments(comments)
-    if text is None and path != "-" and sidecar.is_file():
-        text = sidecar.read_text(encoding="utf-8", errors="replace")
-    if text is None:
-        return NO_FIELDS
     try:
-        return yaml.parse(text)
-    except ValueError as error:
+        if text is None and path != "-" and sidecar.is_file():
+            text = sidecar.read_text(encoding="utf-8", errors="replace")
+        return NO_FIELDS if text is None else yaml.parse(text)
+    except (OSError, ValueError) as error:
         report.note(f"{path}: its metadata could not be read ({error})")
         return NO_FIELDS

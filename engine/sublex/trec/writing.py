@@ -51,9 +51,18 @@ def write_run(
     if where == "sidecar" and metadata:
         with _replacing(beside) as file:
             file.write(f"{yaml.START}\n{yaml.emit(metadata)}{yaml.END}\n".encode())
-    elif beside.is_file() and beside.read_bytes().startswith(yaml.START.encode()):
-        beside.unlink()  # It describes the run that was there before.
+    else:
+        _forget(beside)
     return sum(counts)
+
+
+def _forget(beside: Path) -> None:
+    """Remove a sidecar that describes the run that was there before."""
+    try:
+        if beside.is_file() and beside.read_bytes().startswith(yaml.START.encode()):
+            beside.unlink()
+    except OSError as error:
+        raise SublexError(f"Cannot remove {beside}, which may describe another run: {error.strerror}.") from None
 
 
 def _counted(rows: Rows, counts: list[int]) -> Rows:
