@@ -151,7 +151,7 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["delete", "demo", "sea-01", "sea-99"], "No document sea-99 in the index, so nothing was deleted."),
         (["terms", "demo", "cranes"], "the analyzer makes 'cranes' into 'crane'"),
         (["analyze", "x", "--index", "demo", "--analyzer", "english"], "Give --index or --analyzer, not both."),
-        (["indx"], "No command indx. Did you mean index?"),
+        (["indx"], "No command indx; did you mean index?"),
         (["index"], "Missing argument 'INDEX'"),
     ],
 )

@@ -267,6 +267,20 @@ def test_the_top_terms_are_those_in_the_most_documents(demo, demo_naive):
     assert [term.term for term in demo.top_terms(25)] == best
 
 
+def test_an_index_knows_how_many_terms_and_bytes_it_has(tmp_path, demo):
+    assert demo.vocabulary_size == len(demo.corpus.vocabulary)
+    index = sublex.build([Document("a", "whale ship"), Document("b", "whale")], tmp_path / "index")
+    index.add([Document("c", "whale boat")])
+    index.delete("a")
+    assert index.vocabulary_size == len(index.corpus.vocabulary) == 2
+    assert "derived" not in index.nbytes()
+    index.store_impacts(["BM25"])
+    held = sum(
+        f.stat().st_size for f in index.path.rglob("*") if f.is_file() and f.name not in ("lock", "last-build.tsv")
+    )
+    assert sum(index.nbytes().values()) == held
+
+
 def test_numbers_of_documents_that_are_not_there_are_refused(demo):
     for doc in (-1, len(demo), 1 << 40):
         with pytest.raises(IndexError):

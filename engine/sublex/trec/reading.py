@@ -17,18 +17,15 @@ import numpy as np
 from sublex.analysis.interner import Interner
 from sublex.base import NO_FIELDS, Report
 from sublex.errors import InputError
-from sublex.readers.signatures import BOM
-from sublex.readers.source import FileSource, decode
+from sublex.readers.source import FileSource, utf8_lines, whole_lines
 from sublex.trec import metadata as yaml
 from sublex.trec.columns import first_repeated
 from sublex.trec.runs import Run, ranked
 from sublex.trec.strings import strings
 
 PIECE = 1 << 24
-LONGEST_LINE = 1 << 30
 EXPECTED = "a run has six, qid Q0 docno rank score tag"
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-TENS = 10.0 ** np.arange(23)
 WHOLE = re.compile(rb"[+-]?[0-9]+")
 
 
@@ -77,7 +74,8 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     layout: Layout | None = None
     comments: list[str] = []
     with source.open() as stream:
-        for first, data in _pieces(stream, source.path, report):
+        for first, piece in whole_lines(stream, source.path, PIECE):
+            data = utf8_lines(piece, source.path, report)
             if layout is None:
                 layout = _layout(data, source.path, first, comments)
             if layout is not None:
@@ -106,35 +104,6 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     return ranked(qids, topics, docs, scores, docnos, tag=tag, metadata=known, notes=tuple(report.notes))
 
 
-def _pieces(stream: Any, path: str, report: Report) -> Iterator[tuple[int, bytes]]:
-    """Whole lines in pieces, and the number of each piece's first line."""
-    rest: list[bytes] = []
-    line, held = 1, 0
-    while data := stream.read(PIECE):
-        cut = data.rfind(b"\n") + 1
-        rest.append(data[:cut] if cut else data)
-        held += len(rest[-1])
-        if held > LONGEST_LINE:
-            raise InputError(f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; {EXPECTED}.")
-        if cut:
-            whole = b"".join(rest)
-            yield line, _utf8(whole, path, report) if line > 1 else _utf8(whole, path, report).removeprefix(BOM)
-            line += whole.count(b"\n")
-            rest = [data[cut:]]
-            held = len(rest[0])
-    if whole := b"".join(rest):
-        yield line, _utf8(whole, path, report) if line > 1 else _utf8(whole, path, report).removeprefix(BOM)
-
-
-def _utf8(data: bytes, path: str, report: Report) -> bytes:
-    try:
-        if not data.isascii():
-            data.decode()
-        return data
-    except UnicodeDecodeError:
-        return b"\n".join(decode(line, path, report).encode() for line in data.split(b"\n"))
-
-
 def _layout(data: bytes, path: str, line: int, comments: list[str]) -> Layout | None:
     """What the first line with columns shows; comments before it are collected."""
     for number, text in enumerate(io.BytesIO(data), line):
@@ -161,7 +130,7 @@ def _read(data: bytes, layout: Layout, path: str, first: int, hits: _Hits) -> No
     buf = np.frombuffer(data, np.uint8)
     spans, lines, wrong, columns = kernels.split(buf, layout.columns)
     lines = lines + np.int64(first)
-    scores, certain = kernels.parse(buf, spans[:, layout.score], TENS)
+    scores, certain = kernels.parse(buf, spans[:, layout.score], kernels.TENS)
     for k in np.flatnonzero(~certain):
         start, end = spans[k, layout.score]
         text = data[start:end]

@@ -23,7 +23,6 @@ WHERE = ("sidecar", "header", "none")
 BUFFER = 1 << 22
 # Beyond this level gzip takes several times longer than all else, for little.
 GZIP_LEVEL = 3
-TENS = 10.0 ** np.arange(23)
 
 Rows = Iterable[tuple[str, Sequence[str], np.ndarray]]
 
@@ -104,7 +103,7 @@ def shortest(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The fewest digits that read back to each float32 and are nearest to it, and their power of ten."""
     from sublex.trec import kernels
 
-    mantissas, exponents = kernels.shortest(scores, scores.view(np.int32), TENS)
+    mantissas, exponents = kernels.shortest(scores, scores.view(np.int32), kernels.TENS)
     hard = np.flatnonzero(mantissas < 0)
     if len(hard):
         values, which = np.unique(np.abs(scores[hard]), return_inverse=True)
