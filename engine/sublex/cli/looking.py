@@ -29,9 +29,7 @@ def info(index: str, terms: int, form: str) -> None:
     facts = {
         "path": str(found.path),
         "documents": statistics.docs,
-        "terms": sum(1 for _ in found.terms())
-        if len(found.segments) > 1
-        else int((found.segments[0].live_df > 0).sum()),
+        "terms": found.vocabulary_size,
         "tokens": statistics.tokens,
         "postings": statistics.postings,
         "mean length": statistics.mean_length,
