@@ -61,7 +61,7 @@ def compare(
     k: int, fields: str, test: str, correction: str, alpha: float, seed: int, fresh: bool, workers: int | None,
     profile: str | None, form: str,
 ) -> None:  # fmt: skip
-    """Compare systems: rankers on an index, runs that others made, or both.
+    """Compare rankers on an index, runs of others, or both.
 
     The first system is the one that others are held against. A ranker's run is kept beside the index and used again.
     """

@@ -40,7 +40,7 @@ def _spare(path: Path, documents: Path) -> None:
     "-o", "--output", default="demo.html", show_default=True, metavar="FILE", help="Where the report is written."
 )
 def demo(output: str) -> None:
-    """Index the demo collection, run its topics with four rankers, compare them, and write the report."""
+    """Index, rank, compare and report the demo collection."""
     import sublex
     from sublex.evaluate.compare import compare
     from sublex.evaluate.systems import run_system

@@ -78,7 +78,7 @@ def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, .
 @strict_option
 @format_option("table", "json")
 def add(index: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
-    """Add documents to an index; --duplicates last updates those it has."""
+    """Add documents to an index, or update them (--duplicates last)."""
     path = index_path(index)
     say_if_compiling()
     with progress(f"Adding to {path}") as advance, changing(path):

@@ -22,8 +22,6 @@ TERM = ("term", "df", "cf", "written")
 def info(index: str, terms: int, form: str) -> None:
     """Describe an index: counts, analyzer, sizes, commonest terms."""
     say_if_compiling()
-    from sublex.rank import stored
-
     found = sublex.open(index_path(index))
     statistics, sizes = found.statistics, found.nbytes()
     facts = {
@@ -42,7 +40,7 @@ def info(index: str, terms: int, form: str) -> None:
         "fingerprint": found.fingerprint,
     }
     segments = [(s.name, s.live, s.docs - s.live, len(s.terms)) for s in found.segments]
-    top, impacts = found.top_terms(terms), stored.sizes(found)
+    top, impacts = found.top_terms(terms), found.kept_impacts()
     if form == "json":
         more = {
             "sizes": sizes,

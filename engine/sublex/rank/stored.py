@@ -42,15 +42,6 @@ def declared(root: Path) -> list[str]:
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
-def sizes(index: Index) -> dict[str, int]:
-    """Bytes of the impacts kept for each ranker, and of the decoded documents that they share."""
-    rankers = declared(index.path)
-    folders = {ranker: [impacts_folder(index, ranker)] for ranker in rankers}
-    if rankers:
-        folders["documents"] = [documents_folder(index, segment) for segment in index.segments]
-    return {name: sum(f.stat().st_size for place in own for f in place.rglob("*.npy")) for name, own in folders.items()}
-
-
 def declare(root: Path, rankers: Sequence[str]) -> None:
     """Say whose impacts are to be kept; those of others go."""
     folder = root / DERIVED
