@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from sublex import cli
+
 DEMO = Path(__file__).parents[1] / "queries" / "demo" / "documents.jsonl"
 SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]
 
@@ -148,7 +150,7 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["doc", "demo", "sea-99"], "No document sea-99 in indexes/demo."),
         (["delete", "demo", "sea-01", "sea-99"], "No document sea-99 in the index, so nothing was deleted."),
         (["analyze", "x", "--index", "demo", "--analyzer", "english"], "Give --index or --analyzer, not both."),
-        (["indx"], "No command indx. Did you mean index?"),
+        (["indx"], "No command indx; did you mean index?"),
         (["index"], "Missing argument 'INDEX'; see sublex index --help."),
         (["terms", "demo", "-n", "-1"], "'-n': -1 has to be at least 0"),
         (["info", "demo", "--terms", "-5"], "'--terms': -5 has to be at least 0"),
@@ -187,6 +189,28 @@ def test_text_that_looks_like_a_command_to_the_terminal_is_shown_harmless(sublex
     for arguments in (("doc", "evil", "a\x1b[2J"), ("terms", "evil"), ("info", "evil"), ("analyze", "\x1b[31mred")):
         code, output, messages = sublex(*arguments)
         assert code == 0 and "\x1b" not in output + messages and "\x9b" not in output
+
+
+def test_impacts_of_a_ranker_that_is_gone_do_not_fail_a_change_that_is_made(demo):
+    Path("indexes/demo/derived").mkdir()
+    Path("indexes/demo/derived/declared.json").write_text('["Gone(x=1)"]')
+    Path("new.jsonl").write_text('{"id": "new", "text": "whale"}')
+    for command in (("add", "demo", "new.jsonl"), ("delete", "demo", "new"), ("merge", "demo")):
+        code, output, messages = demo(*command)
+        assert code == 0 and output
+        assert "The impacts of Gone(x=1) cannot be kept. No component Gone" in messages
+    assert demo("index", "other", "new.jsonl", "--impacts", "BM25")[0] == 0
+
+
+def test_a_machine_without_a_place_for_compiled_kernels_is_told_what_to_name(monkeypatch, capsys):
+    def failing(**_):
+        raise RuntimeError("cannot cache function 'scan': no locator available for file 'kernels.py'")
+
+    monkeypatch.setattr(cli, "cli", failing)
+    assert cli.run() == 2
+    assert capsys.readouterr().err.startswith(
+        "sublex: No place to keep compiled kernels; name a folder in NUMBA_CACHE_DIR"
+    )
 
 
 def test_a_closed_pipe_ends_quietly(demo):
@@ -279,6 +303,9 @@ def test_only_what_changes_an_index_says_that_it_is_unchanged(demo, monkeypatch,
         Path("x/building/journal.json").write_text(json.dumps({"sources": sources}))
         with pytest.raises(KeyboardInterrupt, match=f"the index is as it was {said}$"), changing(Path("x")):
             interrupted()
+    with pytest.raises(KeyboardInterrupt, match="^$"), changing(Path("x")):
+        Path("x/index.json").write_text("committed")
+        interrupted()
 
 
 def test_terms_that_are_not_there_are_no_mistake(demo):

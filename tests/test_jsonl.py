@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any, NamedTuple
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from strategies import CHARACTERS, ODD_DOCNOS, ODD_WORDS
 
 from sublex.base import Document, Problem, Report
 from sublex.errors import InputError
-from sublex.readers import jsonl
+from sublex.readers import jsonl, kernels
 from sublex.readers.batch import Batch, pack
 from sublex.readers.fields import ALIASES
 from sublex.readers.jsonl import BOM, JsonLines
@@ -204,6 +205,14 @@ def test_what_stands_in_a_name_is_judged_alike():
 def test_lines_cut_at_every_place_are_read_alike():
     cut = [RICH[:k] for k in range(len(RICH))] + [RICH[k:] for k in range(len(RICH))]
     same_lines([line for piece in cut for line in (piece, GOOD)])
+
+
+def test_the_kernel_reads_nothing_behind_a_file_that_ends_in_a_backslash():
+    data = GOOD + b'\n{"id":"z","text":"abc\\'
+    assert len(same(data).problems) == 1
+    buf, marks = np.frombuffer(data, np.uint8), np.array([len(data) - 1, len(data)])
+    # Python checks the bounds that a compiled kernel does not.
+    assert kernels._string_end.py_func(buf, len(data) - 4, len(data), marks, 0)[0] == -1
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from sublex.errors import InputError, SublexError
 from sublex.trec import metadata as yaml
 from sublex.trec.fuse import fuse
 from sublex.trec.names import file_name_of, tag_of
-from sublex.trec.reading import PIECE
+from sublex.trec.reading import PIECE, read_run
 from sublex.trec.runs import Run, ranked
 from sublex.trec.strings import Strings
 from sublex.trec.topics import read_topics
@@ -434,10 +434,9 @@ def test_scores_read_back_to_the_same_float32_and_are_as_short_as_numpy_makes_th
 
 def test_nearly_all_scores_of_rankers_are_decided_by_the_kernel():
     from sublex.trec import kernels
-    from sublex.trec.writing import TENS
 
     scores = np.random.default_rng(9).gamma(3, 4, 100_000).astype(np.float32)
-    assert (kernels.shortest(scores, scores.view(np.int32), TENS)[0] < 0).mean() < 0.001
+    assert (kernels.shortest(scores, scores.view(np.int32), kernels.TENS)[0] < 0).mean() < 0.001
     assert (shortest(scores)[0] > 0).all()
 
 
@@ -620,6 +619,31 @@ def test_metadata_travel_with_the_run(where, name, tmp_path):
     assert (tmp_path / f"{name}.yaml").exists() == (where == "sidecar")
     assert sublex.read_run(path).metadata == ({} if where == "none" else METADATA)
     assert dict(sublex.read_run(path)) == {"1": {"a": 1.0}}
+
+
+def test_a_sidecar_that_cannot_be_read_is_noted_and_not_passed_over_in_silence(tmp_path, monkeypatch):
+    path = tmp_path / "a.run"
+    write_run(path, [("1", ["a"], np.ones(1))], "t", {"tag": "t"})
+
+    def refused(self, *_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    assert "its metadata could not be read ([Errno 13] Permission denied)" in read_run(path).notes[0]
+    with pytest.raises(
+        SublexError, match=r"Cannot remove .*a.run.yaml, which may describe another run: Permission denied"
+    ):
+        write_run(path, [("1", ["a"], np.ones(1))], "t")
+
+
+@pytest.mark.parametrize(
+    "score", ["999999999999999999000000000000000000000", "100000000000000000e22", "1e39", "-1e400"]
+)
+def test_scores_beyond_float32_are_refused(tmp_path, score):
+    (tmp_path / "a.run").write_text(f"1 Q0 a 1 {score} t\n")
+    with pytest.raises(InputError, match=r"a.run:1: the score .* is not a finite number of float32"):
+        read_run(tmp_path / "a.run")
 
 
 def test_a_sidecar_does_not_outlive_its_run(tmp_path):

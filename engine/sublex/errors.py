@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -47,6 +48,19 @@ class UnknownName(SublexError):
 
 class PluginError(SublexError):
     """A plugin could not be loaded or broke its contract."""
+
+
+@contextmanager
+def contract(kind: str, part: object) -> Iterator[None]:
+    """What goes wrong in the code of a plugin's part becomes one sentence that names it."""
+    try:
+        yield
+    except SublexError:
+        raise
+    except Exception as error:
+        raise PluginError(
+            f"The {kind} {part} failed ({type(error).__name__}: {error}); nothing was done by it."
+        ) from error
 
 
 class IndexProblem(SublexError):

@@ -128,6 +128,11 @@ class Registry:
             raise UnknownName(f"Several plugins offer the {kind} {name}; write {choices}.")
         raise UnknownName(self._unknown(kind, name))
 
+    def version(self, registration: Registration) -> str:
+        """The distribution that something comes from, and its version."""
+        plugin = next(plugin for plugin in self.plugins if plugin.name == registration.plugin)
+        return f"{plugin.distribution} {plugin.version}".strip()
+
     def _unknown(self, kind: str, name: str) -> str:
         for plugin in self.plugins:
             if plugin.error and name.startswith((plugin.name, f"{plugin.name}:")):

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from sublex import __version__
-from sublex.errors import SublexError
+from sublex.errors import SublexError, nearest
 
 # Where each command lives, and under which name if not its own; imported when it is asked for.
 COMMANDS = {
@@ -64,11 +64,8 @@ class Commands(click.Group):
         try:
             return super().resolve_command(context, args)
         except click.UsageError:
-            import difflib
-
-            near = difflib.get_close_matches(args[0], self.list_commands(context), 1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise click.UsageError(f"No command {args[0]}.{hint} See sublex --help.", context) from None
+            hint = nearest(args[0], self.list_commands(context))
+            raise click.UsageError(f"No command {args[0]}; {hint}See sublex --help.", context) from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -119,6 +116,14 @@ def run() -> int:
         return 0
     except OSError as error:
         click.echo(f"sublex: {error.filename or 'Cannot write the output'}: {error.strerror}.", err=True)
+        return 2
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+        click.echo(
+            "sublex: No place to keep compiled kernels; name a folder in NUMBA_CACHE_DIR that can be written to.",
+            err=True,
+        )
         return 2
 
 

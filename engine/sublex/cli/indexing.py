@@ -10,6 +10,7 @@ import click
 
 import sublex
 from sublex.cli.output import changing, format_option, index_path, progress, say, say_if_compiling, table
+from sublex.errors import SublexError
 
 if TYPE_CHECKING:
     from sublex.index.outcome import Outcome
@@ -54,8 +55,11 @@ def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, .
     say_if_compiling()
     with progress(f"Indexing {path}") as advance, changing(path):
         outcome = create(path, list(sources), progress=advance, say=say, **options)
-    sublex.open(path).store_impacts(impacts)
     _report(path, outcome, form)
+    try:
+        sublex.open(path).store_impacts(impacts)
+    except SublexError as error:
+        say(str(error))
 
 
 @click.command()
@@ -75,13 +79,10 @@ def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, .
 @format_option("table", "json")
 def add(index: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
     """Add documents to an index, or update them (--duplicates last)."""
-    from sublex.index.api import add
-
     path = index_path(index)
     say_if_compiling()
     with progress(f"Adding to {path}") as advance, changing(path):
-        outcome = add(path, list(sources), progress=advance, say=say, **options)
-    sublex.open(path).refresh_impacts()
+        outcome = sublex.open(path).add(list(sources), progress=advance, say=say, **options)
     _report(path, outcome, form)
 
 
@@ -115,14 +116,12 @@ def _first(which: list[str]) -> str:
 @click.argument("docnos", nargs=-1, required=True, metavar="DOCNO...")
 def delete(index: str, docnos: tuple[str, ...]) -> None:
     """Delete documents by their docnos, all or none."""
-    from sublex.index.writer import delete
-
     path = index_path(index)
     say_if_compiling()
+    opened = sublex.open(path)
     with changing(path):
-        left = delete(path, docnos)
-    sublex.open(path).refresh_impacts()
-    click.echo(f"Deleted {len(set(docnos)):,} of {left + len(set(docnos)):,} documents from {path}")
+        opened.delete(docnos, say)
+    click.echo(f"Deleted {len(set(docnos)):,} of {len(opened) + len(set(docnos)):,} documents from {path}")
 
 
 @click.command()
@@ -130,15 +129,12 @@ def delete(index: str, docnos: tuple[str, ...]) -> None:
 @workers_option
 def merge(index: str, workers: int | None) -> None:
     """Make all segments one and drop what was deleted."""
-    import os
-
-    from sublex.index.writer import merge_all
-
     path = index_path(index)
     say_if_compiling()
+    opened = sublex.open(path)
+    before = len(opened.segments)
     with changing(path):
-        before = merge_all(path, workers or os.cpu_count() or 1)
-    sublex.open(path).refresh_impacts()
+        opened.merge(workers, say)
     click.echo(f"{path} has one segment" + (f", made of {before}" if before > 1 else ""))
 
 

@@ -22,16 +22,12 @@ TERM = ("term", "df", "cf", "written")
 def info(index: str, terms: int, form: str) -> None:
     """Describe an index: counts, analyzer, sizes, commonest terms."""
     say_if_compiling()
-    from sublex.rank import stored
-
     found = sublex.open(index_path(index))
     statistics, sizes = found.statistics, found.nbytes()
     facts = {
         "path": str(found.path),
         "documents": statistics.docs,
-        "terms": sum(1 for _ in found.terms())
-        if len(found.segments) > 1
-        else int((found.segments[0].live_df > 0).sum()),
+        "terms": found.vocabulary_size,
         "tokens": statistics.tokens,
         "postings": statistics.postings,
         "mean length": statistics.mean_length,
@@ -44,7 +40,7 @@ def info(index: str, terms: int, form: str) -> None:
         "fingerprint": found.fingerprint,
     }
     segments = [(s.name, s.live, s.docs - s.live, len(s.terms)) for s in found.segments]
-    top, impacts = found.top_terms(terms), stored.sizes(found)
+    top, impacts = found.top_terms(terms), found.impact_sizes()
     if form == "json":
         more = {
             "sizes": sizes,

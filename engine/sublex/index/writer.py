@@ -38,7 +38,7 @@ class Input(NamedTuple):
     sources: Sequence[Chosen] = ()
     documents: Iterable[Document] = ()
     strict: bool = False
-    notes: Report = Report()
+    notes: Report | None = None
 
     def makers(self) -> Iterator[Make]:
         """The documents as batches to be made."""
@@ -100,7 +100,7 @@ def create(
         sources = None if identity is None else [identity, analyzer, new["store"]]
         with _aside(root):
             building = Building(root / BUILDING, settings)
-            building.outcome.take(given.notes)
+            building.outcome.take(given.notes or Report())
             if resume:
                 building.resume(json.loads(json.dumps(sources)))
             entry = building.run(given.makers(), progress, sources)
@@ -139,7 +139,7 @@ def add(root: Path, given: Input, settings: Callable[[Manifest], Settings], prog
         with _aside(root):
             chosen = settings(old)
             building = Building(root / BUILDING, chosen, (live_docnos(segment) for segment in segments))
-            building.outcome.take(given.notes)
+            building.outcome.take(given.notes or Report())
             entry = building.run(given.makers(), progress)
             building.outcome.indexed = entry["docs"] - len(building.superseded)
             if not building.outcome.read:

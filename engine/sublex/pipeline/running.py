@@ -16,7 +16,7 @@ from sublex.base import VERSION
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
-from sublex.trec.names import file_name_of
+from sublex.trec.names import file_name_of, tag_of
 from sublex.trec.reading import metadata_of
 from sublex.trec.topics import Topics
 from sublex.trec.writing import check_docnos, write_run
@@ -61,7 +61,7 @@ def write(
     progress: Callable[[int], None] = lambda topics: None,
 ) -> Done:
     """Run all topics and write the run to the folder, under a name made of the expression."""
-    check_docnos(index.all_docnos)
+    check_docnos(index.all_docnos.take(index.corpus.docs))
     seconds: list[float] = []
 
     def each(answer: Answer) -> None:
@@ -118,7 +118,7 @@ def times_of(seconds: Sequence[float], finding: float, writing: float) -> Times:
 def describe(index: Index, topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
     """What made a run, in the sections of ir_metadata."""
     return {
-        "tag": str(pipeline),
+        "tag": tag_of(str(pipeline)),
         "method": {
             "automatic": True,
             "expression": str(pipeline),

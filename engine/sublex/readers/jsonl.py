@@ -15,10 +15,10 @@ import numpy as np
 from sublex.base import Document, Report, Source
 from sublex.readers.batch import BATCH_BYTES, Batch, Make, arena, encode
 from sublex.readers.fields import TITLE, Names, document
-from sublex.readers.source import decode
+from sublex.readers.signatures import BOM
+from sublex.readers.source import decode, utf8_lines, whole_lines
 
 FIELDS = 64
-BOM = b"\xef\xbb\xbf"
 _SPECIAL = np.array([byte < 32 or byte in b'"\\' for byte in range(256)], np.uint8)
 
 
@@ -45,27 +45,14 @@ class JsonLines:
     def batches(self, source: Source, report: Report) -> Iterator[Make]:
         """The same documents as batches to be made by any thread, in this order."""
         with source.open() as stream:
-            rest: list[bytes] = []
-            line, first = 1, True
-            while data := stream.read(BATCH_BYTES):
-                data = data.removeprefix(BOM) if first else data
-                first = False
-                cut = data.rfind(b"\n") + 1
-                if not cut:
-                    rest.append(data)
-                    continue
-                rest.append(data[:cut])
-                whole = b"".join(rest)
-                yield partial(make_batch, whole, source.path, line, report.strict, self.names)
-                line += whole.count(b"\n")
-                rest = [data[cut:]]
-            yield partial(make_batch, b"".join(rest), source.path, line, report.strict, self.names)
+            for line, data in whole_lines(stream, source.path, BATCH_BYTES):
+                yield partial(make_batch, data, source.path, line, report.strict, self.names)
 
 
 def make_batch(data: bytes, path: str, line: int, strict: bool, names: Names) -> Batch:
     """Cut whole lines into a batch; `line` is the number of the first."""
     report = Report(strict)
-    data = _utf8(data, path, report)
+    data = utf8_lines(data, path, report)
     batch, odd = _scan(data, FIELDS, False, report, names)
     if not len(odd):
         return batch
@@ -82,15 +69,6 @@ def make_batch(data: bytes, path: str, line: int, strict: bool, names: Names) ->
     if len(odd):
         raise RuntimeError(f"{path}: a record in canonical form was not understood")
     return replace(batch, report=report)
-
-
-def _utf8(data: bytes, path: str, report: Report) -> bytes:
-    """The same lines, those that are not UTF-8 read as Latin-1."""
-    try:
-        data.decode()
-        return data
-    except UnicodeDecodeError:
-        return b"\n".join(decode(line, path, report).encode() for line in data.split(b"\n"))
 
 
 def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: Names) -> tuple[Batch, np.ndarray]:

@@ -17,11 +17,13 @@ from typing import Any, BinaryIO, NoReturn
 
 from sublex.base import Report
 from sublex.errors import InputError
+from sublex.readers.signatures import BOM
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 HEAD = 64 * 1024
 LONGEST_MAGIC = 6
 CHUNK = 1 << 20
+LONGEST_LINE = 1 << 30
 
 
 class FileSource:
@@ -49,16 +51,6 @@ class FileSource:
         # A pipe may deliver its first bytes one by one: enough of them are awaited to tell a compressed stream.
         first = sys.stdin.buffer.read(LONGEST_MAGIC)
         return io.BufferedReader(_Resumed(first, sys.stdin.buffer), CHUNK)
-
-    def position(self) -> int:
-        """Bytes of the file on disk read so far: what a progress bar wants."""
-        if self._raw is None or self._raw.closed or self.path == "-":
-            return 0
-        return self._raw.tell()
-
-    def size(self) -> int:
-        """Bytes on disk; 0 where that has no meaning."""
-        return os.path.getsize(self.path) if os.path.isfile(self.path) else 0
 
     def head(self) -> bytes:
         """The first bytes, for detecting the format; empty for what is not a file. A pipe can still be read whole."""
@@ -190,6 +182,36 @@ def files_below(folder: str, report: Report | None = None) -> Iterator[str]:
 
 def _unreadable(error: OSError) -> NoReturn:
     raise InputError(f"Cannot read {error.filename}: {error.strerror}.") from None
+
+
+def whole_lines(stream: BinaryIO, path: str, size: int) -> Iterator[tuple[int, bytes]]:
+    """A stream's lines in pieces of about this size, without a byte order mark, and the number of each piece's first line."""
+    rest: list[bytes] = []
+    line, held = 1, 0
+    while data := stream.read(size):
+        cut = data.rfind(b"\n") + 1
+        rest.append(data[:cut] if cut else data)
+        held += len(rest[-1])
+        if held > LONGEST_LINE:
+            raise InputError(f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; break it up.")
+        if cut:
+            whole = b"".join(rest)
+            yield line, whole.removeprefix(BOM) if line == 1 else whole
+            line += whole.count(b"\n")
+            rest = [data[cut:]]
+            held = len(rest[0])
+    if whole := b"".join(rest):
+        yield line, whole.removeprefix(BOM) if line == 1 else whole
+
+
+def utf8_lines(data: bytes, path: str, report: Report) -> bytes:
+    """The same lines, those that are not UTF-8 read as Latin-1."""
+    try:
+        if not data.isascii():
+            data.decode()
+        return data
+    except UnicodeDecodeError:
+        return b"\n".join(decode(line, path, report).encode() for line in data.split(b"\n"))
 
 
 def decode(data: bytes, path: str, report: Report) -> str:

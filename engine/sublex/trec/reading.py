@@ -18,18 +18,15 @@ import numpy as np
 from sublex.analysis.interner import Interner
 from sublex.base import NO_FIELDS, Report
 from sublex.errors import InputError, counted
-from sublex.readers.signatures import BOM
-from sublex.readers.source import FileSource, decode
+from sublex.readers.source import FileSource, utf8_lines, whole_lines
 from sublex.trec import metadata as yaml
 from sublex.trec.columns import first_repeated
 from sublex.trec.runs import Run, ranked
 from sublex.trec.strings import strings
 
 PIECE = 1 << 24
-LONGEST_LINE = 1 << 30
 EXPECTED = "a run has six, qid Q0 docno rank score tag"
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-TENS = 10.0 ** np.arange(23)
 WHOLE = re.compile(rb"[+-]?[0-9]+")
 
 
@@ -78,8 +75,8 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     layout: Layout | None = None
     comments: list[str] = []
     with source.open() as stream:
-        for first, raw in pieces(stream, source.path):
-            data = utf8(raw, source.path, report)
+        for first, piece in whole_lines(stream, source.path, PIECE):
+            data = utf8_lines(piece, source.path, report)
             if layout is None:
                 layout = _layout(data, source.path, first, comments)
             if layout is not None:
@@ -119,36 +116,6 @@ def metadata_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     return _metadata(comments, source.path, Report())
 
 
-def pieces(stream: Any, path: str) -> Iterator[tuple[int, bytes]]:
-    """Whole lines in pieces, and the number of each piece's first line; a byte order mark is left out."""
-    rest: list[bytes] = []
-    line, held = 1, 0
-    while data := stream.read(PIECE):
-        cut = data.rfind(b"\n") + 1
-        rest.append(data[:cut] if cut else data)
-        held += len(rest[-1])
-        if held > LONGEST_LINE:
-            raise InputError(f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; {EXPECTED}.")
-        if cut:
-            whole = b"".join(rest)
-            yield line, whole if line > 1 else whole.removeprefix(BOM)
-            line += whole.count(b"\n")
-            rest = [data[cut:]]
-            held = len(rest[0])
-    if whole := b"".join(rest):
-        yield line, whole if line > 1 else whole.removeprefix(BOM)
-
-
-def utf8(data: bytes, path: str, report: Report) -> bytes:
-    """The same lines in UTF-8, those that are not read as Latin-1."""
-    try:
-        if not data.isascii():
-            data.decode()
-        return data
-    except UnicodeDecodeError:
-        return b"\n".join(decode(line, path, report).encode() for line in data.split(b"\n"))
-
-
 def _layout(data: bytes, path: str, line: int, comments: list[str]) -> Layout | None:
     """What the first line with columns shows; comments before it are collected."""
     for number, text in enumerate(io.BytesIO(data), line):
@@ -183,7 +150,7 @@ def _read(data: bytes, layout: Layout, path: str, first: int, hits: _Hits) -> No
     spans, lines, counts = kernels.split(buf, layout.columns)
     wrong = int(np.argmax(np.append(counts, 0) != layout.columns))
     spans, lines = spans[:wrong], lines + np.int64(first)
-    scores, certain = kernels.parse(buf, spans[:, layout.score], TENS)
+    scores, certain = kernels.parse(buf, spans[:, layout.score], kernels.TENS)
     for k in np.flatnonzero(~certain):
         start, end = spans[k, layout.score]
         text = data[start:end]
@@ -205,12 +172,10 @@ def _metadata(comments: list[str], path: str, report: Report) -> Mapping[str, An
     """From the comments at the head, else from the sidecar; what cannot be read is noted and left alone."""
     sidecar = Path(yaml.sidecar(path))
     text = yaml.from_comments(comments)
-    if text is None and path != "-" and sidecar.is_file():
-        text = sidecar.read_text(encoding="utf-8", errors="replace")
-    if text is None:
-        return NO_FIELDS
     try:
-        return yaml.parse(text)
-    except ValueError as error:
+        if text is None and path != "-" and sidecar.is_file():
+            text = sidecar.read_text(encoding="utf-8", errors="replace")
+        return NO_FIELDS if text is None else yaml.parse(text)
+    except (OSError, ValueError) as error:
         report.note(f"{path}: its metadata could not be read ({error})")
         return NO_FIELDS

@@ -24,7 +24,6 @@ WHERE = ("sidecar", "header", "none")
 BUFFER = 1 << 22
 # Beyond this level gzip takes several times longer than all else, for little.
 GZIP_LEVEL = 3
-TENS = 10.0 ** np.arange(23)
 
 Rows = Iterable[tuple[str, Sequence[str], np.ndarray]]
 
@@ -54,9 +53,18 @@ def write_run(
     if where == "sidecar" and metadata:
         with _replacing(beside) as file:
             file.write(f"{yaml.START}\n{yaml.emit(metadata)}{yaml.END}\n".encode())
-    elif beside.is_file() and beside.read_bytes().startswith(yaml.START.encode()):
-        beside.unlink()  # It describes the run that was there before.
+    else:
+        _forget(beside)
     return sum(counts)
+
+
+def _forget(beside: Path) -> None:
+    """Remove a sidecar that describes the run that was there before."""
+    try:
+        if beside.is_file() and beside.read_bytes().startswith(yaml.START.encode()):
+            beside.unlink()
+    except OSError as error:
+        raise SublexError(f"Cannot remove {beside}, which may describe another run: {error.strerror}.") from None
 
 
 def _counted(rows: Rows, counts: list[int]) -> Rows:
@@ -98,7 +106,7 @@ def shortest(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The fewest digits that read back to each float32 and are nearest to it, and their power of ten."""
     from sublex.trec import kernels
 
-    mantissas, exponents = kernels.shortest(scores, scores.view(np.int32), TENS)
+    mantissas, exponents = kernels.shortest(scores, scores.view(np.int32), kernels.TENS)
     hard = np.flatnonzero(mantissas < 0)
     if len(hard):
         values, which = np.unique(np.abs(scores[hard]), return_inverse=True)
