@@ -40,7 +40,7 @@ def info(index: str, terms: int, form: str) -> None:
         "fingerprint": found.fingerprint,
     }
     segments = [(s.name, s.live, s.docs - s.live, len(s.terms)) for s in found.segments]
-    top, impacts = found.top_terms(terms), found.impact_sizes()
+    top, impacts = found.top_terms(terms), found.kept_impacts()
     if form == "json":
         more = {
             "sizes": sizes,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -127,13 +128,18 @@ class Index(Stored):
         if problems:
             raise IndexProblem(problems[0])
 
-    def impact_sizes(self) -> dict[str, int]:
+    def kept_impacts(self) -> dict[str, int]:
         """Bytes of the impacts kept for each ranker, and of the decoded documents that they share."""
-        places = {}
+        folders: dict[str, list[Path]] = {}
         for name in stored.declared(self.path):
             with suppress(SublexError):
-                places[name] = self.searcher(name, "sublex").folder
-        return stored.sizes(self, places)
+                folders[name] = [self.searcher(name, "sublex").folder]
+        if folders:
+            folders["documents"] = [stored.documents_folder(self, segment) for segment in self.segments]
+        return {
+            name: sum(file.stat().st_size for place in own for file in place.rglob("*.npy"))
+            for name, own in folders.items()
+        }
 
     def _refresh_impacts(self, say: Say) -> None:
         """Make the impacts again that are to be kept. The index is committed: what cannot be done is only said."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,14 +40,6 @@ def declared(root: Path) -> list[str]:
     except (OSError, ValueError):
         return []
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
-
-
-def sizes(index: Index, places: Mapping[str, Path]) -> dict[str, int]:
-    """Bytes of the impacts kept for each ranker in its place, and of the decoded documents that they share."""
-    folders = {ranker: [place] for ranker, place in places.items()}
-    if places:
-        folders["documents"] = [documents_folder(index, segment) for segment in index.segments]
-    return {name: sum(f.stat().st_size for place in own for f in place.rglob("*.npy")) for name, own in folders.items()}
 
 
 def declare(root: Path, rankers: Sequence[str]) -> None:
