@@ -303,6 +303,9 @@ def test_only_what_changes_an_index_says_that_it_is_unchanged(demo, monkeypatch,
         Path("x/building/journal.json").write_text(json.dumps({"sources": sources}))
         with pytest.raises(KeyboardInterrupt, match=f"the index is as it was {said}$"), changing(Path("x")):
             interrupted()
+    with pytest.raises(KeyboardInterrupt, match="^$"), changing(Path("x")):
+        Path("x/index.json").write_text("committed")
+        interrupted()
 
 
 def test_terms_that_are_not_there_are_no_mistake(demo):

@@ -192,7 +192,7 @@ def test_a_failing_ranker_does_not_stop_the_others(demo):  # noqa: F811
         (("demo", str(TOPICS), str(QRELS)), "nothing to compare"),
         (("demo", str(TOPICS), "-r", "BM25"), "Name INDEX TOPICS QRELS"),
         (("nowhere", str(TOPICS), str(QRELS), "-r", "BM25"), "nowhere"),
-        (("demo", str(TOPICS), str(TOPICS), "-r", "BM25"), "columns"),
+        (("demo", str(TOPICS), str(TOPICS), "-r", "BM25"), "1 column where"),
         (("demo", str(TOPICS), str(QRELS), "-r", "BM25", "-o", "no/such/place.html"), "Cannot write the report"),
         (("demo", str(TOPICS), str(QRELS), "-r", "BM25", "--alpha", "2"), "level"),
     ],

@@ -223,7 +223,7 @@ def test_eval_prints_a_row_a_run_and_says_what_counts(command, files):  # noqa: 
         "one.run: 2 judged topics of" in messages
         and "(2, 3) are not in the run: Sublex counts such a topic 0" in messages
     )
-    assert "1 lines repeat a hit with the same score and count once" in messages
+    assert "1 line repeats a hit with the same score and counts once" in messages
 
 
 def test_eval_prints_topics_and_other_forms(command, files):  # noqa: F811

@@ -571,7 +571,7 @@ def test_rows_of_another_width_and_without_id_are_malformed():
     docs, report = read(Tsv(), b"id\ttext\n1\tone\n2\n\tnobody\n3\tthree\tx\n4\tfour\n", "a.tsv")
     assert [doc.docno for doc in docs] == ["1", "4"]
     assert problems(report) == [
-        "a.tsv:3: 1 columns where 2 were expected",
+        "a.tsv:3: 1 column where 2 were expected",
         "a.tsv:4: id is empty",
         "a.tsv:5: 3 columns where 2 were expected",
     ]

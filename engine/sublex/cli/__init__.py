@@ -54,6 +54,12 @@ class Commands(click.Group):
             except Exception as error:
                 click.echo(f"Plugin {plugin.name} could not add its commands: {error}", err=True)
 
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Every command with its whole first sentence, which click would cut."""
+        found = [(name, self.get_command(context, name)) for name in self.list_commands(context)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(200)) for name, command in found if command])
+
     def resolve_command(self, context: click.Context, args: list[str]) -> Any:
         try:
             return super().resolve_command(context, args)

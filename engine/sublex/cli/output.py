@@ -121,14 +121,23 @@ def emit(form: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         table(rows, head)
 
 
+def _stamp(path: Path) -> list[int]:
+    """What is another after every commit."""
+    manifest = path / "index.json"
+    return [manifest.stat().st_ino, manifest.stat().st_mtime_ns] if manifest.exists() else []
+
+
 @contextmanager
 def changing(path: Path) -> Iterator[None]:
     """Whoever interrupts what happens here hears that nothing has changed, and how to go on."""
     from sublex.index.build import resumable
 
+    before = _stamp(path)
     try:
         yield
     except KeyboardInterrupt:
+        if _stamp(path) != before:
+            raise
         more = ", and the same command with --resume goes on with the build" if resumable(path) else ""
         raise KeyboardInterrupt(f"the index is as it was before{more}") from None
 
