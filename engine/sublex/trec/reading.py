@@ -76,6 +76,8 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     comments: list[str] = []
     with source.open() as stream:
         for first, piece in whole_lines(stream, source.path, PIECE):
+            if first == 1 and b"\0" in piece[:100]:
+                raise InputError(f"{source.path} has NUL bytes, as UTF-16 has; save it as UTF-8.")
             data = utf8_lines(piece, source.path, report)
             if layout is None:
                 layout = _layout(data, source.path, first, comments)
