@@ -110,8 +110,8 @@ def _plain(qid: str, numbers: Mapping[str, Any]) -> dict[str, Any]:
     """A topic of a plain dictionary, if it is what trec_eval's code takes."""
     if not isinstance(qid, str) or not all(isinstance(docno, str) for docno in numbers):
         raise InputError(f"Topic {qid!r} or one of its documents is not named by a string; ids are text.")
-    values: list[Any] = list(numbers.values())
-    if not all(isinstance(value, (int, float, np.number)) and abs(value) <= LARGEST_SCORE for value in values):
+    numeric = all(isinstance(number, (int, float, np.number)) for number in numbers.values())
+    if not numeric or not all(-LARGEST_SCORE <= number <= LARGEST_SCORE for number in numbers.values()):
         raise InputError(f"Topic {qid} has a grade or a score that is not a number of float32.")
     return dict(numbers)
 
