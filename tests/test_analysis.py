@@ -179,6 +179,22 @@ def test_a_long_word_is_cut_where_lucene_cuts_it(text: str) -> None:
     assert [len(term) for term in terms("plain(cjk=single)", text)] == LENGTHS[text]
 
 
+@often
+@given(TEXTS)
+def test_words_do_not_depend_on_how_a_text_too_long_for_the_expression_is_read(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        plainly = words(text, True)
+        patch.setattr("sublex.analysis.words.ENDLESS", 0)
+        assert words(text, True) == plainly
+
+
+@pytest.mark.skipif(not COMPILED, reason="long for an interpreted kernel")
+def test_a_word_of_millions_of_characters_is_cut_like_any_other() -> None:
+    for analyzer in ("english", "plain", "german"):
+        assert len(terms(analyzer, "x" * 5_000_000)) == -(-5_000_000 // LONGEST)
+    assert words("_" * 1_000_000 + "w", True) == ["_" * 254 + "w"]
+
+
 def test_a_hundred_thousand_characters_without_a_space_are_read() -> None:
     size = 100_000 if COMPILED else 300
     assert terms("plain", "日本" * (size // 2)) == ["日本", "本日"] * (size // 2 - 1) + ["日本"]
@@ -415,9 +431,9 @@ def fails(act: Callable[[], object]) -> str:
         ("english(stopwords=none)", ["no parameter stopwords", "stop, stem, possessive, cjk, normalize"]),
         ("terrier(cjk=single)", ["no parameter cjk", "stop, stem"]),
         ("english(stem=klingon)", ["stem=klingon is none of", "porter2"]),
-        ("english(stem=3)", ["stem=3", "str"]),
-        ("english(possessive=maybe)", ["possessive=maybe", "bool"]),
-        ("english(possessive=1)", ["possessive=1", "bool"]),
+        ("english(stem=3)", ["stem=3", "a word or a text"]),
+        ("english(possessive=maybe)", ["possessive=maybe", "true or false"]),
+        ("english(possessive=1)", ["possessive=1", "true or false"]),
         ("english(stop=nowhere.txt)", ["No stop list nowhere.txt", "No such file", "none, lucene"]),
         ("english(stop=3)", ["stop=3 is not a list", "lucene"]),
         ('english(stop="")', ["No stop list"]),

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from sublex import cli
+
 DEMO = Path(__file__).parents[1] / "queries" / "demo" / "documents.jsonl"
 SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]
 
@@ -138,19 +140,30 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
             ["index", "x", str(DEMO), "--analyzer", "english(stem=porter3)"],
             "stem=porter3 is unknown; did you mean porter? There are: none, porter, porter2",
         ),
-        (["index", "noise.bin", str(DEMO)], "noise.bin is a file, not a folder for an index."),
-        (["index", "other", str(DEMO)], "other holds other files and is not an index; choose another place."),
+        (["index", "./noise.bin", str(DEMO)], "noise.bin is a file, not a folder for an index."),
+        (["index", "./other", str(DEMO)], "other holds other files and is not an index; choose another place."),
         (["index", "x", "irds:nothing-of-that-name"], "nothing-of-that-name"),
         (["add", "x", str(DEMO)], "No index at indexes/x"),
         (["add", "demo", str(DEMO)], "Document birds-01 is there twice, so nothing was added"),
-        (["info", "other"], "other is not an index: it has no index.json."),
+        (["info", "other/"], "other is not an index: it has no index.json."),
         (["info", ""], "An index needs a name or a path."),
         (["doc", "demo", "sea-99"], "No document sea-99 in indexes/demo."),
         (["delete", "demo", "sea-01", "sea-99"], "No document sea-99 in the index, so nothing was deleted."),
-        (["terms", "demo", "cranes"], "the analyzer makes 'cranes' into 'crane'"),
         (["analyze", "x", "--index", "demo", "--analyzer", "english"], "Give --index or --analyzer, not both."),
-        (["indx"], "No command indx. Did you mean index?"),
-        (["index"], "Missing argument 'INDEX'"),
+        (["indx"], "No command indx; did you mean index?"),
+        (["index"], "Missing argument 'INDEX'; see sublex index --help."),
+        (["terms", "demo", "-n", "-1"], "'-n': -1 has to be at least 0"),
+        (["info", "demo", "--terms", "-5"], "'--terms': -5 has to be at least 0"),
+        (["info", "x" * 5000], "No file system takes a name as long as xxx"),
+        (["index", "x" * 300, str(DEMO)], "No file system takes a name as long as xxx"),
+        (["search", "demo", "-foo"], "No such option '-f'; if it is no option, write -- before it"),
+        (["search", "demo", "crane", "-k", "0"], "'-k': 0 has to be at least 1"),
+        (["search", "demo", "crane", "-r", "bm25"], "did you mean BM25?"),
+        (["search", "demo", "crane", "-r", "nothing"], "No component nothing; there are:"),
+        (["index", "x", str(DEMO), "--analyzer", ""], "Cannot read ''"),
+        (["search", "demo", "crane", "-r", ""], "Expected a name"),
+        (["index", "x", ""], "No file or folder ''."),
+        (["doc", "demo", ""], "No document '' in indexes/demo."),
     ],
 )
 def test_a_mistake_costs_one_sentence_and_nothing_is_lost(demo, arguments, sentence):
@@ -163,7 +176,7 @@ def test_a_mistake_costs_one_sentence_and_nothing_is_lost(demo, arguments, sente
     before = demo("info", "demo", "--format", "json")[1]
     code, _, message = demo(*arguments)
     assert code == 2 and sentence in message, message
-    assert "Traceback" not in message
+    assert "Traceback" not in message and message.startswith(("sublex: ", "Reading ")) and "Usage" not in message
     assert demo("info", "demo", "--format", "json")[1] == before
     assert not Path("indexes/x/index.json").exists() and Path("other/file").read_text() == "mine"
 
@@ -176,6 +189,28 @@ def test_text_that_looks_like_a_command_to_the_terminal_is_shown_harmless(sublex
     for arguments in (("doc", "evil", "a\x1b[2J"), ("terms", "evil"), ("info", "evil"), ("analyze", "\x1b[31mred")):
         code, output, messages = sublex(*arguments)
         assert code == 0 and "\x1b" not in output + messages and "\x9b" not in output
+
+
+def test_impacts_of_a_ranker_that_is_gone_do_not_fail_a_change_that_is_made(demo):
+    Path("indexes/demo/derived").mkdir()
+    Path("indexes/demo/derived/declared.json").write_text('["Gone(x=1)"]')
+    Path("new.jsonl").write_text('{"id": "new", "text": "whale"}')
+    for command in (("add", "demo", "new.jsonl"), ("delete", "demo", "new"), ("merge", "demo")):
+        code, output, messages = demo(*command)
+        assert code == 0 and output
+        assert "The impacts of Gone(x=1) cannot be kept. No component Gone" in messages
+    assert demo("index", "other", "new.jsonl", "--impacts", "BM25")[0] == 0
+
+
+def test_a_machine_without_a_place_for_compiled_kernels_is_told_what_to_name(monkeypatch, capsys):
+    def failing(**_):
+        raise RuntimeError("cannot cache function 'scan': no locator available for file 'kernels.py'")
+
+    monkeypatch.setattr(cli, "cli", failing)
+    assert cli.run() == 2
+    assert capsys.readouterr().err.startswith(
+        "sublex: No place to keep compiled kernels; name a folder in NUMBA_CACHE_DIR"
+    )
 
 
 def test_a_closed_pipe_ends_quietly(demo):
@@ -202,3 +237,147 @@ def test_version_and_help_are_quick_to_load():
     code = "import sys; from sublex.cli import cli; cli(['--version'], standalone_mode=False); print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_a_name_with_a_slash_is_a_path_and_an_index_here_goes_before_one_in_the_home(sublex):
+    assert sublex("index", "./here", str(DEMO))[1].startswith("Index here\n")
+    Path("folder").mkdir()
+    assert sublex("index", "folder", str(DEMO))[1].startswith("Index indexes/folder\n")
+    assert "No index at absent" in sublex("info", "absent/")[2] and not list(Path("folder").iterdir())
+    assert json.loads(sublex("info", "here", "--format", "json")[1])["path"] == "here"
+
+
+def test_the_demo_replaces_itself_and_nothing_else(sublex):
+    assert sublex("demo")[0] == 0 and sublex("demo")[0] == 0
+    Path("own.jsonl").write_text('{"id": "own", "text": "mine"}\n')
+    assert sublex("index", "demo", "own.jsonl", "--overwrite")[0] == 0
+    code, _, message = sublex("demo")
+    assert code == 2 and "indexes/demo holds documents of your own" in message
+    assert json.loads(sublex("doc", "demo", "own", "--format", "json")[1])["text"] == "mine"
+
+
+def shell(command: str, **environment: str) -> subprocess.CompletedProcess:
+    """A command line in which SUBLEX stands for the program."""
+    program = " ".join(f"'{part}'" for part in SUBLEX)
+    return subprocess.run(
+        command.replace("SUBLEX", program), shell=True, capture_output=True, text=True, env=os.environ | environment
+    )
+
+
+def test_output_that_cannot_be_written_costs_a_sentence(demo):
+    if Path("/dev/full").exists():
+        for command in ("search demo crane", "info demo"):
+            done = shell(f"SUBLEX {command} > /dev/full")
+            assert done.returncode == 2 and done.stderr == "sublex: Cannot write the output: No space left on device.\n"
+    assert shell("SUBLEX search demo crane >&-").stderr == ""
+    done = shell("SUBLEX doc demo 日本", PYTHONIOENCODING="latin-1")
+    assert done.returncode == 2 and done.stderr == "sublex: No document \\u65e5\\u672c in indexes/demo.\n"
+
+
+def test_an_index_that_is_being_built_is_not_called_interrupted(sublex, tmp_path):
+    reading, writing = os.pipe()
+    process = subprocess.Popen([*SUBLEX, "index", "x", "-", "--reader", "jsonl"], stdin=reading, stderr=subprocess.PIPE)
+    while not (tmp_path / "indexes" / "x" / "building").exists() and process.poll() is None:
+        time.sleep(0.02)
+    message = sublex("search", "x", "word")[2]
+    process.kill()
+    process.communicate()
+    assert message == "sublex: indexes/x holds no finished index yet: it is being built; try again when that is done.\n"
+    assert "its build was interrupted" in sublex("search", "x", "word")[2]
+    os.close(reading)
+    os.close(writing)
+
+
+def test_only_what_changes_an_index_says_that_it_is_unchanged(demo, monkeypatch, capsys):
+    from sublex import cli
+    from sublex.cli.output import changing
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sublex.open", interrupted)
+    monkeypatch.setattr(sys, "argv", ["sublex", "search", "demo", "crane"])
+    assert cli.run() == 130 and capsys.readouterr().err.strip() == "sublex: interrupted."
+    for sources, said in ((None, "before"), ([], "before, and the same command with --resume goes on with the build")):
+        Path("x/building").mkdir(parents=True, exist_ok=True)
+        Path("x/building/journal.json").write_text(json.dumps({"sources": sources}))
+        with pytest.raises(KeyboardInterrupt, match=f"the index is as it was {said}$"), changing(Path("x")):
+            interrupted()
+    with pytest.raises(KeyboardInterrupt, match="^$"), changing(Path("x")):
+        Path("x/index.json").write_text("committed")
+        interrupted()
+
+
+def test_terms_that_are_not_there_are_no_mistake(demo):
+    said = "No term of indexes/demo fits cranes; the analyzer makes 'cranes' into 'crane'.\n"
+    assert demo("terms", "demo", "cranes") == (0, "", said)
+    assert demo("terms", "demo", "zzz*") == (0, "", "No term of indexes/demo fits zzz*.\n")
+    assert demo("terms", "demo", "zzz", "--format", "csv")[:2] == (0, "term,df,cf,written\n")
+
+
+def test_check_and_info_know_the_impacts_that_are_kept(sublex):
+    sublex("index", "demo", str(DEMO), "--impacts", "BM25")
+    kept = json.loads(sublex("info", "demo", "--format", "json")[1])["impacts"]
+    assert list(kept) == ["BM25", "documents"] and min(kept.values()) > 10_000
+    assert "impacts kept" in sublex("info", "demo")[1] and sublex("check", "demo")[0] == 0
+    path = next(Path("indexes/demo/derived").rglob("impacts.npy"))
+    data = bytearray(path.read_bytes())
+    data[5000] ^= 1
+    path.write_bytes(data)
+    code, output, _ = sublex("check", "demo")
+    assert (
+        code == 1
+        and output == f"{path.parent} is damaged; delete that folder, which Sublex does without and makes again.\n"
+    )
+
+
+def test_ids_with_tabs_and_line_ends_stay_on_one_line(sublex):
+    Path("odd.jsonl").write_text('{"id": "a\\tb\\nc", "text": ""}\n{"id": "d", "text": "word"}\n')
+    output = sublex("index", "odd", "odd.jsonl")[1]
+    assert "a\\tb\\nc" in output
+    assert "docno with white space\ta\\tb\\nc\n" in Path("indexes/odd/last-build.tsv").read_text()
+
+
+def test_what_json_cannot_hold_is_null_and_what_no_text_can_is_said(sublex):
+    Path("odd.jsonl").write_text('{"id": "\\ud800", "text": "word", "x": [NaN, 1.5]}\n' + '{"a":' * 100_000)
+    code, output, messages = sublex("index", "odd", "odd.jsonl")
+    assert code == 0 and "halves of surrogate pairs, which are no characters, were read as U+FFFD" in messages
+    assert "odd.jsonl:2: nested too deeply" in output and "recursion" not in output
+    assert json.loads(sublex("doc", "odd", "\ufffd", "--format", "json")[1])["fields"] == {"x": [None, 1.5]}
+
+
+def test_a_plugin_that_is_asked_for_and_not_there_is_listed_as_failed(demo, monkeypatch):
+    monkeypatch.setenv("SUBLEX_PLUGINS", "nope,,readers")
+    output = demo("plugins")[1]
+    assert "failed: SUBLEX_PLUGINS names it, and no such plugin is installed" in output and output.count("failed") == 1
+
+
+def test_a_terminal_of_any_width_shows_whole_words(monkeypatch, capsys):
+    from sublex.cli import output
+
+    monkeypatch.setenv("COLUMNS", "40")
+    text = "12  " + "some words " * 12
+    assert output.folded(text, 4) == text
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    first, *rest = output.folded(text, 4).split("\n")
+    assert rest and first.startswith("12  some") and all(line.startswith("    ") and len(line) <= 40 for line in rest)
+    output.table([("name", text)])
+    assert all(line.startswith("      ") for line in capsys.readouterr().out.splitlines()[1:])
+    done = shell("SUBLEX --help", COLUMNS="80")
+    assert not [line for line in done.stdout.splitlines()[1:] if line.endswith("...")]
+
+
+def test_the_bar_begins_with_the_documents_and_says_when_they_are_merged(monkeypatch):
+    from rich import progress as bars
+
+    from sublex.cli import output
+
+    seen: list[object] = []
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(bars.Progress, "start", lambda self: seen.append("start"))
+    monkeypatch.setattr(bars.Progress, "update", lambda self, task, **what: seen.append(what["rate"]))
+    with output.progress("Indexing x") as advance:
+        assert seen == []
+        advance(5)
+        advance(5)
+    assert seen[1::2] == ["start", "start"] and seen[0].endswith("/s") and seen[2] == "merging and writing"

@@ -113,6 +113,8 @@ def test_runs_need_docnos_without_white_space(sublex):  # noqa: F811
     sublex("index", "odd", "odd.jsonl")
     code, output, messages = sublex("run", "odd", str(TOPICS))
     assert (code, output) == (2, "") and "white space" in messages and not list(Path().glob("*.run"))
+    code, output, messages = sublex("search", "odd", "crane", "--format", "trec")
+    assert (code, output) == (2, "") and "white space" in messages
 
 
 def test_impacts_are_kept_as_long_as_they_are_wanted(sublex):  # noqa: F811
@@ -127,3 +129,47 @@ def test_impacts_are_kept_as_long_as_they_are_wanted(sublex):  # noqa: F811
     assert len(list(kept.glob("impacts-*"))) == 2 and names.isdisjoint(path.name for path in kept.glob("impacts-*"))
     assert sublex("search", "demo", "crane")[1].split()[2] == before.split()[2]
     assert sublex("index", "demo", str(DEMO), "--overwrite")[0] == 0 and not kept.exists()
+
+
+def test_scores_beyond_float32_are_refused_and_zero_has_no_sign(demo):  # noqa: F811
+    for expression in ("1e308*BM25", "raw(1e39*BM25) + PL2", "1e308*(1e300*BM25 + PL2)"):
+        for command in (("search", "demo", "crane"), ("explain", "demo", "crane", "birds-05")):
+            code, output, messages = demo(*command, "-r", expression)
+            assert (code, output) == (2, "") and messages == (
+                "sublex: The scores of a blend are too large for float32; use smaller weights.\n"
+            )
+    assert demo("search", "demo", "crane", "-k", "1", "-r", "-1*BM25")[1].split()[1] == "0"
+
+
+def test_scores_are_printed_as_runs_have_them(demo):  # noqa: F811
+    demo("run", "demo", str(TOPICS), "-k", "1")
+    line = Path("BM25.run").read_text().splitlines()[0]
+    assert demo("search", "demo", "crane", "-k", "1", "--format", "trec")[1] == f"{line}\n"
+    score = line.split()[4]
+    assert demo("search", "demo", "crane", "-k", "1", "--format", "csv")[1].splitlines()[1].split(",")[1] == score
+    assert f'"score": {score},' in demo("search", "demo", "crane", "-k", "1", "--format", "json")[1]
+
+
+def test_a_run_is_made_once_and_says_what_it_replaces(demo):  # noqa: F811
+    code, output, messages = demo("run", "demo", str(TOPICS), "-r", "BM25", "-r", "BM25(k1=1.2)")
+    assert code == 0 and output.count("BM25.run") == 1 and "BM25(k1=1.2) is BM25 again, and is run once." in messages
+    assert "replaced" not in demo("run", "demo", str(TOPICS))[2]
+    said = "The BM25.run that was there was made with other topics, another -k; it is replaced."
+    assert said in demo("run", "demo", str(TOPICS), "--fields", "desc", "-k", "5")[2]
+    demo("delete", "demo", "sea-01")
+    options = ("--fields", "desc", "-k", "5", "--metadata", "header")
+    assert "made with another index; it" in demo("run", "demo", str(TOPICS), *options)[2]
+    assert "replaced" not in demo("run", "demo", str(TOPICS), *options)[2]
+    Path("BM25.run").write_text("1 Q0 a 1 1 x\n")
+    assert "did not say what it was made of; it is replaced" in demo("run", "demo", str(TOPICS))[2]
+
+
+def test_a_run_that_found_nothing_is_read_again_and_measured(demo):  # noqa: F811
+    Path("none.tsv").write_text(f"1\t{'zzzz ' * 30}\n")
+    code, _, messages = demo("run", "demo", "none.tsv")
+    assert code == 0 and f"the first is 1: {('zzzz ' * 16)[:79]}…\n" in messages and messages.startswith("1 topic from")
+    assert Path("BM25.run").read_bytes() == b""
+    code, output, messages = demo("fuse", "BM25.run", "BM25.run")
+    assert (code, output) == (0, "") and messages.count("BM25.run holds no hits") == 2
+    code, output, messages = demo("eval", str(TOPICS.with_name("qrels.txt")), "BM25.run", "-m", "AP")
+    assert code == 0 and output.split()[-1] == "0.0000" and "BM25.run holds no hits" in messages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,9 +121,27 @@ def test_what_cannot_be_compared_costs_a_sentence(index, systems, options, sente
 
 def test_a_test_that_is_none_costs_a_sentence(index):
     for options in ({"test": "nope"}, {"correction": "nope"}):
-        found = engine.compare(index, TOPICS, QRELS, ["BM25", "PL2"], "AP", **options)
         with pytest.raises(SublexError, match="No (test|correction) nope"):
-            found.pairs()
+            engine.compare(index, TOPICS, QRELS, ["BM25", "PL2"], "AP", **options)
+
+
+def test_a_single_expression_is_a_system_too(index):
+    assert engine.compare(index, TOPICS, QRELS, "BM25", "AP").names == ("BM25",)
+
+
+def test_runs_are_cut_at_the_same_depth_and_others_are_doubted(index):
+    topics = engine.read_topics(TOPICS)
+    deep, short = index.run(topics, "BM25 >> RM3 >> BM25"), index.run(topics, "PL2", 3)
+    found = engine.compare(None, None, QRELS, [deep, short], "AP NumRet")
+    assert any(note.startswith("PL2 has 3 hits a topic and BM25>>RM3>>BM25 up to") for note in found.notes)
+    same = engine.compare(None, None, QRELS, [deep, short], "AP NumRet", k=3)
+    assert not any("hits a topic" in note for note in same.notes)
+    assert same.mean("NumRet").max() <= 90
+
+
+def test_judgements_without_a_relevant_document_are_doubted():
+    found = engine.compare(None, None, _qrels("1 0 a 0\n"), [run_of({"1": {"a": 1.0}}, "x")], "AP")
+    assert "No document is judged relevant, so every measure is 0." in found.notes
 
 
 def test_topics_and_qrels_without_a_common_id_are_refused(index, tmp_path):
@@ -177,11 +196,31 @@ def test_compare_takes_run_files_with_and_without_an_index(demo):  # noqa: F811
     assert code == 0 and [line.split()[1] for line in output.splitlines()[1:3]] == ["DPH", "PL2"]
 
 
-def test_a_failing_ranker_does_not_stop_the_others(demo):  # noqa: F811
+def test_a_ranker_that_cannot_be_run_stops_before_anything_is_run(demo):  # noqa: F811
     code, output, messages = demo(
-        "compare", "demo", str(TOPICS), str(QRELS), "-r", "BM25", "-r", "BM52", "-r", "PL2", "-m", "AP"
+        "compare", "demo", str(TOPICS), str(QRELS), "-r", "BM25", "-r", "BM52", "-r", "PL2", "-m", "AP", "-o", "x.html"
     )
-    assert code == 2 and "PL2" in output and "did you mean BM25?" in messages
+    assert (code, output) == (2, "") and "did you mean BM25?" in messages and not Path("x.html").exists()
+
+
+def test_a_report_replaces_reports_and_nothing_else(demo):  # noqa: F811
+    arguments = ("compare", "demo", str(TOPICS), str(QRELS), "-r", "BM25", "-m", "AP", "-o")
+    Path("notes.txt").write_text("mine")
+    code, output, messages = demo(*arguments, "notes.txt")
+    assert (
+        (code, output) == (2, "") and "is no report of Sublex" in messages and Path("notes.txt").read_text() == "mine"
+    )
+    assert demo(*arguments, "report.html")[0] == demo(*arguments, "report.html")[0] == 0
+    assert demo(*arguments, "notes.txt/x.html")[0] == demo(*arguments, "")[0] == demo(*arguments, "x" * 300)[0] == 2
+
+
+def test_runs_of_one_tag_go_by_their_files(demo):  # noqa: F811
+    demo("run", "demo", str(TOPICS), "-r", "BM25", "-o", "runs")
+    Path("copy.run").write_bytes(Path("runs/BM25.run").read_bytes())
+    code, output, _ = demo("compare", str(QRELS), "runs/BM25.run", "copy.run", "-m", "AP")
+    assert code == 0 and [line.split()[1] for line in output.splitlines()[1:3]] == ["runs/BM25.run", "copy.run"]
+    code, output, _ = demo("compare", "demo", str(TOPICS), str(QRELS), "copy.run", "-r", "BM25", "-m", "AP")
+    assert code == 0 and [line.split()[1] for line in output.splitlines()[1:3]] == ["BM25", "copy.run"]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +231,7 @@ def test_a_failing_ranker_does_not_stop_the_others(demo):  # noqa: F811
         (("demo", str(TOPICS), str(QRELS)), "nothing to compare"),
         (("demo", str(TOPICS), "-r", "BM25"), "Name INDEX TOPICS QRELS"),
         (("nowhere", str(TOPICS), str(QRELS), "-r", "BM25"), "nowhere"),
-        (("demo", str(TOPICS), str(TOPICS), "-r", "BM25"), "columns"),
+        (("demo", str(TOPICS), str(TOPICS), "-r", "BM25"), "1 column where"),
         (("demo", str(TOPICS), str(QRELS), "-r", "BM25", "-o", "no/such/place.html"), "Cannot write the report"),
         (("demo", str(TOPICS), str(QRELS), "-r", "BM25", "--alpha", "2"), "level"),
     ],

@@ -318,6 +318,7 @@ def test_components_that_are_whole_but_do_not_fit_each_other_are_found(copy):
         "uniques": lambda values: np.roll(values, 1),
         "docno_order": lambda values: values[::-1],
         "text_counts": lambda values: values + 1,
+        "document_terms": lambda values: np.concatenate([values[:-1], values[-1:] ^ 3]),
     }
     for name, change in changes.items():
         shutil.rmtree(folder)

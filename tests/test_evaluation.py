@@ -178,6 +178,38 @@ def test_a_measure_that_is_none_costs_a_sentence(name, sentence):
     assert sentence in str(error.value) and "\n" not in str(error.value)
 
 
+def test_gains_of_one_measure_do_not_reach_another():
+    qrels, run = {"1": {"a": 1, "b": 2}}, {"1": {"a": 2.0, "b": 1.0}}
+    names = ["nDCG(gains={1:5,2:0})@10", "nDCG@10", "AP"]
+    together = evaluate(qrels, run, names).mean
+    assert list(together.values()) == [evaluate(qrels, run, [name]).mean[name] for name in together]
+
+
+@pytest.mark.parametrize(
+    "name", ["AP(rel=0)", "P(rel=99999999999)@5", "AP@99999999999999999999999", "P.5,x,10", "nDCG@x"]
+)
+def test_measures_that_fail_when_they_are_computed_are_refused_before(name):
+    with pytest.raises(InputError) as error:
+        parse([name])
+    assert f"did you mean {name}?" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        ({"1": {"a": 1.5}}, {"1": {"a": 1.0}}),
+        ({1: {"a": 1}}, {"1": {"a": 1.0}}),
+        ({"1": {"a": 1}}, {"1": {1: 1.0}}),
+        ({"1": {"a": 1}}, {"1": {"a": math.nan}}),
+        ({"1": {"a": 1}}, {"1": {"a": 1e300}}),
+        ({"1": {"a": 1}}, {"1": {"a": "x"}}),
+    ],
+)
+def test_dictionaries_that_are_no_qrels_or_run_cost_a_sentence(qrels, run):
+    with pytest.raises(InputError):
+        sublex.measure(qrels, run, "AP")
+
+
 def test_an_evaluation_is_read_by_measure_and_by_topic():
     found = evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}}, ["AP", "NumRel"], "mine")
     assert found["AP"].tolist() == [1.0, 0.0] and found.missing == ("2",)
@@ -219,8 +251,10 @@ def test_eval_prints_a_row_a_run_and_says_what_counts(command, files):  # noqa: 
         ["two", "0.6667", "2", "2"],
     ]
     assert "4 judgements of 3 topics" in messages
-    assert "one.run: 2 judged topics of" in messages and "(2, 3) are not in the run: Sublex counts such a topic 0" in messages
-    assert "1 lines repeat a hit with the same score and count once" in messages
+    assert (
+        "one: 2 judged topics of" in messages and "(2, 3) are not in the run: Sublex counts such a topic 0" in messages
+    )
+    assert "1 line repeats a hit with the same score and counts once" in messages
 
 
 def test_eval_prints_topics_and_other_forms(command, files):  # noqa: F811

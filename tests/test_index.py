@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ import sublex
 from sublex import plugins
 from sublex.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
-from sublex.index import writer
+from sublex.index import kernels, writer
 from sublex.index.build import Settings
 from sublex.index.check import check
 from sublex.index.index import Index
@@ -216,11 +218,29 @@ def test_mappings_and_documents_may_be_given_alike(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "bad", [{}, {"id": "a"}, {"text": "no id"}, {"id": "", "text": "x"}, {"id": "a", "text": 7}, "path", 7]
-)
+    "bad",
+    [
+        {}, {"id": "a"}, {"text": "no id"}, {"id": "", "text": "x"}, {"id": "a", "text": 7}, "path", 7,
+        Document(5, "x"), Document("a", 7), Document("a", "x", None), Document("a", "x", "", 5),
+    ],
+)  # fmt: skip
 def test_a_document_that_is_none_stops_a_build_and_is_named_by_its_place(tmp_path, bad):
     with pytest.raises(InputError, match="Document 2 cannot be indexed: "):
         sublex.build([{"id": "a", "text": "b"}, bad], tmp_path / "index")
+
+
+def test_a_field_that_json_cannot_hold_is_named_with_its_document(tmp_path):
+    with pytest.raises(
+        InputError, match="Document a has a field that JSON cannot hold .*date is not JSON serializable"
+    ):
+        sublex.build([{"id": "a", "text": "b", "day": date(1851, 10, 18)}], tmp_path / "index", workers=2)
+
+
+def test_every_kind_of_white_space_in_docnos_is_listed(tmp_path):
+    odd = ["a\u00a0b", "a\u3000b", "\u2003"]
+    index = sublex.build([Document("é", "x")], tmp_path / "index")
+    outcome = index.add([Document(docno, "x") for docno in ["plain", "東京", *odd]])
+    assert outcome.white_space == odd
 
 
 def test_the_first_of_two_documents_of_one_docno_is_indexed(tmp_path):
@@ -245,6 +265,20 @@ def test_terms_are_listed_by_pattern(demo, demo_naive):
 def test_the_top_terms_are_those_in_the_most_documents(demo, demo_naive):
     best = sorted(demo_naive.postings, key=lambda term: (-len(demo_naive.postings[term]), term))[:25]
     assert [term.term for term in demo.top_terms(25)] == best
+
+
+def test_an_index_knows_how_many_terms_and_bytes_it_has(tmp_path, demo):
+    assert demo.vocabulary_size == len(demo.corpus.vocabulary)
+    index = sublex.build([Document("a", "whale ship"), Document("b", "whale")], tmp_path / "index")
+    index.add([Document("c", "whale boat")])
+    index.delete("a")
+    assert index.vocabulary_size == len(index.corpus.vocabulary) == 2
+    assert "derived" not in index.nbytes()
+    index.store_impacts(["BM25"])
+    held = sum(
+        f.stat().st_size for f in index.path.rglob("*") if f.is_file() and f.name not in ("lock", "last-build.tsv")
+    )
+    assert sum(index.nbytes().values()) == held
 
 
 def test_numbers_of_documents_that_are_not_there_are_refused(demo):
@@ -523,6 +557,15 @@ def test_all_documents_may_be_deleted_and_others_added(tmp_path):
     assert_same(index, [Document("c", "whale")])
 
 
+def test_merging_touches_no_memory_for_terms_that_no_live_document_holds(tmp_path, monkeypatch):
+    index = sublex.build([Document("a", "whale"), Document("b", "whale ship")], tmp_path / "index")
+    index.delete(["a", "b"])
+    # Python checks the bounds that a compiled kernel does not.
+    monkeypatch.setattr("sublex.index.kernels.merge", kernels.merge.py_func)
+    index.merge()
+    assert len(index) == len(index.segments[0].terms) == 0
+
+
 def test_the_newer_text_of_a_docno_wins_within_one_input_too(tmp_path):
     index = sublex.build([Document("a", "one"), Document("b", "two")], tmp_path / "index")
     outcome = index.add(
@@ -706,6 +749,14 @@ def test_a_list_of_stop_words_is_kept_with_the_index(tmp_path):
         ("ships", 2),
         ("the", 1),
     ]
+
+
+def test_a_list_of_stop_words_may_have_a_name_that_is_not_utf8(tmp_path):
+    path = tmp_path / os.fsdecode(b"st\xffp.txt")
+    path.write_text("whale\n")
+    built = sublex.build([Document("a", "a whale")], tmp_path / "index", analyzer=f'english(stop="{path}")')
+    assert [term.term for term in built.terms()] == ["a"]
+    assert sublex.open(tmp_path / "index").fingerprint == built.fingerprint
 
 
 def test_what_is_added_is_analysed_as_what_is_there(tmp_path):

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any, NamedTuple
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,9 +17,10 @@ from strategies import CHARACTERS, ODD_DOCNOS, ODD_WORDS
 
 from sublex.base import Document, Problem, Report
 from sublex.errors import InputError
-from sublex.readers import jsonl
+from sublex.readers import jsonl, kernels
 from sublex.readers.batch import Batch, pack
-from sublex.readers.jsonl import BOM, NAMES, JsonLines
+from sublex.readers.fields import ALIASES
+from sublex.readers.jsonl import BOM, JsonLines
 
 RICH = (
     r'{"id": "d\u00e9j\u00e0 \ud83d\udc33", "title": "A \"title\"\/\b\f\n\r\t\\", "text": "caf\u00e9 naïve 東京 \u0000",'
@@ -143,7 +145,7 @@ def test_a_whole_number_is_a_docno(docno):
     assert same(f'{{"id": {docno}, "text": "x"}}'.encode()).rows[0][0] == docno
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALIASES.all)
 @pytest.mark.parametrize("value", ["null", "7", '"x"', "[]", "{}", r'"\u0000"', '""'])
 def test_the_names_of_docno_title_and_text_take_the_same_values_both_ways(name, value):
     same(f'{{"{name}": {value}, "id": "a", "text": "b"}}'.encode())
@@ -153,7 +155,7 @@ def test_the_names_of_docno_title_and_text_take_the_same_values_both_ways(name, 
 
 def test_of_two_names_for_the_same_thing_both_ways_choose_alike():
     found = []
-    for first, second in product(NAMES, NAMES):
+    for first, second in product(ALIASES.all, ALIASES.all):
         found.append(f'{{"{first}": "one", "{second}": "two", "_id": "z", "abstract": "w"}}'.encode())
         found.append(f'{{"{first}": "one", "{second}": "two", "{first}": "three", "title": ""}}'.encode())
     same_lines(found)
@@ -203,6 +205,14 @@ def test_what_stands_in_a_name_is_judged_alike():
 def test_lines_cut_at_every_place_are_read_alike():
     cut = [RICH[:k] for k in range(len(RICH))] + [RICH[k:] for k in range(len(RICH))]
     same_lines([line for piece in cut for line in (piece, GOOD)])
+
+
+def test_the_kernel_reads_nothing_behind_a_file_that_ends_in_a_backslash():
+    data = GOOD + b'\n{"id":"z","text":"abc\\'
+    assert len(same(data).problems) == 1
+    buf, marks = np.frombuffer(data, np.uint8), np.array([len(data) - 1, len(data)])
+    # Python checks the bounds that a compiled kernel does not.
+    assert kernels._string_end.py_func(buf, len(data) - 4, len(data), marks, 0)[0] == -1
 
 
 @pytest.mark.parametrize(
@@ -302,7 +312,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(STRINGS, inner, max_size=3),
     max_leaves=4,
 )
-PAIRS = st.lists(st.tuples(st.one_of(st.sampled_from(NAMES), STRINGS), VALUES), max_size=6)
+PAIRS = st.lists(st.tuples(st.one_of(st.sampled_from(ALIASES.all), STRINGS), VALUES), max_size=6)
 
 
 def written(pairs: list[tuple[str, Any]], chance: random.Random) -> str:

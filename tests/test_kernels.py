@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sublex.index import kernels
-from sublex.index.segment import starts_of
+from sublex.index.arena import starts_of
 
 HUGE = (1 << 31) - 1
 

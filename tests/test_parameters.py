@@ -105,27 +105,27 @@ def test_a_print_has_what_differs_from_the_defaults_in_the_declared_order(given:
         "BM25(1, k1=2)": "BM25 gives k1 twice, by its place and by its name; drop one.",
         "BM25(b=1.5)": "BM25: b=1.5 lies outside 0 to 1.",
         "BM25(k1=-1)": "BM25: k1=-1 should be at least 0.",
-        "BM25(k1=two)": "BM25: k1=two should be of type float.",
-        "BM25(k1=true)": "BM25: k1=true should be of type float.",
+        "BM25(k1=two)": "BM25: k1=two has to be a number.",
+        "BM25(k1=true)": "BM25: k1=true has to be a number.",
         "BM25(k1={0..1})": "BM25: k1={0..1} is a range; ranges are for sublex tune, so write a number there.",
         "BM25(k1=lsi(e=5))": "BM25: k1=lsi(e=5) is an expression; put it in quotes if it is a text.",
         "BM25(idf=a + b)": "BM25: idf=a + b is an expression; put it in quotes if it is a text.",
         "BM25(idf=okapi)": "BM25: idf=okapi is none of lucene, robertson.",
-        "RM3(docs=2.0)": "RM3: docs=2.0 should be of type int.",
+        "RM3(docs=2.0)": "RM3: docs=2.0 has to be a whole number.",
         "RM3(docs=0)": "RM3: docs=0 lies outside 1 to 1000.",
         "JM(weight=0)": "JM: weight=0 lies outside 0 to 1, both excluded.",
         "JM(weight=1.0)": "JM: weight=1.0 lies outside 0 to 1, both excluded.",
         "JM(mu=0)": "JM: mu=0 should be above 0.",
         "topic": "topic needs label; write topic(label=…).",
         "topic(least=1)": "topic needs label; write topic(label=…).",
-        "mix(fields=title)": "mix: fields=title should be of type tuple.",
+        "mix(fields=title)": "mix: fields=title has to be a list, as in [a, b].",
         "mix(fields=[title, body])": "mix: fields=body is none of title, text.",
         "mix(any=a(1))": "mix: any=a(1) is an expression; put it in quotes if it is a text.",
-        "fisher(words=7)": "fisher: words=7 should be of type expression.",
-        "fisher(words=lsi(e=x))": "lsi: e=x should be of type int.",
+        "fisher(words=7)": "fisher: words=7 has to be an expression.",
+        "fisher(words=lsi(e=x))": "lsi: e=x has to be a whole number.",
         "zscore": "zscore needs x; write zscore(x=…).",
         "zscore(BM25, lsi)": "zscore was given too many values (2); it takes x.",
-        "minmax(0.5)": "minmax: x=0.5 should be of type expression.",
+        "minmax(0.5)": "minmax: x=0.5 has to be an expression.",
     }.items(),
 )
 def test_a_value_that_does_not_fit_is_refused_in_one_sentence(text: str, sentence: str) -> None:
@@ -147,7 +147,7 @@ def test_an_unknown_component_is_named_wherever_it_stands() -> None:
 
 
 def test_a_value_that_is_no_number_is_refused() -> None:
-    with pytest.raises(InputError, match="should be of type float"):
+    with pytest.raises(InputError, match="has to be a number"):
         REGISTRY.build("ranker", "topic", {"label": "a", "least": math.nan})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from threading import current_thread, main_thread
 
 import naive
 import numpy as np
@@ -13,10 +14,13 @@ from hypothesis import strategies as st
 from test_search import WORDS, texts
 
 import sublex
+from sublex.analysis.tokens import analyze
 from sublex.base import Document, Explanation
 from sublex.errors import InputError, SublexError
 from sublex.pipeline.passages import passage
+from sublex.pipeline.running import write
 from sublex.profiles import PROFILES
+from sublex.trec.topics import Topic, Topics
 
 RANKERS = ["BM25", "PL2", "DirichletLM(mu=50)", "CoordinateMatch", "DPH", 'TFIDF(smart="lnc.ltc")']
 EXPANDERS = ["RM3(docs=5, terms=4)", "Bo1", "KL(terms=5)", "Rocchio(docs=4, negative=2)", "Axiomatic(r=5, n=3)"]
@@ -143,6 +147,52 @@ def test_a_deep_run_goes_beyond_a_thousand_hits(tmp_path):
     assert len(made.search("whale", "BM25", 1500)) == 1500
     assert len(made.search("whale", "BM25 + PL2", 1500)) == 1000
     assert len(made.search("whale", "BM25 % 1200 >> PL2", 1500)) == 1200
+    for expression in (
+        "(BM25 + PL2) % 1200",
+        "minmax(BM25) % 1200",
+        "(BM25 >> PL2) % 1200",
+        "(BM25 % 20 >> PL2) % 1200",
+    ):
+        expected = 20 if "% 20" in expression else 1200
+        assert len(made.search("whale", expression, 1500)) == expected, expression
+        assert made.explain("whale", "d3", expression).evidence["found"] == expected
+    blend = made.search("whale", "(BM25 + PL2) % 1200", 1500)
+    lowest = made.explain("whale", blend[1100].docno, "(BM25 + PL2) % 1200")
+    assert (lowest.evidence["rank"], lowest.value) == (1101, pytest.approx(blend[1100].score))
+
+
+def test_weights_beyond_all_bounds_are_refused(index):
+    with pytest.raises(InputError, match="too large for float32"):
+        index.search("w1 w2", "1e308*raw(BM25) + 1e308*raw(BM25) + 1e308*raw(PL2)")
+
+
+def test_the_first_query_makes_what_threads_share(index):
+    made = index.pipeline("BM25")
+    seen: list[tuple[str, bool]] = []
+    answer = made.answer
+    made.answer = lambda query, k: (seen.append((query.text, current_thread() is main_thread())), answer(query, k))[1]
+    asked = [index.query(f"w{k % 40} {k}") for k in range(100)]
+    assert [found.query for found in made.answers(asked, 5, workers=2)] == asked
+    assert seen[0] == (asked[0].text, True)
+    assert not any(here for _, here in seen[1:])
+
+
+def test_a_run_minds_white_space_in_live_docnos_only(tmp_path):
+    made = sublex.build([Document("a b", "whale"), Document("c", "whale")], tmp_path / "index")
+    topics = Topics([Topic("1", "whale", {})])
+    with pytest.raises(InputError, match="'a b' cannot stand in a run"):
+        write(made, topics, made.pipeline(), 10, tmp_path)
+    made.delete("a b")
+    done = write(made, topics, made.pipeline(), 10, tmp_path)
+    assert done.path.read_text().split()[:3] == ["1", "Q0", "c"]
+
+
+def test_a_run_and_its_description_bear_the_same_tag(index, tmp_path):
+    made = index.pipeline("BM25(k1=0.9) >> RM3(docs=5, terms=7) >> BM25(k1=0.9) >> 0.25*PL2(c=7) + BM25(b=0.123)")
+    path = write(index, Topics([Topic("1", "w1", {})]), made, 10, tmp_path).path
+    run = sublex.read_run(path)
+    assert len(run.tag) <= 64
+    assert run.metadata["tag"] == run.tag
 
 
 # Feedback.
@@ -251,6 +301,28 @@ def test_a_passage_is_where_the_most_different_words_are():
     found = passage(text, analyzer, ["whale", "hunt", "ship"], 80)
     assert "whale hunted the ship" in found.text
     assert {found.text[a:b] for a, b in found.spans} == {"whale", "hunted", "ship"}
+
+
+def test_a_word_longer_than_the_passage_is_shown_from_its_beginning():
+    analyzer = sublex.plugins.load().make("analyzer", "english")
+    found = passage("intro " + "ab" * 105, analyzer, ["ab" * 105], 200)
+    assert found.text.removeprefix("… ").startswith("abab")
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("开头的话" * 80 + "我喜欢吃北京烤鸭" + "结尾的话" * 80, "北京", ["北京"]),
+        ("北京是中国的首都，" * 30, "首都", ["首都"] * 15),
+        ("在北京大学" * 3, "北京大学", ["北京大学"] * 3),
+        ("x " * 300 + "résumé;cafés—end", "CAFÉ", ["café"]),
+    ],
+)
+def test_a_passage_marks_every_word_of_a_run_without_spaces(text, query, marked):
+    analyzer = sublex.plugins.load().make("analyzer", "english")
+    found = passage(text, analyzer, analyze(analyzer, query), 140)
+    shown = [found.text[a:b] for a, b in found.spans]
+    assert shown[: len(marked)] == marked
 
 
 def test_runs_are_the_searches_of_their_topics(index):

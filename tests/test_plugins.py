@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import pytest
 import sublex
 from sublex import hookspecs, plugins
 from sublex.base import DocStats, Document, Param, Query, Statistics, TermStats
-from sublex.errors import InputError, UnknownName
+from sublex.errors import InputError, PluginError, UnknownName
 from sublex.hookspecs import hookimpl
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.stages import Work
@@ -130,10 +131,47 @@ def test_hook_register_expanders(monkeypatch, tmp_path):
     index = sublex.build([Document("a", "whale"), Document("b", "whale whale ship")], tmp_path / "index")
     composed = Composer(index, found).compose(sublex.parse("Twice >> BM25"), {})
     plain = Composer(index, found).compose(sublex.parse("BM25"), {})
-    work = Work([index.query("whale")])
-    assert composed.found(work)[0].docnos == plain.found(work)[0].docnos
-    assert composed.found(work)[0].scores == pytest.approx(2 * plain.found(work)[0].scores)
+    work = Work(index.query("whale"))
+    assert composed.found(work).docnos == plain.found(work).docnos
+    assert composed.found(work).scores == pytest.approx(2 * plain.found(work).scores)
     assert {"RM3", "Twice"} <= set(found.names("expander"))
+
+
+@pytest.mark.parametrize(
+    ("weight", "sentence"),
+    [
+        (lambda: 1 / 0, "The expander .*Faulty.* failed (ZeroDivisionError: division by zero)"),
+        (lambda: math.nan, "The expander .*Faulty.* gave a weight that is not a finite number"),
+    ],
+)
+def test_an_expander_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path, weight, sentence):
+    class Faulty:
+        docs = 0
+
+        def expand(self, query, context):
+            return Query(query.text, tuple(term._replace(weight=weight()) for term in query.terms))
+
+    found = registry(monkeypatch, faulty={"register_expanders": hookimpl(lambda register: register("Faulty", Faulty))})
+    index = sublex.build([Document("a", "whale")], tmp_path / "index")
+    composed = Composer(index, found).compose(sublex.parse("Faulty >> BM25"), {})
+    with pytest.raises(PluginError, match=sentence.replace("(", r"\(").replace(")", r"\)")):
+        composed.found(Work(index.query("whale")))
+
+
+def test_an_analyzer_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path):
+    class Faulty(Shout):
+        def terms(self, token):
+            return [1 / (len(token) - 5)]
+
+        def __str__(self):
+            return "faulty"
+
+    found = registry(monkeypatch, faulty=analyzers(faulty=Faulty))
+    monkeypatch.setattr(plugins, "load", lambda: found)
+    with pytest.raises(
+        PluginError, match=r"The analyzer faulty failed \(ZeroDivisionError: .*\); nothing was done by it\.$"
+    ):
+        sublex.build([Document("a", "whale")], tmp_path / "index", analyzer="faulty")
 
 
 def test_hook_register_commands(monkeypatch):
@@ -201,8 +239,8 @@ def test_parameters_are_checked_against_what_was_declared(monkeypatch):
     found = registry(monkeypatch, shout=analyzers(shout=Shout))
     for text, sentence in {
         "shout(volume=3)": "shout has no parameter volume; it takes loud, k.",
-        "shout(loud=3)": "shout: loud=3 should be of type bool.",
-        "shout(k=true)": "shout: k=true should be of type float.",
+        "shout(loud=3)": "shout: loud=3 has to be true or false.",
+        "shout(k=true)": "shout: k=true has to be a number.",
         "shout(k=3)": "shout: k=3 lies outside 0 to 2.",
     }.items():
         with pytest.raises(InputError) as caught:

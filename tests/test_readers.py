@@ -24,8 +24,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sublex
 from sublex.base import Document, Reader, Report
 from sublex.errors import InputError, MissingExtra
+from sublex.index.api import create
 from sublex.readers import sgml
 from sublex.readers.beir import Beir
 from sublex.readers.entities import unescape
@@ -474,7 +476,6 @@ def test_warc_malformed_records_are_reported_with_their_lines():
         + nameless
         + b"WARC/1.0\r\nWARC-Type: response\r\n\r\n"
         + response("1", page(b"<p>One"))
-        + warc_record("response", page(b"x"), "WARC-TREC-ID: 9")
         + response("cut", page(b"x"), length=5000)
     )
     docs, report = read(Warc(), data, "a.warc")
@@ -485,8 +486,8 @@ def test_warc_malformed_records_are_reported_with_their_lines():
         (3, "neither WARC-TREC-ID nor WARC-Record-ID"),
         (13, "a WARC record without Content-Length or W"[:40]),
     ]
-    assert [data.split(b"\n")[line - 1][:5] for line, _ in found[1:]] == [b"WARC/"] * 4
-    assert len(found) == 5
+    assert [data.split(b"\n")[line - 1][:5] for line, _ in found[1:]] == [b"WARC/"] * 3
+    assert len(found) == 4
     docs, report = read(Warc(), warc_record("request", b"GET", length=10**12), "a.warc")
     assert docs == [] and problems(report) == [f"a.warc:1: the file ends {10**12 - 7} bytes before this record does"]
 
@@ -570,7 +571,7 @@ def test_rows_of_another_width_and_without_id_are_malformed():
     docs, report = read(Tsv(), b"id\ttext\n1\tone\n2\n\tnobody\n3\tthree\tx\n4\tfour\n", "a.tsv")
     assert [doc.docno for doc in docs] == ["1", "4"]
     assert problems(report) == [
-        "a.tsv:3: 1 columns where 2 were expected",
+        "a.tsv:3: 1 column where 2 were expected",
         "a.tsv:4: id is empty",
         "a.tsv:5: 3 columns where 2 were expected",
     ]
@@ -631,7 +632,8 @@ def test_text_folder_makes_each_file_a_document(tmp_path):
         Document("deep/d.txt", "déjà"),
     ]
     assert [doc.docno for doc in Text().read(FileSource(tmp_path / "b.md.gz"), report)] == ["b.md"]
-    assert report == Report()
+    skipped = f"{tmp_path}/skip.png was left out: not text, Markdown or HTML by name"
+    assert report == Report(notes={skipped: 1})
 
 
 def test_smart_gives_title_text_and_letters():
@@ -1029,3 +1031,64 @@ def test_scifact_has_its_abstracts(collections: Path):
     docs = list(Beir().read(FileSource(folder), Report()))
     assert len(docs) == 5_183
     assert docs[0].docno == "4983" and docs[0].title.startswith("Microstructural development of human newborn")
+
+
+def test_what_a_folder_holds_and_no_document_is_made_of_is_said(tmp_path, monkeypatch):
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away" / "far.txt").write_text("far")
+    folder = tmp_path / "notes"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "link").symlink_to(tmp_path / "away")
+    for name in ("a.txt", "sub/b.txt", "c.dat", "d.dat", ".hidden"):
+        (folder / name).write_text("word")
+    outcome = create(tmp_path / "index", folder)
+    assert outcome.indexed == 2 and set(outcome.notes) == {
+        f"{folder}/link was left out: it is a link to a folder; name what it points to",
+        f"{folder}/c.dat and 1 more were left out: not text, Markdown or HTML by name",
+    }
+    scandir = os.scandir
+
+    def refusing(path):
+        if str(path).endswith("sub"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    for source in (folder, folder / "sub"):
+        with pytest.raises(InputError, match=r"Cannot read .*notes/sub: Permission denied\."):
+            sublex.build(source, tmp_path / "third")
+
+
+def test_a_warc_response_without_an_address_is_read():
+    record = warc_record("response", page(b"<title>t</title>words"), "WARC-Record-ID: <x>")
+    docs, report = read(Warc(), record)
+    assert [(d.docno, d.title, d.fields["url"]) for d in docs] == [("x", "t", "")] and not report.problems
+
+
+def test_fields_of_other_names_are_named_with_the_reader(tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        '{"label": "x", "text": "one", "sum": "two", "id": 3}\n{"label": "\\u0079", "sum": "three"}\n{"id": 1, "sum": "no"}\n'
+    )
+    (tmp_path / "a.tsv").write_text("Label\tsum\nx\ttwo\n")
+    (tmp_path / "a.csv").write_text('"label","sum"\n"x","two"\n')
+    found = create(tmp_path / "one", tmp_path / "a.jsonl", reader="jsonl(id=label, text=sum)")
+    assert found.indexed == 2 and found.fields == {"docno=label": 2, "text=sum": 2}
+    assert problems(found) == [f"{tmp_path}/a.jsonl:3: no id: the record has none of the fields label"]
+    index = sublex.open(tmp_path / "one")
+    assert index.document("x") == Document("x", "two", "", {"text": "one", "id": 3}) and "y" in index
+    for form in ("tsv", "csv"):
+        create(tmp_path / form, tmp_path / f"a.{form}", reader=f"{form}(id=label, text=sum)")
+        assert sublex.open(tmp_path / form).document("x").text == "two"
+    with pytest.raises(InputError, match="names no id: call its column one of name, or say which it is"):
+        create(tmp_path / "none", tmp_path / "a.tsv", reader="tsv(id=name)")
+    with pytest.raises(InputError, match="jsonl has no parameter ids; did you mean id"):
+        create(tmp_path / "none", tmp_path / "a.jsonl", reader="jsonl(ids=label)")
+
+
+def test_a_download_that_fails_costs_a_sentence(monkeypatch):
+    ir_datasets = pytest.importorskip("ir_datasets")
+    failed = RuntimeError("All download sources failed", [("mirror", ConnectionError("x")), ("origin", OSError("y"))])
+    broken = mock.Mock(has_docs=lambda: True, docs_iter=mock.Mock(side_effect=failed))
+    monkeypatch.setattr(ir_datasets, "load", lambda name: broken)
+    with pytest.raises(InputError, match="^ir_datasets cannot read x: All download sources failed\\.$"):
+        read(Irds(), b"", "irds:x")

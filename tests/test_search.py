@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Mapping
 from functools import partial
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sublex
+from sublex import plugins
 from sublex.base import DocStats, Document, Ranker, Statistics, TermStats
 from sublex.errors import PluginError, SublexError
 from sublex.index import derived
@@ -158,6 +160,34 @@ def test_ties_at_the_last_rank_go_to_the_higher_docno(tmp_path):
     assert [Searcher(index, BM25()).search(["whale"], k).docnos for k in range(1, 8)] == [best[:k] for k in range(1, 8)]
 
 
+@pytest.mark.parametrize("weights", list(itertools.permutations([0.5, -0.4, -0.1])))
+def test_weights_that_cancel_out_lose_no_document(cancelling, weights):
+    check(Searcher(cancelling, CoordinateMatch()), dict(zip(["alpha", "beta", "gamma"], weights, strict=True)), 10)
+
+
+@pytest.fixture(scope="module")
+def cancelling(tmp_path_factory: pytest.TempPathFactory):
+    """Three words, the rarer ones in documents that have the commoner ones too."""
+    texts = ["alpha beta gamma"] * 20 + ["beta gamma"] * 3 + ["gamma"] * 3
+    documents = [Document(f"d{k}", text) for k, text in enumerate(texts)]
+    return sublex.build(documents, tmp_path_factory.mktemp("cancelling") / "index", analyzer="plain")
+
+
+def test_long_searches_share_what_they_do_not_know_of_terms(index):
+    impacts = Searcher(index, BM25()).impacts[0]
+    assert impacts.best(1001) is impacts.best(5000)
+    assert np.isneginf(impacts.best(1001)).all()
+    assert [impacts.best(k) is not None for k in (1, 10, 11, 1000)] == [True] * 4
+
+
+def test_names_of_terms_are_remembered_up_to_a_bound(index, monkeypatch):
+    monkeypatch.setattr("sublex.rank.lexicon.REMEMBERED", 3)
+    lexicon = Searcher(index, BM25()).lexicon
+    numbers = np.array(lexicon.numbers(WORDS))
+    assert all(lexicon.names(numbers[k : k + 1]) == [WORDS[k]] for k in range(len(WORDS)))
+    assert len(lexicon._named) <= 4
+
+
 @pytest.mark.parametrize("name", ["cranfield"])
 def test_real_queries_are_ranked_as_the_definition_says(collections, tmp_path, name):
     index = sublex.build(collections / name / "docs.trec", tmp_path / "index", store="none")
@@ -187,6 +217,42 @@ class Broken(Ranker):
 def test_a_ranker_that_breaks_its_contract_is_named_in_one_sentence(index, how):
     with pytest.raises(PluginError, match=r"^The ranker Broken .*\.$"):
         Searcher(index, Broken(how)).search(["w1"])
+
+
+class Odd(BM25):
+    """BM25 that raises, or gives a value of its own, in one of its functions."""
+
+    def __init__(self, where: str, value: object):
+        super().__init__()
+        self.__dict__.update({where: lambda *_: value() if callable(value) else value})
+
+    def __str__(self) -> str:
+        return "Odd"
+
+
+def divided() -> float:
+    return 1 / 0
+
+
+@pytest.mark.parametrize("where", ["weight", "norm_part"])
+@pytest.mark.parametrize(
+    "value", [divided, np.nan, np.array([np.inf]), np.array([1.0, 2.0]), "text"], ids=["raises", "nan", "inf", "shape", "text"]
+)  # fmt: skip
+def test_every_function_of_a_ranker_is_watched(index, where, value):
+    with pytest.raises(PluginError, match=r"^The ranker Odd .*\.$"):
+        Searcher(index, Odd(where, value)).search(["w1"])
+
+
+@pytest.mark.parametrize("smart", ["lnc.ltc", "lnu.ltu"])
+def test_an_index_of_deleted_documents_can_be_searched(tmp_path, smart):
+    index = sublex.build([Document("a", "whale")], tmp_path / "index")
+    index.delete("a")
+    assert len(index.search("whale", f"TFIDF(smart={smart})")) == 0
+
+
+def test_a_text_is_not_taken_for_terms(index):
+    with pytest.raises(SublexError, match="not a text; index.analyze makes terms"):
+        Searcher(index, BM25()).search("w1")
 
 
 # Impacts on disk.
@@ -229,6 +295,27 @@ def test_stored_impacts_follow_the_index(small):
     assert kept == {"documents", "impacts", "declared.json"}
     small.store_impacts([])
     assert not (small.path / derived.DERIVED).exists()
+
+
+def test_what_cannot_be_kept_is_said_and_the_change_stays(small):
+    small.store_impacts(["PL2", "BM25"])
+    (small.path / derived.DERIVED / "declared.json").write_text('["Gone(x=1)", "BM25"]')
+    said: list[str] = []
+    small.add([Document("new", "w1")], say=said.append)
+    small.delete(["d1"], say=said.append)
+    small.merge(say=said.append)
+    assert len(small) == 90
+    assert all("The impacts of Gone(x=1) cannot be kept. No component Gone" in text for text in said)
+    assert len(said) == 3
+    assert all(impacts._kept for impacts in sublex.open(small.path).searcher("BM25").impacts)
+    assert len(list((small.path / derived.DERIVED).glob("impacts-*"))) == 1
+
+
+def test_impacts_of_another_version_of_a_plugin_are_not_used(small, monkeypatch):
+    small.store_impacts(["CoordinateMatch"])
+    monkeypatch.setattr(CoordinateMatch, "score", lambda ranker, tf, doc, term, collection: 7 * np.ones_like(tf))
+    monkeypatch.setattr(plugins.Registry, "version", lambda registry, registration: "upgraded 2.0")
+    assert set(sublex.open(small.path).search("w1", "CoordinateMatch").scores) == {7.0}
 
 
 def _damaged(root: Path, expected: list[list[float]]) -> None:

@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import math
+import os
 import re
 import subprocess
 import sys
@@ -31,7 +32,7 @@ from sublex.errors import InputError, SublexError
 from sublex.trec import metadata as yaml
 from sublex.trec.fuse import fuse
 from sublex.trec.names import file_name_of, tag_of
-from sublex.trec.reading import PIECE
+from sublex.trec.reading import PIECE, read_run
 from sublex.trec.runs import Run, ranked
 from sublex.trec.strings import Strings
 from sublex.trec.topics import read_topics
@@ -257,7 +258,7 @@ def test_any_bytes_are_topics_or_a_sentence(tmp_path_factory, data, head):
     path.write_bytes(head + data)
     for read in (sublex.read_topics, sublex.read_qrels, sublex.read_run):
         try:
-            assert len(read(path)) > 0
+            assert len(read(path)) > 0 or read is sublex.read_run
         except InputError as error:
             assert str(error).endswith(".")
 
@@ -433,10 +434,9 @@ def test_scores_read_back_to_the_same_float32_and_are_as_short_as_numpy_makes_th
 
 def test_nearly_all_scores_of_rankers_are_decided_by_the_kernel():
     from sublex.trec import kernels
-    from sublex.trec.writing import TENS
 
     scores = np.random.default_rng(9).gamma(3, 4, 100_000).astype(np.float32)
-    assert (kernels.shortest(scores, scores.view(np.int32), TENS)[0] < 0).mean() < 0.001
+    assert (kernels.shortest(scores, scores.view(np.int32), kernels.TENS)[0] < 0).mean() < 0.001
     assert (shortest(scores)[0] > 0).all()
 
 
@@ -499,6 +499,13 @@ def test_runs_may_lack_a_column_have_tabs_comments_and_other_line_ends(file):
     assert dict(sublex.read_run(file("1 Q0 \xe9 2 1 t\n".encode("latin-1")))) == {"1": {"é": 1.0}}
 
 
+@pytest.mark.parametrize("content", ["", "\n", "# only\n"])
+def test_a_run_without_hits_is_one_with_a_note(content, file):
+    found = sublex.read_run(file(content))
+    assert dict(found) == {} and found.notes[0].endswith("file holds no hits")
+    assert dict(fuse([found, as_run({"1": {"a": 1}})])) == {"1": {"a": float(np.float32(1 / 61))}}
+
+
 def test_several_tags_are_noted(file):
     found = sublex.read_run(file("1 Q0 a 1 1 t\n1 Q0 b 2 0 u\n"))
     assert found.tag == "t" and "2 different tags (t, u…)" in found.notes[0]
@@ -507,8 +514,6 @@ def test_several_tags_are_noted(file):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("", "file holds no hits; a run has six, qid Q0 docno rank score tag."),
-        ("# only\n", "file holds no hits"),
         ("1 Q0 a 1 1 t\n1 Q0 b c 2 0 t\n", "file:2: 7 columns where 6 should be; a run has six"),
         ("1 Q0 a 1 1 t\n1\n", "file:2: 1 column where 6 should be"),
         ("1 Q0 a 1\n", "file:1: 4 columns where 6 should be"),
@@ -614,6 +619,31 @@ def test_metadata_travel_with_the_run(where, name, tmp_path):
     assert (tmp_path / f"{name}.yaml").exists() == (where == "sidecar")
     assert sublex.read_run(path).metadata == ({} if where == "none" else METADATA)
     assert dict(sublex.read_run(path)) == {"1": {"a": 1.0}}
+
+
+def test_a_sidecar_that_cannot_be_read_is_noted_and_not_passed_over_in_silence(tmp_path, monkeypatch):
+    path = tmp_path / "a.run"
+    write_run(path, [("1", ["a"], np.ones(1))], "t", {"tag": "t"})
+
+    def refused(self, *_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    assert "its metadata could not be read ([Errno 13] Permission denied)" in read_run(path).notes[0]
+    with pytest.raises(
+        SublexError, match=r"Cannot remove .*a.run.yaml, which may describe another run: Permission denied"
+    ):
+        write_run(path, [("1", ["a"], np.ones(1))], "t")
+
+
+@pytest.mark.parametrize(
+    "score", ["999999999999999999000000000000000000000", "100000000000000000e22", "1e39", "-1e400"]
+)
+def test_scores_beyond_float32_are_refused(tmp_path, score):
+    (tmp_path / "a.run").write_text(f"1 Q0 a 1 {score} t\n")
+    with pytest.raises(InputError, match=r"a.run:1: the score .* is not a finite number of float32"):
+        read_run(tmp_path / "a.run")
 
 
 def test_a_sidecar_does_not_outlive_its_run(tmp_path):
@@ -812,12 +842,33 @@ def test_the_command_fuses_files_and_standard_output_is_a_run(file, tmp_path):
     more = ["--method", "weighted", "--weights", "1,.5", "-k", "1", "-o", str(tmp_path / "out.run.gz")]
     done = subprocess.run([*command, *more], capture_output=True, text=True)
     assert re.fullmatch(
-        r"Fused 2 runs of 1 topics into \S*out.run.gz: 1 hits, tag weighted\(1\*x\+0.5\*y\)\n", done.stdout
+        r"Fused 2 runs of 1 topic into \S*out.run.gz: 1 hit, tag weighted\(1\*x\+0.5\*y\)\n", done.stdout
     )
     found = sublex.read_run(tmp_path / "out.run.gz")
     assert dict(found) == {"1": {"a": 1.0}} and found.metadata["method"]["fusion"]["weights"] == [1.0, 0.5]
     done = subprocess.run([*command, "--method", "weighted", "--weights", "1;2"], capture_output=True, text=True)
     assert done.returncode == 2 and "--weights 1;2 is not a list of numbers" in done.stderr
+
+
+def test_a_pipe_is_written_to_a_link_followed_and_an_input_never_overwritten(file, tmp_path):
+    one, two = file("1 Q0 a 1 2 x\n", "one"), file("1 Q0 b 1 9 y\n", "two")
+    command = [sys.executable, "-c", "from sublex.cli import main; main()", "fuse", str(one), str(two), "-o"]
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
+    assert subprocess.run([*command, str(pipe)]).returncode == 0
+    assert len(reader.communicate(timeout=60)[0].splitlines()) == 2 and pipe.is_fifo()
+    link.symlink_to(target)
+    assert subprocess.run([*command, str(link)]).returncode == 0
+    assert link.is_symlink() and len(target.read_text().splitlines()) == 2
+    assert {path.name for path in tmp_path.iterdir()} == {"one", "two", "pipe", "link", "target", "link.yaml"}
+    (tmp_path / "again").symlink_to(one)
+    for output in (two, tmp_path / "again"):
+        done = subprocess.run([*command, str(output)], capture_output=True, text=True)
+        assert done.returncode == 2 and "is one of the runs to fuse" in done.stderr
+    assert one.read_text() == "1 Q0 a 1 2 x\n"
+    done = subprocess.run([*command[:-1], "--metadata", "header"], capture_output=True, text=True)
+    assert done.stdout.startswith("# ir_metadata.start\n") and done.stdout.endswith("rrf(x,y)\n")
 
 
 def test_topics_and_qrels_need_no_compiler(file):

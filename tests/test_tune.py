@@ -346,7 +346,7 @@ def test_a_tuning_is_shown_as_tables(small):
         ("RM3(filter={0,1}) >> BM25", {}, "RM3: filter={0,1} is a range, and filter takes no number; write one of true, false."),
         ("zscore({0..1})", {}, "zscore: x={0..1} is a range, and x takes no number; write a value."),
         ("BM25(k={0..1})", {}, "BM25 has no parameter k; did you mean k3?"),
-        ("BM25(b={0..1}, k1=x)", {}, "BM25: k1=x should be of type float."),
+        ("BM25(b={0..1}, k1=x)", {}, "BM25: k1=x has to be a number."),
         ("BM25({0..1}, 1, tf, 2, 3, exact, {7..8})", {}, "BM25 was given too many values"),
         ("BM25(b={0..2})", {}, "BM25: b=1.5 lies outside 0 to 1."),
         ("RM3(docs={.5..3}) >> BM25", {}, "RM3: docs={0.5..3} should have whole numbers only."),
@@ -431,11 +431,7 @@ def test_a_command_that_is_interrupted_says_so(tune):
     time.sleep(2)
     child.send_signal(signal.SIGINT)
     output, messages = child.communicate(timeout=60)
-    assert (
-        child.returncode == 130
-        and output == ""
-        and messages.endswith("sublex: interrupted; the index is as it was before.\n")
-    )
+    assert child.returncode == 130 and output == "" and messages.endswith("sublex: interrupted.\n")
     assert sorted(Path().rglob("*")) == before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import gzip
 import json
 import os
@@ -26,8 +27,9 @@ from child import Child, Ended, at_change, kill_self, run
 
 import sublex
 from sublex import plugins
+from sublex.analysis.interner import Interner
 from sublex.base import Document
-from sublex.errors import IndexProblem, InputError, SublexError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index import format as format_module
 from sublex.index import manifest as manifests
 from sublex.index import writer
@@ -35,6 +37,7 @@ from sublex.index.api import add as add_documents
 from sublex.index.api import create
 from sublex.index.build import Settings
 from sublex.index.check import check
+from sublex.index.run import Run
 from sublex.index.writer import delete, merge_all
 from sublex.readers import batch, jsonl
 
@@ -370,6 +373,25 @@ def test_the_lock_of_a_killed_writer_is_free(tmp_path):
     assert len(sublex.build(OLD, tmp_path / "index")) == len(OLD)
 
 
+def test_a_lock_that_its_holder_has_removed_locks_nothing(tmp_path, monkeypatch):
+    root, flock, calls = tmp_path / "index", fcntl.flock, count()
+
+    def slow(file: Any, how: int) -> None:
+        """Before the first writer gets the lock, another one takes it, fails, and clears up."""
+        if not next(calls):
+            with pytest.raises(InputError), manifests.locked(root, "index", create=True):
+                raise InputError("nothing to index")
+        flock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", slow)
+    with (
+        manifests.locked(root, "index", create=True),
+        pytest.raises(IndexProblem, match="is being written by"),
+        manifests.locked(root, "index", create=True),
+    ):
+        pass
+
+
 def test_an_index_can_be_read_while_it_is_replaced(copy):
     other = busy(copy, overwrite=True)
     reader = sublex.open(copy)
@@ -588,6 +610,57 @@ def test_resume_refuses_changed_sources_and_settings_and_keeps_what_there_is(tmp
     assert contents(root) == contents(tmp_path / "expected")
 
 
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"sources": 1, "batches": 2, "docs": 3, "spills": [], "outcome": 5}']
+)
+def test_resume_refuses_a_damaged_journal_in_one_sentence(tmp_path, source, text):
+    interrupted(tmp_path / "index", source)
+    (tmp_path / "index" / "building" / "journal.json").write_text(text)
+    with pytest.raises(IndexCorrupt, match=r"journal.json is damaged: start again without --resume\.$"):
+        resumable(tmp_path / "index", source, resume=True)
+    resumable(tmp_path / "index", source)
+
+
+def test_a_journal_is_on_the_disk_before_it_replaces_the_last_one(tmp_path, source, monkeypatch):
+    synced: set[int] = set()
+    fsync, rename = os.fsync, Path.rename
+    monkeypatch.setattr(os, "fsync", lambda number: (synced.add(os.fstat(number).st_ino), fsync(number)))
+
+    def checked(self: Path, target: Path) -> Path:
+        assert self.stat().st_ino in synced, self
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", checked)
+    resumable(tmp_path / "index", source)
+
+
+def test_a_merge_of_many_spills_needs_few_open_files(tmp_path, source):
+    def limited() -> tuple[int, int]:
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, most))
+        resumable(tmp_path / "soft", source)
+        found = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        resumable(tmp_path / "hard", source)
+        return found
+
+    ended = run(limited)
+    assert ended.error is None
+    assert ended.answer[0] == ended.answer[1] > 64
+
+
+def test_a_table_of_docnos_beyond_the_memory_does_not_make_every_batch_a_spill(tmp_path, source, monkeypatch):
+    monkeypatch.setattr(Interner, "nbytes", property(lambda table: 1 << 20 if table.size > 100 else 0))
+    monkeypatch.setattr(Run, "nbytes", property(lambda run: 100_000 * len(run.parts)))
+    spills: set[str] = set()
+    registry = plugins.load()
+    made = Settings(registry.make("analyzer", "english"), frozenset(), 1, 1 << 20, "first")
+    look = lambda docs: spills.update(f.name for f in tmp_path.glob("index/building/spill-*"))  # noqa: E731
+    given = sublex.index.api.to_input(str(source), registry, None, False)
+    writer.create(tmp_path / "index", given, made, described(made), "sublex", look)
+    assert 1 < len(spills) < 6
+
+
 def test_resume_refuses_what_cannot_be_read_twice(tmp_path, source):
     interrupted(tmp_path / "index", source)
     for given in ("-", [Document("a", "whale")]):
@@ -764,6 +837,7 @@ def test_too_little_memory_and_sizes_that_are_none_are_refused(tmp_path):
     for memory, sentence in (
         ("1MB", "1MB of memory is too little; give at least 16MB"),
         ("lots", "lots is not a size"),
+        ("9" * 300 + "GB", "99GB is not a size"),
     ):
         with pytest.raises(InputError, match=sentence):
             sublex.build(OLD, tmp_path / "index", memory=memory)

@@ -63,7 +63,8 @@ def build(documents: Documents, path: str | os.PathLike[str], **options: Any) ->
     """Index documents, or the collection files of one path or several, and open the result.
 
     Documents are `Document`s or mappings with an id and a text. Options: profile, analyzer, reader, store ("text,terms",
-    "none"), workers, memory ("1GB"), overwrite, resume, strict, progress (called with the number of documents).
+    "none"), workers, memory ("1GB"), overwrite, resume, strict, progress (called with the number of documents, and once more
+    when all are read).
     """
     from sublex.index.api import create
 

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """A question for the middle of a message: did you mean this one?"""
     import difflib
 
-    near = difflib.get_close_matches(name, list(names), 1)
+    known = {other.lower(): other for other in names}
+    near = [known[other] for other in difflib.get_close_matches(name.lower(), known, 1)]
     return f"did you mean {near[0]}? " if near else ""
+
+
+def unknown(what: str, name: str, names: Iterable[str]) -> str:
+    """A name that is none of the known ones, and what there is."""
+    known = list(names)
+    hint = nearest(name, known)
+    return f"No {what} {name or repr(name)}; {hint}{'T' if hint else 't'}here are: {', '.join(known)}."
+
+
+def counted(number: int, what: str) -> str:
+    """A number with its noun: 1 topic, 2 topics."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 class SublexError(Exception):
@@ -34,6 +48,19 @@ class UnknownName(SublexError):
 
 class PluginError(SublexError):
     """A plugin could not be loaded or broke its contract."""
+
+
+@contextmanager
+def contract(kind: str, part: object) -> Iterator[None]:
+    """What goes wrong in the code of a plugin's part becomes one sentence that names it."""
+    try:
+        yield
+    except SublexError:
+        raise
+    except Exception as error:
+        raise PluginError(
+            f"The {kind} {part} failed ({type(error).__name__}: {error}); nothing was done by it."
+        ) from error
 
 
 class IndexProblem(SublexError):

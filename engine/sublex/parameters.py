@@ -1,9 +1,10 @@
-"""Parameters: the values given to a component, matched with what it declared, and printed again."""
+"""Parameters: declared as the fields of a frozen dataclass, matched with the values given to a component, and printed again."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from sublex.base import Param
@@ -12,6 +13,47 @@ from sublex.expression import Call, Expression, Range, print_value, shortest
 from sublex.parser import parse
 
 Canonical = Callable[[Expression], Expression]
+WANTED = {
+    float: "a number",
+    int: "a whole number",
+    bool: "true or false",
+    str: "a word or a text in quotes",
+    tuple: "a list, as in [a, b]",
+    Expression: "an expression",
+}
+
+
+def parameter(default: Any, help: str, range: tuple[Any, ...] | None = None, **options: Any) -> Any:
+    """A field of a model that users set."""
+    return field(default=default, metadata={"help": help, "range": range}, **options)
+
+
+def params(model: type[Declared]) -> tuple[Param, ...]:
+    """A model's parameters as its registration declares them."""
+    found = sorted((f for f in fields(model) if f.metadata), key=lambda f: bool(f.kw_only))
+    # A number that is not given by default has None there.
+    types = (float if f.default is None else type(f.default) for f in found)
+    return tuple(Param(f.name, of, f.default, **f.metadata) for f, of in zip(found, types, strict=True))
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What has its parameters as fields; printed and compared by them."""
+
+    def __post_init__(self) -> None:
+        name, declared = type(self).__name__, params(type(self))
+        given = {param.name: getattr(self, param.name) for param in declared}
+        for key, value in matched(Call(name, (), given), declared, lambda inner: inner, {}).items():
+            object.__setattr__(self, key, value)
+
+    def __str__(self) -> str:
+        return printed(type(self).__name__, params(type(self)), vars(self))
+
+    def refuse(self, *names: str, beside: str) -> None:
+        """Refuse parameters that would mean nothing here, where they are not left alone."""
+        for param in params(type(self)):
+            if param.name in names and getattr(self, param.name) != param.default:
+                raise InputError(f"{type(self).__name__}: {param.name} means nothing {beside}; leave it out.")
 
 
 def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,7 +91,8 @@ def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:
     if any(isinstance(item, Expression) for item in items):
         raise InputError(f"{shown} is an expression; put it in quotes if it is a text.")
     if not _fits(param.type, value):
-        raise InputError(f"{shown} should be of type {param.type.__name__.lower()}.")
+        wanted = WANTED.get(param.type, f"of type {param.type.__name__.lower()}")
+        raise InputError(f"{shown} has to be {wanted}.")
     for item in items:
         _check_range(name, param, item)
     return float(value) if param.type is float else value

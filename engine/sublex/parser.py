@@ -32,6 +32,7 @@ _TOKEN = re.compile(
     |(?P<mark>>>|[(),=+*%\[\]])""",
     re.VERBOSE | re.DOTALL,
 )
+_BEGINNING = re.compile(rf"(?P<name>{NAME.pattern})|-?[0-9]*\.?[0-9]+")
 _UNREADABLE = {
     '"': 'Expected a closing " for the text that begins',
     "{": "Expected numbers and a closing } for the range that begins",
@@ -87,6 +88,14 @@ def _read(text: str, rule: Callable[[_Parser], Made]) -> Made:
     if parser.now.kind != "end":
         parser.expected(">>, + or the end" if rule is _Parser.pipeline else "the end")
     return made
+
+
+def _misspelt(token: Token) -> None:
+    """Point at what makes a word no name, where it begins like one or like a weight."""
+    begin = _BEGINNING.match(token.text) if token.kind == "word" else None
+    if begin:
+        wrong = f"no {token.text[begin.end()]} in a name" if begin["name"] else f"* after {begin.group()}"
+        raise _Unreadable(f"Expected {wrong}", token.at + begin.end())
 
 
 def _tokens(text: str) -> list[Token]:
@@ -167,6 +176,7 @@ class _Parser:
 
     def call(self, what: str = "a name") -> Call:
         if self.now.kind != "word" or not NAME.fullmatch(self.now.text):
+            _misspelt(self.now)
             self.expected(what)
         name = self.take().text
         args: list[Any] = []

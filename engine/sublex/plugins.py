@@ -16,7 +16,7 @@ import pluggy
 
 from sublex import hookspecs
 from sublex.base import Param
-from sublex.errors import PluginError, UnknownName, nearest
+from sublex.errors import PluginError, UnknownName, unknown
 from sublex.expression import NORMALISERS, Call, Expression
 from sublex.parameters import canonical_call, matched, typed
 from sublex.parser import parse_call
@@ -128,12 +128,16 @@ class Registry:
             raise UnknownName(f"Several plugins offer the {kind} {name}; write {choices}.")
         raise UnknownName(self._unknown(kind, name))
 
+    def version(self, registration: Registration) -> str:
+        """The distribution that something comes from, and its version."""
+        plugin = next(plugin for plugin in self.plugins if plugin.name == registration.plugin)
+        return f"{plugin.distribution} {plugin.version}".strip()
+
     def _unknown(self, kind: str, name: str) -> str:
         for plugin in self.plugins:
             if plugin.error and name.startswith((plugin.name, f"{plugin.name}:")):
                 return f"No {kind} {name}: plugin {plugin.name} failed to load ({plugin.error})."
-        names = self.names(kind)
-        return f"No {kind} {name}; {nearest(name, names)}There are: {', '.join(names)}."
+        return unknown(kind, name, self.names(kind))
 
     def make(self, kind: str, text: str) -> Any:
         """The object a printed form such as `english(stop=none)` stands for."""
@@ -185,4 +189,7 @@ def load() -> Registry:
     wanted = os.environ.get("SUBLEX_PLUGINS")
     names = None if wanted is None else {name.strip() for name in wanted.split(",")}
     points = sorted(entry_points(group=GROUP), key=lambda point: (not point.value.startswith(OWN), point.name))
-    return Registry(p for p in points if names is None or p.value.startswith(OWN) or p.name in names)
+    registry = Registry(p for p in points if names is None or p.value.startswith(OWN) or p.name in names)
+    for name in sorted((names or set()) - {"", *(point.name for point in points)}):
+        registry.plugins.append(Plugin(name, "", error="SUBLEX_PLUGINS names it, and no such plugin is installed"))
+    return registry

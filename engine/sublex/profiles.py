@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sublex.errors import UnknownName, nearest
+from sublex.errors import UnknownName, unknown
 
 Defaults = Mapping[str, Mapping[str, Any]]
 
@@ -18,8 +18,6 @@ class Profile(NamedTuple):
     about: str
     defaults: Defaults
     ranker: str = "BM25"
-    hits: int = 10
-    depth: int = 1000
 
 
 # Lucene keeps lengths in one byte, so that all models of this profile see them so.
@@ -49,7 +47,6 @@ PROFILES = {
                 "BM25PRF": {"docs": 10, "terms": 20, "weight": 0.2},
                 "Axiomatic": {"r": 20, "n": 30, "m": 20, "beta": 0.4, "seed": 42},
             },
-            hits=1000,
         ),
         Profile(
             "terrier",
@@ -63,14 +60,12 @@ PROFILES = {
                 "Bo1": {"docs": 3, "terms": 10},
                 "KL": {"docs": 3, "terms": 10},
             },
-            hits=1000,
         ),
         Profile(
             "pisa",
             "plain(stem=porter2)",
             "words as they come, Porter2, no stop words; BM25 with k1=0.9, b=0.4 and an idf that is never negative",
             {"BM25": {"k1": 0.9, "b": 0.4, "variant": "pisa"}, "DirichletLM": {"mu": 1000.0, "variant": "published"}},
-            hits=1000,
         ),
     )
 }
@@ -80,4 +75,4 @@ def profile(name: str) -> Profile:
     """The profile of this name."""
     if name in PROFILES:
         return PROFILES[name]
-    raise UnknownName(f"No profile {name}; {nearest(name, PROFILES)}There are: {', '.join(PROFILES)}.")
+    raise UnknownName(unknown("profile", name, PROFILES))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from sublex.analysis import kernels
 from sublex.analysis.words import split_terms
 from sublex.base import Analyzer
+from sublex.errors import contract
 
 
 class Tokens(NamedTuple):
@@ -64,7 +65,17 @@ def raw_tokens(text: str) -> list[str]:
 def terms_of(analyzer: Analyzer, tokens: Sequence[str]) -> list[str]:
     """The terms of each raw token, one a line; by the analyzer's `batch` where it has one."""
     batch = getattr(analyzer, "batch", None)
-    return batch(tokens) if batch else ["\n".join(analyzer.terms(token)) for token in tokens]
+    with contract("analyzer", analyzer):
+        return batch(tokens) if batch else ["\n".join(analyzer.terms(token)) for token in tokens]
+
+
+def in_place(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, list[str]]]:
+    """Where each raw token of a text begins, the token, and its terms."""
+    raws, at = raw_tokens(text), 0
+    for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True):
+        at = text.index(raw, at)
+        yield at, raw, split_terms(joined)
+        at += len(raw)
 
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:

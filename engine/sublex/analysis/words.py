@@ -6,10 +6,16 @@ characters are letters, digits and joiners follows Unicode 12.1 as in Lucene, pl
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 LONGEST = 255
+# The regular expression takes memory in proportion to a match, some hundred bytes a character.
+ENDLESS = 100_000
+_UNDERSCORES = re.compile("_*")
 
 # What Unicode 12.1 calls pictographic; later versions dropped hundreds of old symbols that Lucene still keeps.
 _PICTOGRAPHS = (
@@ -62,17 +68,17 @@ def words(text: str, bigrams: bool) -> list[str]:
     found: list[str] = []
     run: list[str] = []
     end = -1
-    for match in _pattern().finditer(text):
-        if run and (match.start() != end or match.lastgroup != "single"):
+    for offset, match in _pieces(text) if len(text) > ENDLESS else ((0, m) for m in _pattern().finditer(text)):
+        if run and (offset + match.start() != end or match.lastgroup != "single"):
             found += _bigrams(run)
             run = []
-        end = match.end()
+        end = offset + match.end()
         if match.lastgroup == "single" and bigrams:
             run.append(match["single"])
-        elif end - match.start() <= LONGEST:
+        elif len(match.group()) <= LONGEST:
             found.append(match.group())
         else:
-            found += _pieces(match.group())
+            found += [piece.group() for _, piece in _pieces(match.group())]
     return found + _bigrams(run)
 
 
@@ -80,15 +86,15 @@ def _bigrams(run: list[str]) -> list[str]:
     return run if len(run) < 2 else [a + b for a, b in pairwise(run)]
 
 
-def _pieces(word: str) -> list[str]:
-    """A long word as Lucene's scanner cuts it, which sees 255 characters at a time and takes the longest word there."""
-    found, at = [], 0
-    while at < len(word):
-        match = _pattern().match(word[at : at + LONGEST])
+def _pieces(text: str) -> Iterator[tuple[int, Any]]:
+    """A long text as Lucene's scanner cuts it, which sees 255 characters at a time and takes the longest word there."""
+    at = 0
+    while at < len(text):
+        match = _pattern().match(text[at : at + LONGEST])
         if match:
-            found.append(match.group())
-        at += match.end() if match else 1
-    return found
+            yield at, match
+        # Joiners that fill what the scanner sees are no word, whatever comes after them.
+        at += match.end() if match else max(1, _UNDERSCORES.match(text, at).end() - at - LONGEST + 1)  # type: ignore[union-attr]
 
 
 def split_terms(joined: str) -> list[str]:

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import sublex
-from sublex.cli.judging import measures_option
+from sublex.cli.judging import measures_option, read_systems
 from sublex.cli.output import draw, format_option, index_path, progress, say, say_if_compiling
 from sublex.cli.searching import profile_option
-from sublex.errors import InputError, SublexError
+from sublex.errors import InputError
 from sublex.tables import Table
 
 if TYPE_CHECKING:
     from sublex.evaluate.compare import Comparison
     from sublex.evaluate.systems import System
     from sublex.pipeline.index import Index
+    from sublex.pipeline.pipeline import Pipeline
     from sublex.trec.topics import Topics
 
 
@@ -55,37 +56,33 @@ class Given(NamedTuple):
 @click.option("--workers", type=click.IntRange(1), help="Threads.  [default: all cores]")
 @profile_option
 @format_option("table", "json", "csv", "markdown", "latex")
-@click.pass_context
 def compare(
-    context: click.Context, files: tuple[str, ...], rankers: tuple[str, ...], measures: tuple[str, ...], output: str | None,
+    files: tuple[str, ...], rankers: tuple[str, ...], measures: tuple[str, ...], output: str | None,
     k: int, fields: str, test: str, correction: str, alpha: float, seed: int, fresh: bool, workers: int | None,
     profile: str | None, form: str,
 ) -> None:  # fmt: skip
-    """Compare systems: rankers on an index, runs that others made, or both.
+    """Compare rankers on an index, runs of others, or both.
 
     The first system is the one that others are held against. A ranker's run is kept beside the index and used again.
     """
     from sublex.evaluate.compare import Plan, compare
     from sublex.evaluate.measures import DEFAULTS, parse
 
+    if output is not None:
+        from sublex.report.page import check_place
+
+        check_place(output)
     chosen = [str(measure) for measure in parse(measures or DEFAULTS)]
     given = _given(files, rankers)
     say_if_compiling(*(("index",) if given.name else ("trec", "split", 10)))
     judged = sublex.read_qrels(given.qrels)
     index = sublex.open(index_path(given.name)) if given.name else None
     topics = sublex.read_topics(given.topics, fields) if given.topics else None
-    notes = [*judged.notes, *(topics.notes if topics else ())]
-    systems, failed = [], False
+    made = [index.pipeline(ranker, profile) for ranker in rankers] if index is not None else []
+    systems, notes = _runs(given.runs, [str(pipeline) for pipeline in made], k)
     if index is not None and topics is not None:
-        for ranker in rankers:
-            try:
-                systems.append(_ran(index, topics, ranker, profile, k, workers, not fresh))
-            except SublexError as error:
-                failed = True
-                click.echo(f"sublex: {error}", err=True)
-    systems += [_read(path, notes) for path in given.runs]
-    if not systems and failed:
-        context.exit(2)
+        systems = [_ran(index, topics, pipeline, k, workers, not fresh) for pipeline in made] + systems
+    notes = [*judged.notes, *(topics.notes if topics else ()), *notes]
     comparison = compare(systems, judged, topics, chosen, index, Plan(test, correction, alpha, seed), notes)
     _show(comparison, form)
     if output:
@@ -93,8 +90,6 @@ def compare(
 
         write_report(comparison, output, shlex.join(["sublex", *sys.argv[1:]]))
         say(f"The report is {output}")
-    if failed:
-        context.exit(2)
 
 
 def _given(files: Sequence[str], rankers: Sequence[str]) -> Given:
@@ -109,22 +104,26 @@ def _given(files: Sequence[str], rankers: Sequence[str]) -> Given:
     return given
 
 
-def _ran(
-    index: Index, topics: Topics, ranker: str, profile: str | None, k: int, workers: int | None, keep: bool
-) -> System:
+def _ran(index: Index, topics: Topics, pipeline: Pipeline, k: int, workers: int | None, keep: bool) -> System:
     from sublex.evaluate.systems import run_system
 
-    pipeline = index.pipeline(ranker, profile)
     with progress(str(pipeline), "topics", len(topics)) as advance:
         return run_system(index, topics, pipeline, k, workers, advance, keep)
 
 
-def _read(path: str, notes: list[str]) -> System:
+def _runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list[System], list[str]]:
+    """The runs of files, cut at k as those of rankers are, under names that no ranker has; what is to be said of them."""
     from sublex.evaluate.systems import System
 
-    run = sublex.read_run(path)
-    notes += run.notes
-    return System(run.tag or Path(path).stem, run)
+    systems: list[System] = []
+    notes: list[str] = []
+    for path, system in zip(paths, read_systems(paths), strict=True):
+        run = system.run.top(k)
+        notes += run.notes
+        if len(run.docs) < len(system.run.docs):
+            notes.append(f"{path}: the first {k:,} hits of each topic count (-k).")
+        systems.append(System(path if system.name in taken else system.name, run))
+    return systems, notes
 
 
 def _show(comparison: Comparison, form: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
@@ -22,18 +23,31 @@ def folder() -> Path:
     raise InputError("The demo collection is not installed with this copy of Sublex.")
 
 
+def _spare(path: Path, documents: Path) -> None:
+    """Refuse to replace an index of anything but the demo's documents."""
+    import sublex
+
+    if (path / "index.json").exists():
+        known = {json.loads(line)["id"] for line in documents.read_text(encoding="utf-8").splitlines()}
+        if not known.issuperset(sublex.open(path).all_docnos.tolist()):
+            raise InputError(
+                f"{path} holds documents of your own, which the demo would replace; move or remove it first."
+            )
+
+
 @click.command()
 @click.option(
     "-o", "--output", default="demo.html", show_default=True, metavar="FILE", help="Where the report is written."
 )
 def demo(output: str) -> None:
-    """Index the demo collection, run its topics with four rankers, compare them, and write the report."""
+    """Index, rank, compare and report the demo collection."""
     import sublex
     from sublex.evaluate.compare import compare
     from sublex.evaluate.systems import run_system
     from sublex.report.page import write_report
 
     collection, path = folder(), home() / "demo"
+    _spare(path, collection / "documents.jsonl")
     say_if_compiling(seconds=40)
     index = sublex.build(collection / "documents.jsonl", path, overwrite=True, say=say)
     s = index.statistics

@@ -12,7 +12,7 @@ from sublex.cli.output import format_option, table
 @click.command()
 @format_option("table", "json")
 def plugins(form: str) -> None:
-    """List plugins: where each comes from, what it registers, why it failed."""
+    """List plugins: what each registers, or why it failed."""
     from sublex import plugins
 
     found = plugins.load().plugins

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
 
 from sublex.cli.output import say, say_if_compiling
-from sublex.errors import InputError
+from sublex.errors import InputError, counted
 
 
 @click.command()
@@ -46,20 +47,29 @@ def fuse(
     """Fuse several run files into one."""
     import sublex
     from sublex.trec.fuse import fuse
+    from sublex.trec.metadata import comments
     from sublex.trec.writing import run_lines, write_run
 
+    for path in runs:
+        if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
+            raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
     say_if_compiling("trec", "split", 10)
     read = [sublex.read_run(path) for path in runs]
     for note in (note for run in read for note in run.notes):
         say(note)
     fused = fuse(read, method, _numbers(weights), normalise, k)
+    about = {**fused.metadata, "implementation": {"software": "sublex", "version": sublex.__version__}}
     if output in (None, "-"):
+        if metadata == "header":
+            click.echo(comments(about), nl=False)
+            sys.stdout.flush()
         for lines in run_lines(fused.rows(), fused.tag):
             sys.stdout.buffer.write(lines.data)
         return
-    about = {**fused.metadata, "implementation": {"software": "sublex", "version": sublex.__version__}}
     hits = write_run(output, fused.rows(), fused.tag, about, metadata)
-    click.echo(f"Fused {len(runs)} runs of {len(fused):,} topics into {output}: {hits:,} hits, tag {fused.tag}")
+    click.echo(
+        f"Fused {len(runs)} runs of {counted(len(fused), 'topic')} into {output}: {counted(hits, 'hit')}, tag {fused.tag}"
+    )
 
 
 def _numbers(weights: str | None) -> list[float] | None:

@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
-from sublex.cli.output import format_option, index_path, progress, say, say_if_compiling, table
+from sublex.cli.output import changing, format_option, index_path, progress, say, say_if_compiling, table
+from sublex.errors import SublexError
 
 if TYPE_CHECKING:
     from sublex.index.outcome import Outcome
 
+KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
+
 workers_option = click.option("--workers", type=click.IntRange(1), help="Threads.  [default: all cores]")
 memory_option = click.option("--memory", default="1GB", show_default=True, help="Spill to disk beyond this.")
-reader_option = click.option("--reader", help="The collection's format.  [default: detected]")
+reader_option = click.option(
+    "--reader", help="The collection's format, as jsonl or 'jsonl(id=NAME, text=NAME)'.  [default: detected]"
+)
 strict_option = click.option("--strict", is_flag=True, help="Stop at the first malformed record.")
 
 
@@ -35,7 +40,10 @@ strict_option = click.option("--strict", is_flag=True, help="Stop at the first m
 @strict_option
 @format_option("table", "json")
 def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, ...], **options: Any) -> None:
-    """Index the collection in SOURCE... (files, folders, - for standard input, irds:NAME)."""
+    """Index a collection.
+
+    SOURCE is a file, a folder, - for standard input, or irds:NAME.
+    """
     from sublex import plugins
     from sublex.index.api import create
     from sublex.parser import parse_call
@@ -45,10 +53,13 @@ def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, .
     for ranker in impacts:
         registry.resolve("ranker", parse_call(ranker))
     say_if_compiling()
-    with progress(f"Indexing {path}") as advance:
+    with progress(f"Indexing {path}") as advance, changing(path):
         outcome = create(path, list(sources), progress=advance, say=say, **options)
-    sublex.open(path).store_impacts(impacts)
     _report(path, outcome, form)
+    try:
+        sublex.open(path).store_impacts(impacts)
+    except SublexError as error:
+        say(str(error))
 
 
 @click.command()
@@ -67,14 +78,11 @@ def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, .
 @strict_option
 @format_option("table", "json")
 def add(index: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
-    """Add documents to an index; --duplicates last updates those it has."""
-    from sublex.index.api import add
-
+    """Add documents to an index, or update them (--duplicates last)."""
     path = index_path(index)
     say_if_compiling()
-    with progress(f"Adding to {path}") as advance:
-        outcome = add(path, list(sources), progress=advance, say=say, **options)
-    sublex.open(path).refresh_impacts()
+    with progress(f"Adding to {path}") as advance, changing(path):
+        outcome = sublex.open(path).add(list(sources), progress=advance, say=say, **options)
     _report(path, outcome, form)
 
 
@@ -84,7 +92,8 @@ def _report(path: Path, outcome: Outcome, form: str) -> None:
     for remark in outcome.remarks():
         say(remark)
     if form == "json":
-        found = {what: {"count": count, "first": which[:10]} for what, count, which in outcome.rows()}
+        rows = zip(KEYS, outcome.rows(), strict=True)
+        found = {key: {"count": count, "first": which[:10]} for key, (_, count, which) in rows}
         click.echo(
             json.dumps({"index": str(path), "outcome": found, "list": str(listing)}, ensure_ascii=False, indent=1)
         )
@@ -96,9 +105,10 @@ def _report(path: Path, outcome: Outcome, form: str) -> None:
 
 
 def _first(which: list[str]) -> str:
-    return ", ".join(name if len(name) < 60 else name[:57] + "…" for name in which[:3]) + (
-        ", …" if len(which) > 3 else ""
-    )
+    from sublex.index.outcome import visible
+
+    shown = map(visible, which[:3])
+    return ", ".join(name if len(name) < 60 else name[:57] + "…" for name in shown) + (", …" if len(which) > 3 else "")
 
 
 @click.command()
@@ -106,13 +116,12 @@ def _first(which: list[str]) -> str:
 @click.argument("docnos", nargs=-1, required=True, metavar="DOCNO...")
 def delete(index: str, docnos: tuple[str, ...]) -> None:
     """Delete documents by their docnos, all or none."""
-    from sublex.index.writer import delete
-
     path = index_path(index)
     say_if_compiling()
-    left = delete(path, docnos)
-    sublex.open(path).refresh_impacts()
-    click.echo(f"Deleted {len(set(docnos)):,} of {left + len(set(docnos)):,} documents from {path}")
+    opened = sublex.open(path)
+    with changing(path):
+        opened.delete(docnos, say)
+    click.echo(f"Deleted {len(set(docnos)):,} of {len(opened) + len(set(docnos)):,} documents from {path}")
 
 
 @click.command()
@@ -120,14 +129,12 @@ def delete(index: str, docnos: tuple[str, ...]) -> None:
 @workers_option
 def merge(index: str, workers: int | None) -> None:
     """Make all segments one and drop what was deleted."""
-    import os
-
-    from sublex.index.writer import merge_all
-
     path = index_path(index)
     say_if_compiling()
-    before = merge_all(path, workers or os.cpu_count() or 1)
-    sublex.open(path).refresh_impacts()
+    opened = sublex.open(path)
+    before = len(opened.segments)
+    with changing(path):
+        opened.merge(workers, say)
     click.echo(f"{path} has one segment" + (f", made of {before}" if before > 1 else ""))
 
 
@@ -135,7 +142,10 @@ def merge(index: str, workers: int | None) -> None:
 @click.argument("index")
 @click.pass_context
 def check(context: click.Context, index: str) -> None:
-    """Verify every checksum and that all parts fit each other; exit with 1 when something is wrong."""
+    """Verify an index; exit with 1 when something is wrong.
+
+    Every checksum is looked at, that of kept impacts too, and whether all parts fit each other.
+    """
     from sublex.index.check import check
 
     path = index_path(index)

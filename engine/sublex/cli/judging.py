@@ -14,6 +14,7 @@ from sublex.tables import Table
 
 if TYPE_CHECKING:
     from sublex.evaluate.evaluation import Evaluation
+    from sublex.evaluate.systems import System
 
 measures_option = click.option(
     "-m", "--measure", "measures", multiple=True, metavar="MEASURE",
@@ -33,31 +34,33 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
 
     Every judged topic counts; what a run lacks, it found nothing for.
     """
+    from sublex.evaluate.doubts import doubts
     from sublex.evaluate.evaluation import evaluate
-    from sublex.evaluate.lint import ERROR, check_together
     from sublex.evaluate.measures import DEFAULTS, parse
 
     chosen = [str(measure) for measure in parse(measures or DEFAULTS)]
     say_if_compiling("trec", "split", 10)
     judged = sublex.read_qrels(qrels)
     say(str(judged))
-    for note in judged.notes:
+    systems = read_systems(runs)
+    for note in (*judged.notes, *(note for system in systems for note in system.run.notes), *doubts(systems, judged)):
         say(note)
-    evaluated = []
-    for path in runs:
-        run = sublex.read_run(path)
-        for note in run.notes:
-            say(note)
-        evaluated.append(evaluate(judged, run, chosen, run.tag or path))
-        for found in check_together([run], judged):
-            if found.severity == ERROR:
-                say(f"{path}: {found.text}")
+    evaluated = [evaluate(judged, system.run, chosen, system.name) for system in systems]
     if form == "json":
         click.echo(
             json.dumps([_as_json(evaluation, by_topic) for evaluation in evaluated], ensure_ascii=False, indent=1)
         )
     else:
         draw(_table(evaluated, by_topic, 4 if form != "csv" else 10), form)
+
+
+def read_systems(paths: Sequence[str]) -> list[System]:
+    """Runs with their tags for names, or with their files' where tags are the same."""
+    from sublex.evaluate.systems import System
+
+    runs = [(path, sublex.read_run(path)) for path in paths]
+    tags = [run.tag for _, run in runs]
+    return [System(run.tag if run.tag and tags.count(run.tag) == 1 else path, run) for path, run in runs]
 
 
 def _as_json(evaluation: Evaluation, by_topic: bool) -> dict:

@@ -22,7 +22,9 @@ from sublex.errors import InputError
 def lint(
     context: click.Context, files: tuple[str, ...], index_name: str | None, given: tuple[str, ...], form: str
 ) -> None:
-    """Find faults in collections, topics, qrels and runs, alone and against each other.
+    """Find faults in collections, topics, qrels and runs.
+
+    Each is looked at alone and against the others.
 
     What each file is, is told by its content. The exit code is 1 when something was found.
     """

@@ -7,25 +7,27 @@ import json
 import click
 
 import sublex
-from sublex.cli.output import emit, format_option, index_path, plain, say_if_compiling, table
+from sublex.cli.output import emit, format_option, index_path, plain, say, say_if_compiling, show_json, table
 from sublex.errors import InputError
+
+TERM = ("term", "df", "cf", "written")
 
 
 @click.command()
 @click.argument("index")
-@click.option("--terms", default=10, show_default=True, help="How many of the commonest terms to show.")
+@click.option(
+    "--terms", default=10, show_default=True, type=click.IntRange(0), help="How many of the commonest terms to show."
+)
 @format_option("table", "json")
 def info(index: str, terms: int, form: str) -> None:
-    """Describe an index: counts, analyzer, sizes, segments, commonest terms."""
+    """Describe an index: counts, analyzer, sizes, commonest terms."""
     say_if_compiling()
     found = sublex.open(index_path(index))
     statistics, sizes = found.statistics, found.nbytes()
     facts = {
         "path": str(found.path),
         "documents": statistics.docs,
-        "terms": sum(1 for _ in found.terms())
-        if len(found.segments) > 1
-        else int((found.segments[0].live_df > 0).sum()),
+        "terms": found.vocabulary_size,
         "tokens": statistics.tokens,
         "postings": statistics.postings,
         "mean length": statistics.mean_length,
@@ -38,21 +40,26 @@ def info(index: str, terms: int, form: str) -> None:
         "fingerprint": found.fingerprint,
     }
     segments = [(s.name, s.live, s.docs - s.live, len(s.terms)) for s in found.segments]
-    top = found.top_terms(terms)
+    top, impacts = found.top_terms(terms), found.kept_impacts()
     if form == "json":
         more = {
             "sizes": sizes,
+            "impacts": impacts,
             "segments": [dict(zip(("name", "documents", "deleted", "terms"), s, strict=True)) for s in segments],
+            "top_terms": [dict(zip(TERM, term, strict=True)) for term in top],
         }
-        click.echo(json.dumps(facts | more | {"top terms": [t._asdict() for t in top]}, ensure_ascii=False, indent=1))
+        show_json({name.replace(" ", "_"): value for name, value in facts.items()} | more)
         return
     table([(name, plain(value)) for name, value in facts.items()])
     click.echo()
     table(segments, ("segment", "documents", "deleted", "terms"))
     click.echo()
-    table(top, ("term", "df", "cf", "written"))
+    table(top, TERM)
     click.echo()
     table(sorted(sizes.items(), key=lambda item: -item[1]), ("component", "bytes"))
+    if impacts:
+        click.echo()
+        table([*impacts.items()], ("impacts kept", "bytes"))
 
 
 @click.command()
@@ -63,7 +70,7 @@ def doc(index: str, docno: str, form: str) -> None:
     """Show a stored document."""
     found = sublex.open(index_path(index))
     if docno not in found:
-        raise InputError(f"No document {docno} in {found.path}.")
+        raise InputError(f"No document {docno or repr(docno)} in {found.path}.")
     document = found.document(docno)
     if form == "json":
         record = {
@@ -72,7 +79,7 @@ def doc(index: str, docno: str, form: str) -> None:
             "text": document.text,
             "fields": dict(document.fields),
         }
-        click.echo(json.dumps(record, ensure_ascii=False, indent=1))
+        show_json(record)
         return
     fields = {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -86,22 +93,31 @@ def doc(index: str, docno: str, form: str) -> None:
 @click.command()
 @click.argument("index")
 @click.argument("pattern", default="*")
-@click.option("-n", "number", default=50, show_default=True, help="How many at most; 0 for all.")
+@click.option(
+    "-n", "number", default=50, show_default=True, type=click.IntRange(0), help="How many at most; 0 for all."
+)
 @format_option("table", "json", "csv")
 def terms(index: str, pattern: str, number: int, form: str) -> None:
-    """List the terms that fit PATTERN, with document and collection frequency and how they are mostly written.
+    """List the terms that fit PATTERN.
 
+    With each go its document and collection frequency, and how it is mostly written.
     PATTERN is over terms as the index has them: * stands for anything, ? for one character, [ab] for a choice.
     """
     from itertools import islice
 
     found = sublex.open(index_path(index))
     matches = list(islice(found.terms(pattern), number or None))
-    emit(form, ("term", "df", "cf", "written"), matches)
+    if matches or form != "table":
+        emit(form, TERM, matches)
     if not matches:
         stems = found.analyze(pattern.strip("*?"))
-        hint = f"; the analyzer makes {pattern!r} into {' '.join(stems)!r}" if stems and stems != [pattern] else ""
-        raise InputError(f"No term of {found.path} fits {pattern}{hint}.")
+        plainly = not set(pattern) & set("*?[")
+        hint = (
+            f"; the analyzer makes {pattern!r} into {' '.join(stems)!r}"
+            if plainly and stems not in ([], [pattern])
+            else ""
+        )
+        say(f"No term of {found.path} fits {pattern or repr(pattern)}{hint}.")
 
 
 @click.command()
@@ -121,7 +137,7 @@ def analyze(text: str, index_name: str | None, analyzer: str | None, form: str) 
     made = (
         sublex.open(index_path(index_name)).analyzer
         if index_name
-        else plugins.load().make("analyzer", analyzer or "english")
+        else plugins.load().make("analyzer", "english" if analyzer is None else analyzer)
     )
     raws = raw_tokens(text)
     terms = terms_of(made, raws)
@@ -130,6 +146,6 @@ def analyze(text: str, index_name: str | None, analyzer: str | None, form: str) 
         stages += made.stages(text)
     stages.append(("terms", [term for found in terms for term in split_terms(found)]))
     if form == "json":
-        click.echo(json.dumps({"analyzer": str(made), **dict(stages)}, ensure_ascii=False, indent=1))
+        show_json({"analyzer": str(made), **dict(stages)})
         return
     table([("analyzer", str(made)), *((name, " | ".join(tokens)) for name, tokens in stages)])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import math
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -33,11 +36,17 @@ def home() -> Path:
 
 
 def index_path(name: str) -> Path:
-    """The folder that a path or a bare name means."""
+    """The folder that a path or a bare name means; a name with a slash is a path, and an index of that name here goes first."""
     if not name.strip() or "\x00" in name:
         raise InputError("An index needs a name or a path.")
-    path = Path(name)
-    return path if path.is_absolute() or len(path.parts) != 1 or name in (".", "..") or path.exists() else home() / name
+    here = os.sep in name or name in (".", "..") or os.path.isfile(os.path.join(name, "index.json"))
+    path = Path(name) if here else home() / name
+    try:
+        os.stat(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(f"No file system takes a name as long as {name[:30]}…; choose a shorter one.") from None
+    return path
 
 
 def format_option(*choices: str) -> Callable[[Any], Any]:
@@ -74,7 +83,15 @@ def table(rows: Sequence[Sequence[Any]], head: Sequence[str] = ()) -> None:
             c.rjust(w) if n else c.ljust(w)
             for c, w, n in zip(line, widths, numeric or [False] * len(widths), strict=True)
         )
-        click.echo("  ".join(padded).rstrip())
+        click.echo(folded("  ".join(padded).rstrip(), sum(widths[:-1]) + 2 * (len(widths) - 1)))
+
+
+def folded(text: str, indent: int) -> str:
+    """A line as a terminal shows it best, its continuations indented; elsewhere as it is."""
+    width = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty() or indent > width - 20:
+        return text
+    return click.wrap_text(text, width, "", " " * indent)
 
 
 def draw(drawn: Table, form: str = "table") -> None:
@@ -95,13 +112,47 @@ def draw(drawn: Table, form: str = "table") -> None:
 def emit(form: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Records as a table, as JSON or as CSV."""
     if form == "json":
-        click.echo(json.dumps([dict(zip(head, row, strict=True)) for row in rows], ensure_ascii=False, indent=1))
+        show_json([dict(zip(head, row, strict=True)) for row in rows])
     elif form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(head)
         writer.writerows(rows)
     else:
         table(rows, head)
+
+
+def _stamp(path: Path) -> list[int]:
+    """What is another after every commit."""
+    manifest = path / "index.json"
+    return [manifest.stat().st_ino, manifest.stat().st_mtime_ns] if manifest.exists() else []
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[None]:
+    """Whoever interrupts what happens here hears that nothing has changed, and how to go on."""
+    from sublex.index.build import resumable
+
+    before = _stamp(path)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if _stamp(path) != before:
+            raise
+        more = ", and the same command with --resume goes on with the build" if resumable(path) else ""
+        raise KeyboardInterrupt(f"the index is as it was before{more}") from None
+
+
+def show_json(value: Any) -> None:
+    """A value as JSON, which knows no NaN and no infinity."""
+    click.echo(json.dumps(_finite(value), ensure_ascii=False, indent=1))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def say(text: str) -> None:
@@ -133,12 +184,20 @@ def progress(what: str, counted: str = "documents", total: int | None = None) ->
         TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total, rate="")
-        begin = time.monotonic()
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(what, total=total, rate="")
+    begin, before = time.monotonic(), -1
 
-        def advance(done: int, total: int | None = None) -> None:
-            rate = done / max(time.monotonic() - begin, 1e-9)
-            bar.update(task, total=total, completed=done, rate=f"{rate:,.0f}/s")
+    def advance(done: int, total: int | None = total) -> None:
+        nonlocal before
+        rate = done / max(time.monotonic() - begin, 1e-9)
+        finished = done == before and counted == "documents"
+        bar.update(task, total=total, completed=done, rate="merging and writing" if finished else f"{rate:,.0f}/s")
+        before = done
+        # What is said before the first documents are there stands above no bar.
+        bar.start()
 
+    try:
         yield advance
+    finally:
+        bar.stop()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import click
 
 import sublex
 from sublex.base import Explanation
-from sublex.cli.output import clean, emit, format_option, index_path, progress, say, say_if_compiling
+from sublex.cli.output import clean, emit, folded, format_option, index_path, progress, say, say_if_compiling, show_json
 from sublex.errors import SublexError
 
 if TYPE_CHECKING:
@@ -37,16 +36,18 @@ def search(index: str, query: str, ranker: str | None, k: int, profile: str | No
     hits = list(answer.hits)
     if form == "trec":
         from sublex.trec.names import tag_of
+        from sublex.trec.writing import run_lines
 
         tag = tag_of(str(opened.pipeline(ranker, profile)))
-        for hit in hits:
-            click.echo(f"1 Q0 {hit.docno} {hit.rank} {hit.score} {tag}")
+        for lines in run_lines([("1", answer.hits.docnos, answer.hits.scores)], tag):
+            click.echo(lines.tobytes(), nl=False)
         return
     if form != "table":
         head = ("rank", "score", "docno", "title", "passage")
-        emit(
-            form, head, [(hit.rank, float(hit.score), hit.docno, *_shown(opened, answer, hit.doc)[:2]) for hit in hits]
-        )
+        # A score in its shortest form as float32.
+        scores = [float(str(score)) for score in answer.hits.scores]
+        pairs = zip(hits, scores, strict=True)
+        emit(form, head, [(hit.rank, score, hit.docno, *_shown(opened, answer, hit.doc)[:2]) for hit, score in pairs])
         return
     for hit in hits:
         title, text, spans = _shown(opened, answer, hit.doc)
@@ -54,14 +55,11 @@ def search(index: str, query: str, ranker: str | None, k: int, profile: str | No
             f"{hit.rank:>3}  {hit.score:<9.6g} {click.style(clean(hit.docno), bold=True)}  {clean(title)}".rstrip()
         )
         if text:
-            click.echo(f"     {_marked(text, spans)}")
+            click.echo(folded(f"     {_marked(text, spans)}", 5))
     if not hits:
-        say(f"Nothing in {opened.path} holds {_asked(answer)}.")
-
-
-def _asked(answer: Answer) -> str:
-    words = [term.term for term in answer.query.terms]
-    return " or ".join(words) if words else "a word of the query: it has none that are indexed"
+        words = " or ".join(term.term for term in answer.query.terms)
+        found = f"holds {words}" if words else "is found: the analyzer leaves no word of the query"
+        say(f"Nothing in {opened.path} {found}.")
 
 
 def _shown(opened: Any, answer: Answer, doc: int) -> tuple[str, str, tuple[tuple[int, int], ...]]:
@@ -91,12 +89,12 @@ def _marked(text: str, spans: tuple[tuple[int, int], ...]) -> str:
 @profile_option
 @format_option("table", "json")
 def explain(index: str, query: str, docno: str, ranker: str | None, profile: str | None, form: str) -> None:
-    """Take apart what DOCNO scores for QUERY, whether it is found or not."""
+    """Take apart what DOCNO scores for QUERY, found or not."""
     say_if_compiling()
     opened = sublex.open(index_path(index))
     tree = opened.explain(query, docno, ranker, profile)
     if form == "json":
-        click.echo(json.dumps(_as_json(tree), ensure_ascii=False, indent=1))
+        show_json(_as_json(tree))
         return
     facts = dict(tree.evidence)
     rank, found = facts.pop("rank"), facts.pop("found")
@@ -107,14 +105,14 @@ def explain(index: str, query: str, docno: str, ranker: str | None, profile: str
 
 def _draw(node: Explanation, depth: int) -> None:
     """A line a node; what is shown and not added stands in brackets."""
-    value = "" if node.kind == "evidence" and not node.value else f"{node.value:.6g}"
+    value = "" if node.kind == "evidence" and not node.value else f"{node.value + 0:.6g}"
     value = f"({value})" if node.kind == "evidence" and value else value
     sign = {"product": "product of", "scaled": "factor times, plus offset"}.get(node.kind, "") if node.parts else ""
     facts = "; ".join(f"{name} {_fact(fact)}" for name, fact in node.evidence.items())
     line = (
         f"{value:>12}  {'  ' * depth}{node.label}" + (f" ({sign})" if sign else "") + (f"  [{facts}]" if facts else "")
     )
-    click.echo(clean(line.rstrip()))
+    click.echo(folded(clean(line.rstrip()), 16 + 2 * depth))
     for part in node.parts:
         _draw(part, depth + 1)
 
@@ -162,17 +160,22 @@ def run(
     say(str(asked))
     for note in asked.notes:
         say(note)
-    made: list[Pipeline] = []
+    made: dict[str, Pipeline] = {}
     failed = False
     for ranker in rankers or (None,):
         try:
-            made.append(opened.pipeline(ranker, profile))
+            pipeline = opened.pipeline(ranker, profile)
+            if str(pipeline) in made:
+                say(f"{ranker} is {pipeline} again, and is run once.")
+            made[str(pipeline)] = pipeline
         except SublexError as error:
             failed = True
             click.echo(f"sublex: {error}", err=True)
-    for pipeline in made:
+    for pipeline in made.values():
         with progress(str(pipeline), "topics", len(asked)) as advance:
             done = write(opened, asked, pipeline, k, Path(output), metadata, workers, advance)
+        if done.replaced:
+            say(f"The {done.path} that was there {done.replaced}; it is replaced.")
         click.echo(f"{done.path}  {done.times}")
     if failed:
         context.exit(2)

@@ -10,8 +10,8 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.evaluate import intervals, measures, sentences, significance
+from sublex.evaluate.doubts import doubts
 from sublex.evaluate.evaluation import Evaluation, data_frame, evaluate
-from sublex.evaluate.lint import ERROR, ap_bounds, check_together, index_docnos
 from sublex.evaluate.power import check_level
 from sublex.evaluate.significance import Pair
 from sublex.evaluate.systems import System
@@ -149,9 +149,12 @@ def compare(
     chosen = measures.parse(names)
     if all(map(measures.is_count, chosen)):
         raise InputError("Counts alone cannot be compared; name a measure such as AP too.")
-    notes = [*notes, *_findings(systems, judged, topics, index)]
+    notes = [*notes, *doubts(systems, judged, topics, index)]
     evaluations = [evaluate(judged, system.run, chosen, system.name) for system in systems]
-    return Comparison(systems, evaluations, judged, topics, index, plan, notes)
+    found = Comparison(systems, evaluations, judged, topics, index, plan, notes)
+    # A test that does not exist is refused now, not when its result is asked for.
+    found.pairs()
+    return found
 
 
 def _asked(qrels: Qrels, topics: Topics | None, notes: Sequence[str]) -> tuple[Qrels, Sequence[str]]:
@@ -170,28 +173,3 @@ def _asked(qrels: Qrels, topics: Topics | None, notes: Sequence[str]) -> tuple[Q
     if left:
         notes = [*notes, f"{left:,} of {len(qrels):,} judged topics are not among the topics and are left out."]
     return qrels.only(qids), notes
-
-
-def _findings(systems: Sequence[System], qrels: Qrels, topics: Topics | None, index: Index | None) -> list[str]:
-    """What lint finds and would change figures, said once for all systems that it is true of."""
-    docnos = None if index is None else index_docnos(index)
-    said: dict[str, list[str]] = {}
-    tied = []
-    for system in systems:
-        for found in check_together([system.run], qrels, topics, docnos):
-            if found.severity != ERROR or found.file == qrels.path:
-                continue
-            if found.rule == "tie":
-                worst, actual, best = ap_bounds(system.run, qrels).means()
-                tied.append(f"{system.name} {actual:.4f} ({worst:.4f} to {best:.4f})")
-            else:
-                said.setdefault(found.text, []).append(system.name)
-    about = [f"{_listed(names)}: {text}" for text, names in said.items()]
-    own = [found.text for found in check_together([], qrels, topics, docnos) if found.severity == ERROR]
-    if tied:
-        about.append(f"Scores tie, and AP depends on the order of ties, which is that of trec_eval: {', '.join(tied)}.")
-    return [*about, *own]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} others" if len(names) > 3 else "")

@@ -22,6 +22,7 @@ Judged = Mapping[str, Mapping[str, Any]]
 GROUP = 1000
 # Above it trec_eval's nDCG takes seconds a topic, and then minutes.
 LARGEST_GRADE = 10_000
+LARGEST_SCORE = float(np.finfo(np.float32).max)
 
 
 class Evaluation:
@@ -95,7 +96,7 @@ def cells(values: Iterable[float], counts: Iterable[bool], digits: int = 4) -> l
 def _by_topic(table: Judged) -> Any:
     """Topic to plain dictionary; docnos that many topics share are one Python string."""
     if not isinstance(table, Columns):
-        return lambda qid: dict(table[qid])
+        return lambda qid: _plain(qid, table[qid])
     names = table.docnos.tolist()
 
     def topic(qid: str) -> dict[str, Any]:
@@ -103,6 +104,16 @@ def _by_topic(table: Judged) -> Any:
         return dict(zip(map(names.__getitem__, docs.tolist()), values.tolist(), strict=True))
 
     return topic
+
+
+def _plain(qid: str, numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """A topic of a plain dictionary, if it is what trec_eval's code takes."""
+    if not isinstance(qid, str) or not all(isinstance(docno, str) for docno in numbers):
+        raise InputError(f"Topic {qid!r} or one of its documents is not named by a string; ids are text.")
+    numeric = all(isinstance(number, (int, float, np.number)) for number in numbers.values())
+    if not numeric or not all(-LARGEST_SCORE <= number <= LARGEST_SCORE for number in numbers.values()):
+        raise InputError(f"Topic {qid} has a grade or a score that is not a number of float32.")
+    return dict(numbers)
 
 
 def _measured(measures: Sequence[Measure], qrels: dict[str, dict], run: dict[str, dict]) -> np.ndarray:
@@ -115,14 +126,23 @@ def _measured(measures: Sequence[Measure], qrels: dict[str, dict], run: dict[str
     # trec_eval's code writes where it should not when a ranking is empty, or when all grades of a topic are negative.
     ranked = {qid: hits for qid, hits in run.items() if hits}
     for qid, judged in qrels.items():
+        if not all(isinstance(grade, (int, np.integer)) for grade in judged.values()):
+            raise InputError(f"Topic {qid} has a grade that is not a whole number.")
         highest = max(judged.values(), default=-1)
         if highest > LARGEST_GRADE:
             raise InputError(f"Topic {qid} has a grade of {highest:,}; measures take none above {LARGEST_GRADE:,}.")
         if highest < 0:
             # No document has the empty docno, so this changes no measure.
             judged[""] = 0
-    for metric in ir_measures.iter_calc(measures, qrels, ranked):
-        values[rows[metric.query_id], columns[metric.measure]] = metric.value
+    # One that has gains of its own would lend them to the others.
+    apart = [[measure] for measure in measures if "gains" in measure.params]
+    together = [measure for measure in measures if "gains" not in measure.params]
+    for group in [*apart, together] if together else apart:
+        try:
+            for metric in ir_measures.iter_calc(group, qrels, ranked):
+                values[rows[metric.query_id], columns[metric.measure]] = metric.value
+        except (ValueError, ArithmeticError, TypeError, KeyError) as error:
+            raise InputError(f"{', '.join(map(str, group))} cannot be computed for this run: {error}.") from None
     for measure, column in columns.items():
         if measure.NAME == "NumRel":
             # It is a matter of the judgements alone, also where a run found nothing.

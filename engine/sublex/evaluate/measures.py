@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import io
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ TREC_NAMES = (
     "map", "ndcg", "ndcg_cut_10", "P_10", "recall_1000", "recip_rank", "bpref", "Rprec", "num_ret", "num_rel",
     "num_rel_ret", "success_5", "iprec_at_recall_0.10", "infAP", "set_F", "set_P", "set_recall", "set_map", "official",
 )  # fmt: skip
+
+
+# A name of trec_eval's with its cutoffs.
+_TREC = re.compile(r"[A-Za-z0-9_]+?([._][0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*)?")
 
 
 def parse(names: Iterable[str]) -> list[Measure]:
@@ -47,12 +52,14 @@ def _named(name: str) -> list[Measure]:
             measure.validate_params()
             return [_positive(measure, name)]
     # Names that trec_eval has and ir-measures has not are printed there; `official` has some of them.
+    whole = _TREC.fullmatch(name) is not None
     with contextlib.suppress(ValueError, TypeError), contextlib.redirect_stdout(io.StringIO()):
-        return [_positive(measure, name) for measure in ir_measures.parse_trec_measure(name)]
+        if whole:
+            return [_positive(measure, name) for measure in ir_measures.parse_trec_measure(name)]
     spelt = {trec.lower(): trec for trec in TREC_NAMES}
     spelt |= {known.lower(): f"{measure}{at}{cutoff}" for known, measure in ir_measures.measures.registry.items()}
     near = difflib.get_close_matches(name.lower(), spelt, 1) or difflib.get_close_matches(base.lower(), spelt, 1)
-    hint = f"did you mean {spelt[near[0]]}? " if near else ""
+    hint = f"did you mean {spelt[near[0]]}? " if near and spelt[near[0]] != name else ""
     raise InputError(
         f"No measure {name}; {hint}there are AP, nDCG@10, P@10, R@1000, RR, Bpref, Rprec, Success@5, ERR@10 and others of "
         "ir-measures, and trec_eval's names such as map, ndcg_cut_10 and P_10."
@@ -85,7 +92,8 @@ def _why_not(measure: Measure) -> list[str] | None:
     import ir_measures
 
     try:
-        ir_measures.evaluator([measure], {"1": {"a": 1}})
-    except (ValueError, AssertionError) as error:
+        list(ir_measures.iter_calc([measure], {"1": {"a": 1, "b": 0}}, {"1": {"a": 1.0, "b": 0.5}}))
+    except Exception as error:
+        # ir-measures checks some parameters only when they are used.
         return [line.strip(" -") for line in str(error).split("\n")[1:]]
     return None

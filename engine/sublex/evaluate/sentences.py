@@ -88,10 +88,15 @@ def _apart(pair: Pair, measure: str, topics: str) -> str:
         return f"{subject} cannot tell {pair.a} and {pair.b} apart ({difference})."
     corrected = "corrected " if pair.correction != "none" and pair.family > 1 else ""
     alone = "tested alone, " if corrected and pair.correction != TUKEY else ""
+    # No measure that is averaged here is above 1.
+    found = (
+        f"a true difference of {number(pair.detectable)} or more would have been"
+        if pair.detectable < 1
+        else "no difference that there can be would have been"
+    )
     return (
         f"{subject} cannot tell {pair.a} and {pair.b} apart ({difference}, {corrected}p "
-        f"{probability(pair.corrected, pair.alpha)}); {alone}a true difference of {number(pair.detectable)} or more "
-        f"would have been found four times in five."
+        f"{probability(pair.corrected, pair.alpha)}); {alone}{found} found four times in five."
     )
 
 

@@ -198,4 +198,4 @@ def _run(
 
 
 def _found(scorer: Scorer, depth: int, queries: Sequence[Query]) -> list[Hits]:
-    return [hits.first(depth) for hits in scorer.run(Work(queries), depth).hits or ()]
+    return [scorer.found(Work(query), depth).first(depth) for query in queries]

@@ -9,7 +9,7 @@ sublex_api = 1
 def register_expanders(register: Register) -> None:
     """The built-in expanders."""
     from sublex.expand import axiomatic, divergence, prf, relevance, rocchio
-    from sublex.rank.model import params
+    from sublex.parameters import params
 
     for family in (relevance, divergence, rocchio, axiomatic, prf):
         for model in family.MODELS:

@@ -11,7 +11,7 @@ import xxhash
 
 from sublex.base import Context, Query
 from sublex.expand.documents import Documents, grown, unit
-from sublex.rank.model import Declared, parameter
+from sublex.parameters import Declared, parameter
 
 LETTERS = re.compile("[a-z]{2,}")
 # Weights that differ by less differ by rounding.

@@ -8,7 +8,7 @@ import numpy as np
 
 from sublex.base import Context, Query, Statistics
 from sublex.expand.documents import Documents, grown
-from sublex.rank.model import Declared, parameter
+from sublex.parameters import Declared, parameter
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sublex.base import Context, Query
 from sublex.expand.documents import Documents, grown
-from sublex.rank.model import Declared, parameter
+from sublex.parameters import Declared, parameter
 
 # As ORDINARY, with a letter somewhere.
 WORD = re.compile("(?=.*[a-z])[a-z0-9]{2,20}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from sublex.base import Context, Query
 from sublex.expand.documents import COMMON, ORDINARY, Documents, grown, unit
-from sublex.rank.model import Declared, parameter
+from sublex.parameters import Declared, parameter
 
 
 @dataclass(frozen=True)

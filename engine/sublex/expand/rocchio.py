@@ -9,7 +9,7 @@ import numpy as np
 
 from sublex.base import Context, Query
 from sublex.expand.documents import COMMON, Documents, grown, unit
-from sublex.rank.model import Declared, parameter
+from sublex.parameters import Declared, parameter
 
 SIZES = re.compile(".{2,20}", re.DOTALL)
 

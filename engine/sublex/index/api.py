@@ -21,7 +21,7 @@ from sublex.profiles import profile as find_profile
 from sublex.readers import choose
 from sublex.readers.fields import document
 
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
 LEAST_MEMORY = 16 << 20
 Documents = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Document | Mapping[str, Any]]
 
@@ -47,7 +47,8 @@ def create(
 
     writer.replaceable(Path(path), overwrite)
     registry = plugins.load()
-    spec = analyzer or find_profile(profile).analyzer
+    chosen = find_profile(profile).analyzer
+    spec = chosen if analyzer is None else analyzer
     made = registry.make("analyzer", spec)
     settings = _settings(made, _parts(store), workers, memory, "first")
     given = to_input(documents, registry, reader, strict)
@@ -142,12 +143,22 @@ def to_input(documents: Documents, registry: plugins.Registry, reader: str | Non
 def _documents(given: Iterable[Document | Mapping[str, Any]]) -> Iterator[Document]:
     report = Report()
     for number, item in enumerate(given, 1):
-        if isinstance(item, Document):
-            yield item
-            continue
         try:
-            if not isinstance(item, Mapping):
+            if isinstance(item, Document):
+                yield _checked(item)
+            elif isinstance(item, Mapping):
+                yield document(item, report)
+            else:
                 raise ValueError("it is neither a Document nor a mapping with an id and a text")
-            yield document(item, report)
         except ValueError as error:
             raise InputError(f"Document {number} cannot be indexed: {error}.") from None
+
+
+def _checked(given: Document) -> Document:
+    """The document, if it holds what it should."""
+    for name in ("docno", "text", "title"):
+        if not isinstance(getattr(given, name), str):
+            raise ValueError(f"its {name} is of type {type(getattr(given, name)).__name__}, not a string")
+    if not isinstance(given.fields, Mapping):
+        raise ValueError(f"its fields are of type {type(given.fields).__name__}, not a mapping")
+    return given

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -19,10 +20,11 @@ import numpy as np
 from sublex.analysis.interner import Interner
 from sublex.analysis.tokens import Tokens, tokenize
 from sublex.base import Analyzer
-from sublex.errors import InputError
+from sublex.errors import IndexCorrupt, InputError
 from sublex.index import texts
 from sublex.index.docnos import write_docnos
-from sublex.index.format import FolderWriter
+from sublex.index.format import FolderWriter, allow_many_files, replace_file, sync
+from sublex.index.manifest import BUILDING
 from sublex.index.merge import TextWriter, merge
 from sublex.index.outcome import Outcome
 from sublex.index.run import Part, Run
@@ -32,6 +34,7 @@ from sublex.readers.batch import Batch, Make
 
 JOURNAL = "journal.json"
 SEGMENT = "segment"
+_SPACE = re.compile(r"\s")
 Progress = Callable[[int], None]
 
 
@@ -80,6 +83,8 @@ class Building:
                 with FolderWriter(self.folder / f"spill-{len(self._spills):04}") as folder:
                     held = _Held(folder, self.settings)
                     done = self._fill(held, workers, prepared, progress)
+                    if done:
+                        progress(self._docs)
                     only = done and not self._spills
                     entry = held.write(workers, spill=not only)
                 if only:
@@ -97,7 +102,9 @@ class Building:
 
         def jobs() -> Iterator[Callable[[], _Counted]]:
             nonlocal done
-            while held.run.nbytes + held.nbytes + self._docnos.nbytes < self.settings.memory or not held.run.docs:
+            # The table of docnos stays from spill to spill; however large it grows, a quarter is left for what can be spilled.
+            room = max(self.settings.memory - self._docnos.nbytes, self.settings.memory // 4)
+            while held.run.nbytes + held.nbytes < room or not held.run.docs:
                 found = next(prepared, None)
                 if found is None:
                     done = True
@@ -131,8 +138,8 @@ class Building:
     def _keep(self, batch: Batch) -> np.ndarray:
         """Which documents of a batch are indexed, by the rule for docnos met before."""
         numbers, new = self._meet(batch.docnos, batch.docno_ends)
-        if len(batch) and batch.docnos.min() <= 32:
-            self.outcome.white_space += [d for d in map(batch.docno, range(len(batch))) if any(map(str.isspace, d))]
+        if len(batch.docnos) and (batch.docnos.min() <= 32 or batch.docnos.max() >= 128):
+            self.outcome.white_space += [d for d in map(batch.docno, range(len(batch))) if _SPACE.search(d)]
         repeated = np.flatnonzero(~new).tolist()
         self.outcome.duplicate += [batch.docno(k) for k in repeated]
         if self.settings.duplicates == "last":
@@ -152,6 +159,7 @@ class Building:
 
     def _merge(self, workers: Workers) -> dict[str, Any]:
         """One segment of all spills."""
+        allow_many_files()
         segments = [Segment(self.folder / spill["name"], spill) for spill in self._spills]
         with FolderWriter(self.folder / SEGMENT) as folder:
             return merge(segments, folder, workers.map) | {"data": folder.finish()}
@@ -160,24 +168,26 @@ class Building:
 
     def _save_journal(self, sources: Any) -> None:
         journal = {"sources": sources, "batches": self._batches, "docs": self._docs, "spills": self._spills}
-        text = json.dumps(journal | {"outcome": self.outcome.to_json()})
-        temporary = self.folder / f"{JOURNAL}.new"
-        temporary.write_text(text, encoding="utf-8")
-        temporary.rename(self.folder / JOURNAL)
+        sync(self.folder)
+        replace_file(self.folder / JOURNAL, json.dumps(journal | {"outcome": self.outcome.to_json()}).encode())
 
     def resume(self, sources: Any) -> int:
         """Take up the interrupted build that `folder` holds, if its sources are the same; how many documents it has."""
         path = self.folder / JOURNAL
-        journal = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-        if journal is None:
+        try:
+            journal = json.loads(path.read_bytes())
+            same = sources is not None and journal["sources"] == sources
+            self._batches, self._docs, self._spills = journal["batches"], journal["docs"], journal["spills"]
+            self.outcome = Outcome.from_json(journal["outcome"])
+        except FileNotFoundError:
             self._clear()
             return 0
-        if sources is None or journal["sources"] != sources:
+        except (ValueError, KeyError, TypeError):
+            raise IndexCorrupt(f"{path} is damaged: start again without --resume.") from None
+        if not same:
             raise InputError(
                 "The sources or settings changed since the build was interrupted: start again without --resume."
             )
-        self._batches, self._docs, self._spills = journal["batches"], journal["docs"], journal["spills"]
-        self.outcome = Outcome.from_json(journal["outcome"])
         for spill in self._spills:
             docnos, sizes = Segment(self.folder / spill["name"], spill).docnos.arrays()
             self._meet(docnos, np.cumsum(sizes))
@@ -189,6 +199,14 @@ class Building:
         for left in self.folder.iterdir():
             if left.is_dir() and left.name not in {spill["name"] for spill in self._spills}:
                 shutil.rmtree(left)
+
+
+def resumable(root: Path) -> bool:
+    """Whether an interrupted build of this index can go on where it stopped."""
+    try:
+        return json.loads((root / BUILDING / JOURNAL).read_bytes())["sources"] is not None
+    except (OSError, ValueError, KeyError):
+        return False
 
 
 class _Held:

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from sublex.errors import IndexCorrupt, SublexError
+from sublex.index import derived
 from sublex.index import manifest as files
+from sublex.index.arena import spans
 from sublex.index.format import Folder
 from sublex.index.segment import Segment
 
@@ -25,7 +27,7 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     for entry in manifest["segments"]:
         progress(f"segment {entry['name']}")
         problems += _segment(root / files.SEGMENTS / entry["name"], entry)
-    return problems
+    return [*problems, *derived.check(root)]
 
 
 def _segment(path: Path, entry: dict) -> list[str]:
@@ -56,8 +58,10 @@ def _damaged(folder: Folder) -> Iterator[str]:
 def _inconsistent(segment: Segment) -> Iterator[str]:
     """Components that do not fit each other, though each is as it was written."""
     counts, total = np.zeros(segment.docs, np.int64), np.zeros(segment.docs, np.int64)
+    mixed = 0
     for begin, end in segment.spans(SPAN):
         docs, tfs = segment.postings(begin, end)
+        mixed += _mixed(np.repeat(np.arange(begin, end), segment.df[begin:end]), docs, tfs)
         starts = np.cumsum(segment.df[begin:end], dtype=np.int64) - segment.df[begin:end]
         if not np.array_equal(np.add.reduceat(tfs, starts, dtype=np.int64), segment.cf[begin:end]):
             yield f"{segment.path}: collection frequencies do not fit the postings."
@@ -65,6 +69,8 @@ def _inconsistent(segment: Segment) -> Iterator[str]:
         total += np.bincount(docs, tfs, segment.docs).astype(np.int64)
     if not np.array_equal(counts, segment.uniques) or not np.array_equal(total, segment.lengths):
         yield f"{segment.path}: document lengths do not fit the postings."
+    elif "document_terms" in segment.folder and mixed % 2**64 != _of_documents(segment):
+        yield f"{segment.path}: document terms do not fit the postings."
     terms = segment.terms.list()
     if any(a >= b for a, b in zip(terms, terms[1:], strict=False)):
         yield f"{segment.path}: terms do not ascend."
@@ -78,3 +84,21 @@ def _inconsistent(segment: Segment) -> Iterator[str]:
         yield f"{segment.path}: stored documents are missing."
     for block in range(len(segment.texts.counts) if segment.texts else 0):
         segment.texts.raw(block)  # type: ignore[union-attr]
+
+
+def _of_documents(segment: Segment) -> int:
+    """What `_mixed` makes of all postings, from the documents' side."""
+    mixed = 0
+    for begin, end in spans(segment.uniques, SPAN):
+        counts, terms, tfs = segment.document_terms(begin, end)  # type: ignore[misc]
+        mixed += _mixed(terms, np.repeat(np.arange(begin, end), counts), tfs)
+    return mixed % 2**64
+
+
+def _mixed(terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray) -> int:
+    """A sum over postings that does not depend on their order, and hardly ever is the same for others."""
+    mixed = (terms.astype(np.uint64) << np.uint64(32)) + docs.astype(np.uint64)
+    mixed += tfs.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return int(mixed.sum(dtype=np.uint64))

@@ -129,17 +129,13 @@ class Corpus:
 
     def sequence(self, doc: int) -> list[Token]:
         """A document's words in order, stop words included."""
-        from sublex.analysis.tokens import raw_tokens, terms_of
-        from sublex.analysis.words import split_terms
+        from sublex.analysis.tokens import in_place
 
         text = self.raw(doc)
-        raws = raw_tokens(text)
-        tokens, at = [], 0
-        for raw, joined in zip(raws, terms_of(self._index.analyzer, raws), strict=True):
-            terms = split_terms(joined)
-            start = text.index(raw, at)
-            pause = bool(_PAUSE.search(text, at, start))
-            at = start + len(raw)
+        tokens, end = [], 0
+        for start, raw, terms in in_place(self._index.analyzer, text):
+            pause = bool(_PAUSE.search(text, end, start))
+            end = start + len(raw)
             surfaces = [raw] if len(terms) < 2 else terms
             tokens += [
                 Token(s, t, pause and k == 0) for k, (s, t) in enumerate(zip(surfaces, terms or [""], strict=True))

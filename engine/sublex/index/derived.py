@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +26,19 @@ def read(path: Path) -> Folder | None:
         return Folder(path, json.loads((path / ENTRY).read_bytes()), private=True)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexCorrupt, IndexProblem):
         return None
+
+
+def check(root: Path) -> Iterator[str]:
+    """What is wrong with an index's derived data, one sentence a folder."""
+    for folder in sorted(entry.parent for entry in (root / DERIVED).rglob(ENTRY)):
+        try:
+            found = read(folder)
+            for _, component in found or ():
+                component.all()
+        except IndexCorrupt:
+            found = None
+        if found is None:
+            yield f"{folder} is damaged; delete that folder, which Sublex does without and makes again."
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

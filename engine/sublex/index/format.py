@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import resource
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import xxhash
@@ -23,6 +25,7 @@ HEADER = 128
 CHECKSUMS = "checksums"
 # What a component may be made of.
 DTYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
+Content = bytes | bytearray | mmap.mmap
 
 
 def smallest(values: np.ndarray) -> np.ndarray:
@@ -132,6 +135,23 @@ def _summary(components: Mapping[str, int], sums: np.ndarray) -> str:
     return xxhash.xxh3_128_hexdigest(named + sums.astype("<u8").tobytes())
 
 
+def replace_file(path: Path, data: bytes) -> None:
+    """Put a file in its place, whole, in one rename."""
+    temporary = path.with_name(f"{path.name}.new")
+    with open(temporary, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.rename(path)
+
+
+def allow_many_files() -> None:
+    """Let this process hold as many files open as it may: every map is one, and a merge may map thousands."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def sync(folder: Path) -> None:
     """Make a folder's entries last."""
     descriptor = os.open(folder, os.O_RDONLY)
@@ -142,9 +162,9 @@ def sync(folder: Path) -> None:
 
 
 class Component:
-    """One mapped array; bytes are verified when first touched.
+    """One array, mapped, or read where it is small; bytes are verified when first touched.
 
-    A `private` map may be written to without a trace on disk; kernels need no second form for it beside that for arrays in memory.
+    A `private` one may be written to without a trace on disk; kernels need no second form for it beside that for arrays in memory.
     """
 
     def __init__(self, path: Path, size: int, private: bool = False):
@@ -156,13 +176,12 @@ class Component:
                     raise IndexCorrupt(
                         f"{path} has {found:,} bytes where the manifest says {size:,}; rebuild the index."
                     )
-                access = mmap.ACCESS_COPY if private else mmap.ACCESS_READ
-                self._map = mmap.mmap(file.fileno(), 0, access=access)
+                self._data = _content(file, size, private)
         except FileNotFoundError:
             raise IndexCorrupt(f"{path} is missing; rebuild the index.") from None
         except OSError as error:
             raise IndexProblem(f"Cannot read {path}: {error.strerror}.") from None
-        self.values = _array(self._map, path)
+        self.values = _array(self._data, path)
         self._sums = np.empty(0, np.uint64)
         self._seen = bytearray()
 
@@ -184,28 +203,31 @@ class Component:
         last = min(last, len(self._seen) - 1)
         at = self._seen.find(0, first, last + 1)
         while at >= 0:
-            if xxhash.xxh3_64_intdigest(memoryview(self._map)[at * CHUNK : (at + 1) * CHUNK]) != self._sums[at]:
+            if xxhash.xxh3_64_intdigest(memoryview(self._data)[at * CHUNK : (at + 1) * CHUNK]) != self._sums[at]:
                 raise IndexCorrupt(f"{self.path} is damaged in its bytes from {at * CHUNK:,} on; rebuild the index.")
             self._seen[at] = 1
             at = self._seen.find(0, at, last + 1)
         return self.values[begin:end]
 
-    def close(self) -> None:
-        """Let the map go; for files about to be deleted."""
-        self.values = np.empty(0, self.values.dtype)
+
+def _content(file: IO[bytes], size: int, private: bool) -> Content:
+    """A file's bytes. A map holds a file descriptor, of which there are few, so small files are read instead."""
+    if size > CHUNK:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY if private else mmap.ACCESS_READ)
+    return bytearray(file.read()) if private else file.read()
 
 
-def _array(mapped: mmap.mmap, path: Path) -> np.ndarray:
-    head = mapped[:HEADER]
+def _array(data: Content, path: Path) -> np.ndarray:
+    head = data[:HEADER]
     for descr in DTYPES:
         dtype = np.dtype(descr)
-        if len(mapped) >= HEADER and head == header(dtype, (len(mapped) - HEADER) // dtype.itemsize):
-            return np.frombuffer(mapped, dtype, offset=HEADER)
+        if len(data) >= HEADER and head == header(dtype, (len(data) - HEADER) // dtype.itemsize):
+            return np.frombuffer(data, dtype, offset=HEADER)
     raise IndexCorrupt(f"{path} has a damaged header; rebuild the index.")
 
 
 class Folder:
-    """The mapped components of one folder, as the manifest's entry describes it."""
+    """The components of one folder, as the manifest's entry describes it."""
 
     def __init__(self, path: Path, entry: Mapping[str, Any], private: bool = False):
         self.path = path

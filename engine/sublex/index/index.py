@@ -21,6 +21,7 @@ from sublex import plugins
 from sublex.base import Analyzer, Document, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index import manifest as files
+from sublex.index.derived import DERIVED
 from sublex.index.docnos import byte_order
 from sublex.index.segment import Segment
 
@@ -129,6 +130,13 @@ class Index:
                 if found:
                     yield found
 
+    @property
+    def vocabulary_size(self) -> int:
+        """How many terms live documents hold."""
+        if len(self.segments) == 1:
+            return int(np.count_nonzero(self.segments[0].live_df))
+        return sum(1 for _ in self.terms())
+
     def top_terms(self, number: int = 10) -> list[Term]:
         """The terms in the most documents."""
         if len(self.segments) == 1:
@@ -227,12 +235,13 @@ class Index:
         return Corpus(self)
 
     def nbytes(self) -> dict[str, int]:
-        """Bytes on disk of each kind of component."""
+        """Bytes on disk of each kind of component, and of derived data."""
         sizes: dict[str, int] = {"manifest": (self.path / files.MANIFEST).stat().st_size}
         for segment in self.segments:
             for name, size in segment.nbytes().items():
                 sizes[name] = sizes.get(name, 0) + size
-        return sizes
+        extra = sum(file.stat().st_size for file in (self.path / DERIVED).rglob("*") if file.is_file())
+        return sizes | ({"derived": extra} if extra else {})
 
     # The next generation.
 

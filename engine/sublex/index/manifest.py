@@ -10,12 +10,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import xxhash
 
 from sublex.errors import IndexCorrupt, IndexProblem
-from sublex.index.format import FORMAT, sync
+from sublex.index.format import FORMAT, replace_file, sync
 
 MANIFEST = "index.json"
 LOCK = "lock"
@@ -53,6 +53,8 @@ def _absent(root: Path) -> str:
     if not root.exists():
         return f"No index at {root}; make one by: sublex index {root.name} FILE…"
     if (root / BUILDING).exists():
+        if held(root):
+            return f"{root} holds no finished index yet: it is being built; try again when that is done."
         return f"{root} holds no finished index: its build was interrupted; run it again, with --resume to go on."
     return f"{root} is not an index: it has no {MANIFEST}."
 
@@ -61,13 +63,8 @@ def commit(root: Path, manifest: Manifest) -> None:
     """Make this the index, in one rename."""
     manifest["statistics"] = _statistics(manifest["segments"])
     manifest["fingerprint"] = _fingerprint(manifest)
-    text = json.dumps(manifest | {"checksum": _checksum(manifest)}, indent=1, ensure_ascii=False, sort_keys=True)
-    temporary = root / f"{MANIFEST}.new"
-    with open(temporary, "wb") as file:
-        file.write(text.encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.rename(root / MANIFEST)
+    text = json.dumps(manifest | {"checksum": _checksum(manifest)}, indent=1, sort_keys=True)
+    replace_file(root / MANIFEST, text.encode() + b"\n")
     # From here on this is the index: nothing may fail that would say otherwise.
     with suppress(OSError):
         sync(root)
@@ -140,14 +137,7 @@ def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
             raise IndexProblem(f"{root} is a file, not a folder for an index.")
         if root.is_dir() and any(root.iterdir()) and not any((root / name).exists() for name in (LOCK, MANIFEST)):
             raise IndexProblem(f"{root} holds other files and is not an index; choose another place.")
-        root.mkdir(parents=True, exist_ok=True)
-        with open(root / LOCK, "a+", encoding="utf-8") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                file.seek(0)
-                holder = file.read().strip() or "another process"
-                raise IndexProblem(f"{root} is being written by {holder}; wait until it has finished.") from None
+        with _lock(root) as file:
             file.truncate(0)
             file.write(f"sublex {what}, process {os.getpid()}")
             file.flush()
@@ -159,6 +149,37 @@ def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
                     root.rmdir()
     except OSError as error:
         raise _plainly(error, root) from None
+
+
+def held(root: Path) -> bool:
+    """Whether someone is writing the index at this moment."""
+    try:
+        with open(root / LOCK, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def _lock(root: Path) -> IO[str]:
+    """The lock file, locked; one that its last holder has removed meanwhile locks nothing, so another is made."""
+    while True:
+        root.mkdir(parents=True, exist_ok=True)
+        file = open(root / LOCK, "a+", encoding="utf-8")  # noqa: SIM115
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(root / LOCK)):
+                return file
+        except BlockingIOError:
+            with file:
+                file.seek(0)
+                holder = file.read().strip() or "another process"
+            raise IndexProblem(f"{root} is being written by {holder}; wait until it has finished.") from None
+        except FileNotFoundError:
+            pass
+        file.close()
 
 
 def _plainly(error: OSError, root: Path) -> IndexProblem:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from sublex.index import kernels
+from sublex.index.arena import spans
 from sublex.index.docnos import write_docnos
 from sublex.index.format import FolderWriter, smallest
 from sublex.index.run import PostingsWriter
-from sublex.index.segment import Segment, spans
+from sublex.index.segment import Segment
 from sublex.index.texts import compress
 
 TERMS = 1 << 16
@@ -128,7 +129,7 @@ class _Merged:
         cursors = np.cumsum(df) - df
         starts = cursors.copy()
         for segment, (begin, end), place, doc_map in zip(self.segments, spans, places, self.maps, strict=True):
-            if begin < end:
+            if begin < end and len(df):
                 found, counts = segment.postings(begin, end), segment.df[begin:end].astype(np.int64)
                 kernels.merge(*found, place, counts, doc_map, cursors, docs, tfs)
         cf = np.add.reduceat(tfs, starts, dtype=np.int64) if len(df) else np.empty(0, np.int64)

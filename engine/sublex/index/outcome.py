@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sublex.base import Problem, Report
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def visible(text: str) -> str:
+    """Text on one line: tabs, line ends and their like as they are written in Python."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 @dataclass
@@ -57,7 +65,7 @@ class Outcome:
 
     def write(self, path: Path) -> None:
         """List every document that a row speaks of, one a line."""
-        lines = [f"{what}\t{which}\n" for what, _, listed in self.rows() for which in listed]
+        lines = [f"{what}\t{visible(which)}\n" for what, _, listed in self.rows() for which in listed]
         path.write_text("".join(lines), encoding="utf-8", errors="replace")
 
     def to_json(self) -> dict[str, Any]:

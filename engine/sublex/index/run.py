@@ -15,8 +15,8 @@ from sublex.analysis.tokens import Tokens, terms_of
 from sublex.analysis.words import split_terms
 from sublex.base import Analyzer
 from sublex.index import kernels
+from sublex.index.arena import spans
 from sublex.index.format import FolderWriter, smallest
-from sublex.index.segment import spans
 from sublex.index.workers import Workers
 
 SPAN = 1 << 20

@@ -79,7 +79,8 @@ class TextReader:
         self._data, self.counts = data, counts
         self.ends = np.cumsum(sizes, dtype=np.int64)
         self.doc_ends = np.cumsum(counts, dtype=np.int64)
-        self._raw = lru_cache(maxsize=16)(self._read)
+        # A block's documents as arenas; the last blocks are remembered.
+        self.raw = lru_cache(maxsize=16)(self._read)
 
     def frame(self, block: int) -> np.ndarray:
         """A block as it is stored."""
@@ -97,10 +98,6 @@ class TextReader:
         except (zstandard.ZstdError, ValueError) as error:
             raise IndexCorrupt(f"{self._data.path} is damaged in block {block} ({error}); rebuild the index.") from None
         return Raw(sizes, raw[12 * n : cut], raw[cut:])
-
-    def raw(self, block: int) -> Raw:
-        """A block's documents as arenas."""
-        return self._raw(block)
 
     def document(self, doc: int, docno: str) -> Document:
         """One stored document."""

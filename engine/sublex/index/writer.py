@@ -38,7 +38,7 @@ class Input(NamedTuple):
     sources: Sequence[Chosen] = ()
     documents: Iterable[Document] = ()
     strict: bool = False
-    notes: Report = Report()
+    notes: Report | None = None
 
     def makers(self) -> Iterator[Make]:
         """The documents as batches to be made."""
@@ -100,7 +100,7 @@ def create(
         sources = None if identity is None else [identity, analyzer, new["store"]]
         with _aside(root):
             building = Building(root / BUILDING, settings)
-            building.outcome.take(given.notes)
+            building.outcome.take(given.notes or Report())
             if resume:
                 building.resume(json.loads(json.dumps(sources)))
             entry = building.run(given.makers(), progress, sources)
@@ -125,10 +125,9 @@ def replaceable(root: Path, overwrite: bool) -> Manifest | None:
 
 
 def _nothing(outcome: Outcome) -> str:
-    first = (
-        f"; the first of {len(outcome.problems)} malformed records is {outcome.problems[0]}" if outcome.problems else ""
-    )
-    return f"There is no document to index{first}."
+    many = len(outcome.problems)
+    which = f"first of {many:,} malformed records" if many > 1 else "malformed record"
+    return f"There is no document to index{f'; the {which} is {outcome.problems[0]}' if many else ''}."
 
 
 def add(root: Path, given: Input, settings: Callable[[Manifest], Settings], progress: Progress) -> Outcome:
@@ -140,7 +139,7 @@ def add(root: Path, given: Input, settings: Callable[[Manifest], Settings], prog
         with _aside(root):
             chosen = settings(old)
             building = Building(root / BUILDING, chosen, (live_docnos(segment) for segment in segments))
-            building.outcome.take(given.notes)
+            building.outcome.take(given.notes or Report())
             entry = building.run(given.makers(), progress)
             building.outcome.indexed = entry["docs"] - len(building.superseded)
             if not building.outcome.read:
@@ -249,7 +248,7 @@ def _kill(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None
     for docno in dict.fromkeys(docnos):
         places = [(k, doc) for k, segment in enumerate(segments) if (doc := segment.find_docno(docno)) is not None]
         if not places:
-            raise InputError(f"No document {docno} in the index, so nothing was deleted.")
+            raise InputError(f"No document {docno or repr(docno)} in the index, so nothing was deleted.")
         doomed[places[0][0]].append(places[0][1])
     for k, (segment, docs) in enumerate(zip(segments, doomed, strict=True)):
         if docs:

@@ -32,8 +32,9 @@ class Composer:
         with self._lock:
             self._named.add(name)
             if name not in self._searchers:
-                made = self.registry.resolve("ranker", ranker).make()
-                self._searchers[name] = Searcher(self.index, made, name, self.lexicon)
+                found = self.registry.resolve("ranker", ranker)
+                code = self.registry.version(found.registration)
+                self._searchers[name] = Searcher(self.index, found.make(), name, self.lexicon, code)
             return self._searchers[name]
 
     def sweep(self) -> None:

@@ -7,6 +7,7 @@ from functools import singledispatch
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Query, TermStats
+from sublex.errors import contract
 from sublex.index.segment import Segment
 from sublex.normalise import rank
 from sublex.pipeline.stages import NO_OPINION, Blend, Chain, Cut, Expand, Normalise, Rank, Stage, Work, with_opinion
@@ -15,18 +16,18 @@ from sublex.rank.hits import Hits
 
 @singledispatch
 def explain(stage: Stage, work: Work, doc: int) -> Explanation:
-    """What a stage says of a document, for the one query of the work; the value is -inf where it says nothing."""
+    """What a stage says of a document, for the work's query; the value is -inf where it says nothing."""
     raise NotImplementedError(type(stage).__name__)
 
 
 @explain.register
 def _(stage: Rank, work: Work, doc: int) -> Explanation:
-    query, searcher = work.queries[0], stage.searcher
+    query, searcher = work.query, stage.searcher
     weights = query.weights()
     known = searcher.terms(weights)
     unknown = [term for term in weights if term not in {name for name, *_ in known}]
     parts = tuple(_word(stage, query, *term, doc) for term in known)
-    score = stage.scores(work, [np.array([doc], np.int32)])[0][0]
+    score = stage.scores(work, np.array([doc], np.int32))[0]
     evidence = {"in no document": unknown} if unknown else {}
     return Explanation(float(score), f"{searcher.name}, added up over the words", "sum", parts, evidence)
 
@@ -48,9 +49,9 @@ def _word(stage: Rank, query: Query, term: str, number: int, weight: float, doc:
         return Explanation(0.0, f"{label}: not in this document", "evidence", evidence=missing)
     impacts = searcher.impacts[k]
     norm = None if impacts.norm is None else impacts.norm[local]
-    inner = searcher.ranker.explain(
-        tf, DocStats(impacts.length[local], impacts.unique[local], norm), stats, index.statistics
-    )
+    document = DocStats(impacts.length[local], impacts.unique[local], norm)
+    with contract("ranker", searcher.ranker):
+        inner = searcher.ranker.explain(tf, document, stats, index.statistics)
     if weight == 1 and not origin:
         return inner._replace(label=f"{label}: {inner.label}")
     factor = Explanation(weight, "weight in the query", evidence=origin)
@@ -68,7 +69,7 @@ def _frequency(segment: Segment, ordinal: int, local: int) -> int:
 
 @explain.register
 def _(stage: Cut, work: Work, doc: int) -> Explanation:
-    return explain(stage.inner, work, doc)
+    return explain(stage.inner, stage.deep(work), doc)
 
 
 @explain.register
@@ -78,7 +79,7 @@ def _(stage: Chain, work: Work, doc: int) -> Explanation:
         work = before.run(work)
         steps.append(_step(before, work, doc))
     last = explain(stage.last, work, doc)
-    if work.hits is not None and not _place(work.hits[0], doc):
+    if work.hits is not None and not _place(work.hits, doc):
         last = last._replace(value=float(NO_OPINION))
     return last._replace(parts=(*steps, *last.parts))
 
@@ -86,30 +87,30 @@ def _(stage: Chain, work: Work, doc: int) -> Explanation:
 def _step(stage: Stage, work: Work, doc: int) -> Explanation:
     """What happened before the last stage: evidence, never added."""
     if isinstance(stage, Expand):
-        added = {t.term: round(t.weight, 6) for t in work.queries[0].terms if t.origin != "query"}
-        label = f"{stage.expander} made the query {len(work.queries[0].terms)} words"
+        added = {t.term: round(t.weight, 6) for t in work.query.terms if t.origin != "query"}
+        label = f"{stage.expander} made the query {len(work.query.terms)} words"
         return Explanation(float(len(added)), label, "evidence", evidence={"added": added})
-    place = _place((work.hits or ())[0], doc)
+    place = _place(work.hits, doc) if work.hits is not None else 0
     said = f"found at rank {place}" if place else "not found"
     return Explanation(float(place), f"{said} by the stage before", "evidence")
 
 
 @explain.register
 def _(stage: Normalise, work: Work, doc: int) -> Explanation:
-    hits = stage.inner.found(work)[0]
+    hits = stage.inner.found(work)
     return _scaled(stage, work, doc, hits.docs, hits.scores)
 
 
 @explain.register
 def _(stage: Blend, work: Work, doc: int) -> Explanation:
-    hits = stage.parts[0][1].inner.found(work)[0]
+    hits = stage.parts[0][1].inner.found(work)
     label = f"blend over {len(hits):,} candidates"
     if not _place(hits, doc):
         shown = tuple(explain(part.inner, work, doc)._replace(kind="evidence") for _, part in stage.parts)
         return Explanation(float(NO_OPINION), f"{label}, which this document is not among", "sum", shown)
     parts = []
     for number, (weight, part) in enumerate(stage.parts):
-        raw = part.inner.scores(work, [hits.docs])[0] if number else hits.scores
+        raw = part.inner.scores(work, hits.docs) if number else hits.scores
         scaled = _scaled(part, work, doc, hits.docs, raw)
         factor = Explanation(weight, "weight")
         parts.append(Explanation(weight * scaled.value, f"{weight:g} times", "product", (factor, scaled)))

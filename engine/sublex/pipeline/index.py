@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sublex import plugins, profiles
 from sublex.base import Explanation, Query, QueryTerm
-from sublex.errors import InputError
+from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.expression import Call, Expression
 from sublex.index.index import Index as Stored
 from sublex.parser import parse
@@ -31,6 +33,11 @@ if TYPE_CHECKING:
     from sublex.index.outcome import Outcome
 
 Expr = str | Expression
+Say = Callable[[str], None]
+
+
+def silently(text: str) -> None:
+    """Say nothing."""
 
 
 class Index(Stored):
@@ -42,8 +49,9 @@ class Index(Stored):
 
     def pipeline(self, expression: Expr | None = None, profile: str | None = None) -> Pipeline:
         """What an expression does on this index; defaults are those of the profile, else of the index's own."""
-        chosen = profiles.profile(profile or self.profile)
-        tree = parse(expression or chosen.ranker) if not isinstance(expression, Expression) else expression
+        chosen = profiles.profile(self.profile if profile is None else profile)
+        given = chosen.ranker if expression is None else expression
+        tree = given if isinstance(given, Expression) else parse(given)
         canonical = self._composer.registry.canonical(tree, chosen.defaults)
         return Pipeline(canonical, self._composer.compose(canonical, chosen.defaults))
 
@@ -101,11 +109,11 @@ class Index(Stored):
         """A document's score for a text, taken apart; a document that is not found too."""
         doc = self.doc(docno)
         if doc is None:
-            raise InputError(f"No document {docno} in {self.path}.")
+            raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
         made = self.pipeline(pipeline, profile)
-        work = Work([self.query(text)])
+        work = Work(self.query(text))
         tree = explain(made.scorer, work, doc)
-        hits = made.answer(work.queries[0], max(1, len(self))).hits
+        hits = made.answer(work.query, max(1, len(self))).hits
         place = np.flatnonzero(hits.docs == doc)
         rank = int(place[0]) + 1 if len(place) else None
         return tree._replace(evidence={"rank": rank, "found": len(hits), **tree.evidence})
@@ -115,23 +123,45 @@ class Index(Stored):
     def store_impacts(self, rankers: Sequence[Expr], profile: str | None = None) -> None:
         """Keep the impacts of these rankers on disk, and those of no others; they are made again whenever the index changes."""
         stored.declare(self.path, [self.searcher(ranker, profile).name for ranker in rankers])
-        self.refresh_impacts()
+        problems: list[str] = []
+        self._refresh_impacts(problems.append)
+        if problems:
+            raise IndexProblem(problems[0])
 
-    def refresh_impacts(self) -> None:
-        """Make the impacts again that are to be kept, where the index has changed."""
+    def kept_impacts(self) -> dict[str, int]:
+        """Bytes of the impacts kept for each ranker, and of the decoded documents that they share."""
+        folders: dict[str, list[Path]] = {}
         for name in stored.declared(self.path):
-            self.searcher(name, "sublex").store()
-        stored.sweep(self)
+            with suppress(SublexError):
+                folders[name] = [self.searcher(name, "sublex").folder]
+        if folders:
+            folders["documents"] = [stored.documents_folder(self, segment) for segment in self.segments]
+        return {
+            name: sum(file.stat().st_size for place in own for file in place.rglob("*.npy"))
+            for name, own in folders.items()
+        }
 
-    def add(self, documents: Any, duplicates: str = "error", **options: Any) -> Outcome:
-        outcome = super().add(documents, duplicates, **options)
-        self.refresh_impacts()
+    def _refresh_impacts(self, say: Say) -> None:
+        """Make the impacts again that are to be kept. The index is committed: what cannot be done is only said."""
+        kept = set()
+        for name in stored.declared(self.path):
+            try:
+                searcher = self.searcher(name, "sublex")
+                searcher.store()
+                kept.add(searcher.folder)
+            except SublexError as error:
+                say(f"The impacts of {name} cannot be kept. {error}")
+        stored.sweep(self, kept)
+
+    def add(self, documents: Any, duplicates: str = "error", say: Say = silently, **options: Any) -> Outcome:
+        outcome = super().add(documents, duplicates, say=say, **options)
+        self._refresh_impacts(say)
         return outcome
 
-    def delete(self, docnos: Sequence[str] | Iterable[str]) -> None:
+    def delete(self, docnos: Sequence[str] | Iterable[str], say: Say = silently) -> None:
         super().delete(docnos)
-        self.refresh_impacts()
+        self._refresh_impacts(say)
 
-    def merge(self, workers: int | None = None) -> None:
+    def merge(self, workers: int | None = None, say: Say = silently) -> None:
         super().merge(workers)
-        self.refresh_impacts()
+        self._refresh_impacts(say)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from sublex.analysis.tokens import raw_tokens, terms_of
-from sublex.analysis.words import split_terms
+from sublex.analysis.tokens import in_place
 from sublex.base import Analyzer
 
 
@@ -29,24 +28,48 @@ def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 
     text = " ".join(text.split())
     matches = _matches(text, analyzer, frozenset(terms))
     begin = _start(text, _densest(matches, width), width)
-    end = (
-        len(text) if begin + width >= len(text) else max(text.rfind(" ", begin, begin + width + 1), begin + width // 2)
-    )
+    end = begin + width
+    if end < len(text):
+        space = text.rfind(" ", begin + width // 2, end + 1)
+        end = space if space >= 0 else end
     before, after = "… " if begin else "", " …" if end < len(text) else ""
     shift = len(before) - begin
-    spans = tuple((m.begin + shift, m.end + shift) for m in matches if m.begin >= begin and m.end <= end)
+    spans = tuple(_apart((m.begin + shift, m.end + shift) for m in matches if m.begin >= begin and m.end <= end))
     return Passage(before + text[begin:end] + after, spans)
 
 
 def _matches(text: str, analyzer: Analyzer, terms: frozenset[str]) -> list[_Match]:
     """Where words stand that are among the terms."""
-    raws = raw_tokens(text)
-    found, at = [], 0
-    for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True):
-        at = text.index(raw, at)
-        found += [_Match(at, at + len(raw), term) for term in split_terms(joined)[:1] if term in terms]
-        at += len(raw)
+    found = []
+    for at, raw, own in in_place(analyzer, text):
+        if not terms.isdisjoint(own):
+            found += sorted(
+                _Match(at + begin, at + end, term) for begin, end, term in _within(raw, own) if term in terms
+            )
     return found
+
+
+def _within(raw: str, terms: list[str]) -> Iterator[_Match]:
+    """Where a raw token's terms stand in it; the only one, and one that is spelt otherwise, stand for the whole token."""
+    lower, at = raw.lower(), 0
+    for term in terms:
+        begin = lower.find(term, at) if len(terms) > 1 and len(lower) == len(raw) else -1
+        yield _Match(begin, begin + len(term), term) if begin >= 0 else _Match(0, len(raw), term)
+        at = max(at, begin + 1)
+
+
+def _apart(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Spans in order of their begins; those that overlap become one."""
+    held: tuple[int, int] | None = None
+    for begin, end in spans:
+        if held and begin < held[1]:
+            held = held[0], max(end, held[1])
+            continue
+        if held:
+            yield held
+        held = begin, end
+    if held:
+        yield held
 
 
 def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
@@ -55,7 +78,7 @@ def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
     inside: Counter[str] = Counter()
     for last, match in enumerate(matches):
         inside[match.term] += 1
-        while match.end - matches[first].begin > width:
+        while first < last and match.end - matches[first].begin > width:
             inside[matches[first].term] -= 1
             first += 1
         quality = (len(+inside), last - first + 1)

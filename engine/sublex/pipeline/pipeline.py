@@ -36,13 +36,15 @@ class Pipeline:
     def answer(self, query: Query, k: int) -> Answer:
         """The best k documents."""
         begin = time.perf_counter()
-        done = self.scorer.run(Work([query]), k)
-        hits = (done.hits or ())[0].first(k)
-        return Answer(done.queries[0], hits, time.perf_counter() - begin)
+        done = self.scorer.run(Work(query), k)
+        assert done.hits is not None
+        return Answer(done.query, done.hits.first(k), time.perf_counter() - begin)
 
     def answers(self, queries: Sequence[Query], k: int, workers: int = 1) -> Iterator[Answer]:
         """The same for many queries, in their order."""
-        groups = [queries[begin : begin + GROUP] for begin in range(0, len(queries), GROUP)]
+        # The first query makes what the others share: no two threads shall do so at once.
+        yield from [self.answer(query, k) for query in queries[:1]]
+        groups = [queries[begin : begin + GROUP] for begin in range(1, len(queries), GROUP)]
         with Workers(min(workers, len(groups))) as pool:
             for group in pool.map(lambda group: [self.answer(query, k) for query in group], groups):
                 yield from group

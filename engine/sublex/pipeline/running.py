@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata as packages
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,8 @@ from sublex.base import VERSION
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
-from sublex.trec.names import file_name_of
+from sublex.trec.names import file_name_of, tag_of
+from sublex.trec.reading import metadata_of
 from sublex.trec.topics import Topics
 from sublex.trec.writing import check_docnos, write_run
 
@@ -41,11 +42,12 @@ class Times(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A run that was written."""
+    """A run that was written; `replaced` says of the one that was there before how it was made otherwise."""
 
     path: Path
     lines: int
     times: Times
+    replaced: str = ""
 
 
 def write(
@@ -59,7 +61,7 @@ def write(
     progress: Callable[[int], None] = lambda topics: None,
 ) -> Done:
     """Run all topics and write the run to the folder, under a name made of the expression."""
-    check_docnos(index.all_docnos)
+    check_docnos(index.all_docnos.take(index.corpus.docs))
     seconds: list[float] = []
 
     def each(answer: Answer) -> None:
@@ -74,9 +76,36 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"Cannot write runs to {folder}: {error.strerror}; choose another place.") from None
-    lines = write_run(path, run.rows(), run.tag, describe(index, topics, pipeline, k), where)
+    about = describe(index, topics, pipeline, k)
+    replaced = _replaced(path, about)
+    lines = write_run(path, run.rows(), run.tag, about, where)
     times = times_of(seconds, found - begin, time.perf_counter() - found)
-    return Done(path, lines, times)
+    return Done(path, lines, times, replaced)
+
+
+def _replaced(path: Path, about: Mapping[str, Any]) -> str:
+    """How the run that stands there was made otherwise, by its metadata; empty where it was not."""
+    if not path.is_file():
+        return ""
+    try:
+        before = metadata_of(path)
+    except InputError:
+        before = {}
+    if not before:
+        return "did not say what it was made of"
+    made = {
+        "another index": ("data", "index", "fingerprint"),
+        "other topics": ("data", "topics"),
+        "another -k": ("method", "hits"),
+    }
+    other = [what for what, keys in made.items() if _at(before, keys) != _at(about, keys)]
+    return f"was made with {', '.join(other)}" if other else ""
+
+
+def _at(about: Any, keys: Sequence[str]) -> Any:
+    for key in keys:
+        about = about.get(key) if isinstance(about, Mapping) else None
+    return about
 
 
 def times_of(seconds: Sequence[float], finding: float, writing: float) -> Times:
@@ -89,7 +118,7 @@ def times_of(seconds: Sequence[float], finding: float, writing: float) -> Times:
 def describe(index: Index, topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
     """What made a run, in the sections of ir_metadata."""
     return {
-        "tag": str(pipeline),
+        "tag": tag_of(str(pipeline)),
         "method": {
             "automatic": True,
             "expression": str(pipeline),

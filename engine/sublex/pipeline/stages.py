@@ -1,6 +1,6 @@
-"""The stages of a pipeline at work: each takes queries with what was found for them so far, and gives the same again.
+"""The stages of a pipeline at work: each takes a query with what was found for it so far, and gives the same again.
 
-A scorer retrieves when nothing was found yet, and rescores what was; an expander changes the queries and forgets what was found.
+A scorer retrieves when nothing was found yet, and rescores what was; an expander changes the query and forgets what was found.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.base import Expander, Query
+from sublex.errors import InputError, PluginError, contract
 from sublex.normalise import Normaliser, minmax
 from sublex.rank.feedback import Feedback
 from sublex.rank.hits import Hits
@@ -19,36 +20,38 @@ from sublex.rank.search import Searcher
 # How many candidates a retrieval keeps for what comes after it, unless % says otherwise.
 DEPTH = 1000
 NO_OPINION = np.float32(-np.inf)
+LARGEST = float(np.finfo(np.float32).max)
 
 
 class Work(NamedTuple):
-    """Queries, and what was found for each; None where nothing was looked for yet."""
+    """A query, what was found for it (None where nothing was looked for yet), and how many candidates are kept on the way."""
 
-    queries: Sequence[Query]
-    hits: Sequence[Hits] | None = None
+    query: Query
+    hits: Hits | None = None
+    depth: int = DEPTH
 
 
 class Stage:
     """A node of the pipeline."""
 
-    def run(self, work: Work, depth: int = DEPTH) -> Work:
-        """The work, one stage further; a retrieval keeps `depth` hits."""
+    def run(self, work: Work, k: int | None = None) -> Work:
+        """The work, one stage further; a retrieval keeps `k` hits, or else as many as the work says."""
         raise NotImplementedError
 
 
 class Scorer(Stage):
     """A stage that finds or scores documents."""
 
-    def found(self, work: Work, depth: int = DEPTH) -> Sequence[Hits]:
-        """The hits for each query."""
+    def found(self, work: Work, k: int | None = None) -> Hits:
+        """The hits for the query."""
         raise NotImplementedError
 
-    def scores(self, work: Work, docs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """What it says of each query's documents; -inf where it has no opinion."""
-        return [_look_up(hits, wanted) for hits, wanted in zip(self.found(work), docs, strict=True)]
+    def scores(self, work: Work, docs: np.ndarray) -> np.ndarray:
+        """What it says of documents; -inf where it has no opinion."""
+        return _look_up(self.found(work), docs)
 
-    def run(self, work: Work, depth: int = DEPTH) -> Work:
-        return Work(work.queries, self.found(work, depth))
+    def run(self, work: Work, k: int | None = None) -> Work:
+        return work._replace(hits=self.found(work, k))
 
 
 class Rank(Scorer):
@@ -57,15 +60,16 @@ class Rank(Scorer):
     def __init__(self, searcher: Searcher):
         self.searcher = searcher
 
-    def found(self, work: Work, depth: int = DEPTH) -> Sequence[Hits]:
+    def found(self, work: Work, k: int | None = None) -> Hits:
         if work.hits is None:
-            return list(self.searcher.batch([query.weights() for query in work.queries], depth))
-        docs = [hits.docs for hits in work.hits]
-        pairs = zip(docs, self.scores(work, docs), strict=True)
-        return [Hits.ranked(self.searcher.index, own[s > NO_OPINION], s[s > NO_OPINION]) for own, s in pairs]
+            return self.searcher.search(work.query.weights(), work.depth if k is None else k)
+        docs = work.hits.docs
+        scores = self.scores(work, docs)
+        known = scores > NO_OPINION
+        return Hits.ranked(self.searcher.index, docs[known], scores[known])
 
-    def scores(self, work: Work, docs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        return self.searcher.scores([query.weights() for query in work.queries], docs)
+    def scores(self, work: Work, docs: np.ndarray) -> np.ndarray:
+        return self.searcher.scores([work.query.weights()], [docs])[0]
 
 
 class Expand(Stage):
@@ -74,24 +78,32 @@ class Expand(Stage):
     def __init__(self, expander: Expander, first: Rank):
         self.expander, self.first = expander, first
 
-    def run(self, work: Work, depth: int = DEPTH) -> Work:
+    def run(self, work: Work, k: int | None = None) -> Work:
         searcher, hits = self.first.searcher, work.hits
         if hits is None and self.expander.docs:
             hits = self.first.found(work, self.expander.docs)
         if hits is None:
-            hits = [Hits.none(searcher.index)] * len(work.queries)
-        pairs = zip(work.queries, hits, strict=True)
-        return Work([self.expander.expand(query, Feedback(own, searcher.lexicon)) for query, own in pairs])
+            hits = Hits.none(searcher.index)
+        with contract("expander", self.expander):
+            query = self.expander.expand(work.query, Feedback(hits, searcher.lexicon))
+            sound = np.isfinite([term.weight for term in query.terms]).all()
+        if not sound:
+            raise PluginError(f"The expander {self.expander} gave a weight that is not a finite number.")
+        return work._replace(query=query, hits=None)
 
 
 class Cut(Scorer):
-    """The first hits of a scorer."""
+    """The first hits of a scorer; where they are more than usual, so are the candidates within it."""
 
     def __init__(self, inner: Scorer, depth: int):
         self.inner, self.depth = inner, depth
 
-    def found(self, work: Work, depth: int = DEPTH) -> Sequence[Hits]:
-        return [hits.first(self.depth) for hits in self.inner.found(work, self.depth)]
+    def found(self, work: Work, k: int | None = None) -> Hits:
+        return self.inner.found(self.deep(work), self.depth).first(self.depth)
+
+    def deep(self, work: Work) -> Work:
+        """The work as the inner scorer gets it."""
+        return work._replace(depth=max(work.depth, self.depth))
 
 
 class Chain(Scorer):
@@ -100,19 +112,18 @@ class Chain(Scorer):
     def __init__(self, before: Sequence[Stage], last: Scorer):
         self.before, self.last = before, last
 
-    def run(self, work: Work, depth: int = DEPTH) -> Work:
-        return self.last.run(self._prepared(work), depth)
+    def run(self, work: Work, k: int | None = None) -> Work:
+        return self.last.run(self._prepared(work), k)
 
-    def found(self, work: Work, depth: int = DEPTH) -> Sequence[Hits]:
-        return self.last.found(self._prepared(work), depth)
+    def found(self, work: Work, k: int | None = None) -> Hits:
+        return self.last.found(self._prepared(work), k)
 
-    def scores(self, work: Work, docs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    def scores(self, work: Work, docs: np.ndarray) -> np.ndarray:
         work = self._prepared(work)
         found = self.last.scores(work, docs)
         if work.hits is None:
             return found
-        among = (_look_up(hits, wanted) > NO_OPINION for hits, wanted in zip(work.hits, docs, strict=True))
-        return [np.where(mask, scores, NO_OPINION) for mask, scores in zip(among, found, strict=True)]
+        return np.where(_look_up(work.hits, docs) > NO_OPINION, found, NO_OPINION)
 
     def _prepared(self, work: Work) -> Work:
         for stage in self.before:
@@ -126,11 +137,12 @@ class Normalise(Scorer):
     def __init__(self, normaliser: Normaliser, inner: Scorer):
         self.normaliser, self.inner = normaliser, inner
 
-    def found(self, work: Work, depth: int = DEPTH) -> Sequence[Hits]:
-        return [Hits.ranked(hits.index, hits.docs, self.normaliser(hits.scores)) for hits in self.inner.found(work)]
+    def found(self, work: Work, k: int | None = None) -> Hits:
+        hits = self.inner.found(work)
+        return Hits.ranked(hits.index, hits.docs, self.normaliser(hits.scores))
 
-    def scores(self, work: Work, docs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        return [self.normaliser(with_opinion(scores)) for scores in self.inner.scores(work, docs)]
+    def scores(self, work: Work, docs: np.ndarray) -> np.ndarray:
+        return self.normaliser(with_opinion(self.inner.scores(work, docs)))
 
 
 class Blend(Scorer):
@@ -139,21 +151,20 @@ class Blend(Scorer):
     def __init__(self, parts: Sequence[tuple[float, Scorer]]):
         self.parts = [(w, part if isinstance(part, Normalise) else Normalise(minmax, part)) for w, part in parts]
 
-    def found(self, work: Work, depth: int = DEPTH) -> Sequence[Hits]:
+    def found(self, work: Work, k: int | None = None) -> Hits:
         candidates = self.parts[0][1].found(work)
-        docs = [hits.docs for hits in candidates]
-        total = self._sum([hits.scores for hits in candidates], work, docs)
-        return [Hits.ranked(hits.index, hits.docs, scores) for hits, scores in zip(candidates, total, strict=True)]
+        return Hits.ranked(candidates.index, candidates.docs, self._sum(candidates.scores, work, candidates.docs))
 
-    def scores(self, work: Work, docs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    def scores(self, work: Work, docs: np.ndarray) -> np.ndarray:
         return self._sum(self.parts[0][1].scores(work, docs), work, docs)
 
-    def _sum(self, first: Sequence[np.ndarray], work: Work, docs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        total = [self.parts[0][0] * scores.astype(np.float64) for scores in first]
-        for weight, part in self.parts[1:]:
-            more = part.scores(work, docs)
-            total = [so_far + weight * scores for so_far, scores in zip(total, more, strict=True)]
-        return total
+    def _sum(self, first: np.ndarray, work: Work, docs: np.ndarray) -> np.ndarray:
+        scores = [first.astype(np.float64), *(part.scores(work, docs) for _, part in self.parts[1:])]
+        with np.errstate(all="ignore"):
+            total = sum(weight * own for (weight, _), own in zip(self.parts, scores, strict=True))
+        if not (np.abs(total) <= LARGEST).all():
+            raise InputError("The scores of a blend are too large for float32; use smaller weights.")
+        return np.asarray(total)
 
 
 def _look_up(hits: Hits, docs: np.ndarray) -> np.ndarray:

@@ -8,8 +8,8 @@ sublex_api = 1
 @hookimpl
 def register_rankers(register: Register) -> None:
     """The built-in rankers."""
+    from sublex.parameters import params
     from sublex.rank import bm25, coordinate, dfi, dfr, hypergeometric, information, language, tfidf
-    from sublex.rank.model import params
 
     for family in (tfidf, bm25, dfr, hypergeometric, dfi, information, language, coordinate):
         for model in family.MODELS:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.rank.model import Formula, Model, frequency, parameter, product, rarity
+from sublex.parameters import parameter
+from sublex.rank.model import Formula, Model, frequency, product, rarity
 
 
 class Variant(NamedTuple):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.rank.model import Model, leaf, parameter, total
+from sublex.parameters import parameter
+from sublex.rank.model import Model, leaf, total
 
 MEASURES = {
     "standardized": (lambda tf, e: (tf - e) / np.sqrt(e), "(tf - e) / sqrt(e)"),

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.rank.model import LOG2_E, Formula, Model, frequency, leaf, parameter, product, shown, total
+from sublex.parameters import parameter
+from sublex.rank.model import LOG2_E, Formula, Model, frequency, leaf, product, shown, total
 
 # Each part of a basic model: its value, its name, its formula.
 Parts = list[tuple[Any, str, str]]

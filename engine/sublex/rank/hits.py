@@ -53,7 +53,7 @@ class Hits:
     @classmethod
     def ranked(cls, index: Index, docs: np.ndarray, scores: np.ndarray) -> Hits:
         """Documents in the order of their scores, rounded to float32, and of their docnos where these are equal."""
-        rounded = scores.astype(np.float32)
+        rounded = scores.astype(np.float32) + np.float32(0)  # There is no -0 here.
         order = np.lexsort((index.docno_ranks[docs], rounded))[::-1]
         return cls(index, docs[order], rounded[order])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -9,10 +10,11 @@ from threading import Lock
 import numpy as np
 
 from sublex.base import DocStats, Ranker, Statistics, TermStats
-from sublex.errors import PluginError
+from sublex.errors import PluginError, contract
 from sublex.index import derived
+from sublex.index.arena import spans, starts_of
 from sublex.index.format import Folder
-from sublex.index.segment import Segment, spans, starts_of
+from sublex.index.segment import Segment
 from sublex.rank import kernels
 from sublex.rank.lengths import lucene
 
@@ -63,6 +65,15 @@ class Impacts:
                     self._fill(missing[begin:end])
             self._ready[missing] = True
 
+    def best(self, k: int) -> np.ndarray:
+        """For each term an impact that its k best postings reach; -inf where none is known."""
+        level = bisect_left(kernels.LEVELS, k)
+        return self.kth[level] if level < len(kernels.LEVELS) else self._unknown
+
+    @cached_property
+    def _unknown(self) -> np.ndarray:
+        return np.full(len(self.least), -np.inf, np.float32)
+
     def write(self, documents: Path, impacts: Path) -> None:
         """Store everything."""
         self.need(np.arange(len(self._ready)))
@@ -85,17 +96,10 @@ class Impacts:
         # The statistics of terms that only deleted documents hold are 0, which no ranker need bear.
         df, cf = (np.repeat(np.maximum(values[terms], 1), counts) for values in self.term)
         doc = DocStats(self.length[docs], self.unique[docs], norm)
-        try:
-            with np.errstate(all="ignore"):
-                found = np.asarray(self.ranker.score(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection))
-                impacts = found.astype(np.float32)
-        except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            raise PluginError(f"The ranker {self.ranker} failed ({what}); nothing was ranked by it.") from error
-        if found.shape != docs.shape or not np.isfinite(impacts).all():
-            what = f"shape {found.shape}" if found.shape != docs.shape else "a score that is not a finite number"
-            raise PluginError(f"The ranker {self.ranker} gave {what}; nothing was ranked by it.")
-        return impacts
+        with contract("ranker", self.ranker), np.errstate(all="ignore"):
+            found = np.asarray(self.ranker.score(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection))
+            impacts = found.astype(np.float32)
+        return sound(impacts, docs.shape, self.ranker, "score")
 
     # What the ranker sees of documents.
 
@@ -124,6 +128,15 @@ class Impacts:
             counts = self.segment.df[begin:end]
             df, cf = (np.repeat(np.maximum(values[begin:end], 1), counts) for values in self.term)
             doc = DocStats(self.length[docs], self.unique[docs])
-            summands = part(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection)
-            norm += np.bincount(docs, summands, len(norm))
+            with contract("ranker", self.ranker), np.errstate(all="ignore"):
+                found = np.asarray(part(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection), np.float64)
+            norm += np.bincount(docs, sound(found, docs.shape, self.ranker, "part of a norm"), len(norm))
         return norm
+
+
+def sound(found: np.ndarray, shape: tuple[int, ...], ranker: Ranker, what: str) -> np.ndarray:
+    """What a ranker gave, which must be a finite number for each thing asked about."""
+    if found.shape != shape or not np.isfinite(found).all():
+        wrong = f"shape {found.shape}" if found.shape != shape else f"a {what} that is not a finite number"
+        raise PluginError(f"The ranker {ranker} gave {wrong}; nothing was done by it.")
+    return found

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.rank.model import LOG2_E, Model, frequency, of_parts, parameter, rarity
+from sublex.parameters import parameter
+from sublex.rank.model import LOG2_E, Model, frequency, of_parts, rarity
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.rank.model import Model, commonness, frequency, leaf, of_parts, parameter, total
+from sublex.parameters import parameter
+from sublex.rank.model import Model, commonness, frequency, leaf, of_parts, total
 
 COLLECTION = {
     "lucene": (lambda term, collection: (term.cf + 1) / (collection.tokens + 1), "p = (cf + 1) / (tokens + 1)"),

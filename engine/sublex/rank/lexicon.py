@@ -40,6 +40,8 @@ class Lexicon:
     def names(self, numbers: np.ndarray) -> list[str]:
         """The terms of numbers."""
         named = self._named
+        if len(named) > REMEMBERED:
+            named = self._named = {}
         for number in numbers.tolist():
             if number not in named:
                 named[number] = self._name(number)

@@ -1,56 +1,21 @@
-"""What the built-in rankers share: parameters declared once, as the fields of a frozen dataclass, and explanations in words."""
+"""What the built-in rankers share: the choice of lengths, and explanations in words."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sublex.base import DocStats, Explanation, Param, Ranker, Statistics, TermStats
-from sublex.errors import InputError
-from sublex.expression import Call
-from sublex.parameters import matched, printed
+from sublex.base import DocStats, Explanation, Ranker, Statistics, TermStats
+from sublex.parameters import Declared, parameter
 from sublex.rank import lengths
 
 LOG2_E = 1 / math.log(2)
 # A formula over plain numbers or arrays of them.
 Formula = Callable[..., Any]
-
-
-def parameter(default: Any, help: str, range: tuple[Any, ...] | None = None, **options: Any) -> Any:
-    """A field of a model that users set."""
-    return field(default=default, metadata={"help": help, "range": range}, **options)
-
-
-def params(model: type[Declared]) -> tuple[Param, ...]:
-    """A model's parameters as its registration declares them."""
-    found = sorted((f for f in fields(model) if f.metadata), key=lambda f: bool(f.kw_only))
-    # A number that is not given by default has None there.
-    types = (float if f.default is None else type(f.default) for f in found)
-    return tuple(Param(f.name, of, f.default, **f.metadata) for f, of in zip(found, types, strict=True))
-
-
-@dataclass(frozen=True)
-class Declared:
-    """What has its parameters as fields; printed and compared by them."""
-
-    def __post_init__(self) -> None:
-        name, declared = type(self).__name__, params(type(self))
-        given = {param.name: getattr(self, param.name) for param in declared}
-        for key, value in matched(Call(name, (), given), declared, lambda inner: inner, {}).items():
-            object.__setattr__(self, key, value)
-
-    def __str__(self) -> str:
-        return printed(type(self).__name__, params(type(self)), vars(self))
-
-    def refuse(self, *names: str, beside: str) -> None:
-        """Refuse parameters that would mean nothing here, where they are not left alone."""
-        for param in params(type(self)):
-            if param.name in names and getattr(self, param.name) != param.default:
-                raise InputError(f"{type(self).__name__}: {param.name} means nothing {beside}; leave it out.")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from sublex.base import Ranker, TermStats
-from sublex.errors import IndexProblem, InputError
+from sublex.errors import IndexProblem, InputError, contract
 from sublex.index import derived
 from sublex.index.index import Index
 from sublex.index.segment import Segment
 from sublex.index.workers import Workers
 from sublex.rank import kernels, stored
 from sublex.rank.hits import Hits
-from sublex.rank.impacts import Impacts
+from sublex.rank.impacts import Impacts, sound
 from sublex.rank.lexicon import Lexicon
 
 # Queries go to the kernel in groups; their results hold at most so many keys.
@@ -28,10 +27,13 @@ Weighted = Mapping[str, float] | Iterable[str]
 
 
 class Searcher:
-    """Ranks the documents of one generation of an index by one ranker; `name` is what its stored impacts are kept under."""
+    """Ranks the documents of one generation of an index by one ranker.
 
-    def __init__(self, index: Index, ranker: Ranker, name: str = "", lexicon: Lexicon | None = None):
-        self.index, self.ranker, self.name = index, ranker, name
+    Its stored impacts are kept under `name` and `code`, which says what version of whose code the ranker is.
+    """
+
+    def __init__(self, index: Index, ranker: Ranker, name: str = "", lexicon: Lexicon | None = None, code: str = ""):
+        self.index, self.ranker, self.name, self.code = index, ranker, name, code
         self.lexicon = lexicon or Lexicon(index)
         self._generation = index.generation
         self._scratch = threading.local()
@@ -47,8 +49,12 @@ class Searcher:
         return made
 
     def _folders(self, segment: Segment) -> tuple[Path, Path]:
-        impacts = stored.impacts_folder(self.index, self.name) / segment.name
-        return stored.documents_folder(self.index, segment), impacts
+        return stored.documents_folder(self.index, segment), self.folder / segment.name
+
+    @property
+    def folder(self) -> Path:
+        """Where its impacts are kept, if they are."""
+        return stored.impacts_folder(self.index, self.name, self.code)
 
     def store(self) -> None:
         """Keep the impacts on disk, for this generation of the index."""
@@ -59,7 +65,8 @@ class Searcher:
     def _weighs(self) -> bool:
         """Whether the ranker weights a query's terms otherwise than they are asked for; if not, it hands back what it was given."""
         asked, some = np.array([1.0, 2.0]), np.ones(2)
-        return self.ranker.weight(asked, TermStats(some, some), self.index.statistics) is not asked
+        with contract("ranker", self.ranker), np.errstate(all="ignore"):
+            return self.ranker.weight(asked, TermStats(some, some), self.index.statistics) is not asked
 
     def search(self, query: Weighted, k: int = 10) -> Hits:
         """The best k documents for one query."""
@@ -110,18 +117,13 @@ class Searcher:
         impacts = self.impacts[segment]
         impacts.need(terms)
         found = np.empty((len(ends), k), np.uint64)
-        level = bisect_left(kernels.LEVELS, k)
-        kth = impacts.kth[level] if level < len(kernels.LEVELS) else self._unknown_kth(segment)
         base, end = self.index.bases[segment : segment + 2]
         sums, noted, candidates, keys = self._buffers(k)
         kernels.retrieve(
-            impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, kth, self.index.docno_ranks[base:end],
+            impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, impacts.best(k), self.index.docno_ranks[base:end],
             ends, terms, weights, thresholds, sums, noted, candidates, keys, found,
         )  # fmt: skip
         return found
-
-    def _unknown_kth(self, segment: int) -> np.ndarray:
-        return np.full(len(self.index.segments[segment].terms), -np.inf, np.float32)
 
     def _buffers(self, k: int) -> tuple[np.ndarray, ...]:
         """The thread's own scratch for the kernel, which leaves it as it was."""
@@ -188,13 +190,21 @@ class Searcher:
         if not self._weighs:
             return asked
         stats = TermStats(*(values[[n for _, n, _ in known]] for values in self.lexicon.stats))
-        return np.asarray(self.ranker.weight(np.array(asked, np.float64), stats, self.index.statistics)).tolist()
+        with contract("ranker", self.ranker), np.errstate(all="ignore"):
+            found = np.asarray(
+                self.ranker.weight(np.array(asked, np.float64), stats, self.index.statistics), np.float64
+            )
+        return sound(found, (len(asked),), self.ranker, "weight").tolist()
 
 
 def _counts(query: Weighted) -> Mapping[str, float]:
     """Each term once, with how often it is asked for."""
     if isinstance(query, Mapping):
         return query
+    if isinstance(query, str):
+        raise InputError(
+            "A searcher takes terms or a mapping from terms to weights, not a text; index.analyze makes terms."
+        )
     counts: dict[str, float] = {}
     for term in query:
         counts[term] = counts.get(term, 0.0) + 1.0

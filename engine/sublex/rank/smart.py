@@ -109,7 +109,7 @@ class Scheme(NamedTuple):
         return often * self._rarity(self.document, term, collection)
 
     def _normal(self, letters: str, text: DocStats, collection: Statistics) -> Any:
-        pivot = collection.postings / collection.docs
+        pivot = collection.postings / max(collection.docs, 1)
         return NORMALISATION[letters[2]].of(text.norm, text.unique, pivot, self.slope)
 
     def _rarity(self, letters: str, term: TermStats, collection: Statistics) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,9 +22,9 @@ from sublex.index.segment import Segment
 DECLARED = "declared.json"
 
 
-def impacts_folder(index: Index, ranker: str) -> Path:
-    """Where a ranker's impacts belong: they depend on the documents, the ranker with its parameters, and the code."""
-    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, index.fingerprint, ranker]).encode())
+def impacts_folder(index: Index, ranker: str, code: str) -> Path:
+    """Where a ranker's impacts belong: they depend on the documents, the ranker with its parameters, and the versions of the code."""
+    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, code, index.fingerprint, ranker]).encode())
     return index.path / DERIVED / f"impacts-{key}"
 
 
@@ -55,10 +55,9 @@ def declare(root: Path, rankers: Sequence[str]) -> None:
         raise IndexProblem(f"Cannot store impacts in {folder}: {error.strerror or error}.") from None
 
 
-def sweep(index: Index) -> None:
-    """Remove what was derived for rankers not declared, or from other documents."""
-    wanted = {impacts_folder(index, ranker) for ranker in declared(index.path)}
-    wanted |= {documents_folder(index, segment) for segment in index.segments}
+def sweep(index: Index, kept: Set[Path]) -> None:
+    """Remove what was derived for rankers whose impacts are not among the kept, or from other documents."""
+    wanted = kept | {documents_folder(index, segment) for segment in index.segments}
     with suppress(OSError):
         for folder in (index.path / DERIVED).iterdir():
             if folder.is_dir() and folder not in wanted:

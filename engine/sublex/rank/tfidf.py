@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.rank.model import Model, frequency, parameter, product, rarity
+from sublex.parameters import parameter
+from sublex.rank.model import Model, frequency, product, rarity
 from sublex.rank.smart import Scheme
 
 

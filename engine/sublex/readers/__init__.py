@@ -9,7 +9,9 @@ from typing import NamedTuple
 from sublex.base import Reader, Report
 from sublex.errors import InputError
 from sublex.hookspecs import Register, hookimpl
+from sublex.parser import parse_call
 from sublex.plugins import Registry
+from sublex.readers.fields import PARAMS
 from sublex.readers.source import FileSource, files_below
 
 sublex_api = 1
@@ -33,14 +35,14 @@ BUILT_IN = {
 def register_readers(register: Register) -> None:
     """The built-in readers, imported when they are asked for."""
     for name, place in BUILT_IN.items():
-        register(name, _lazily(*place.split(":")))
+        register(name, _lazily(*place.split(":")), PARAMS if name in ("csv", "jsonl", "tsv") else ())
 
 
 def _lazily(module: str, name: str) -> Callable[[], Reader]:
-    def make() -> Reader:
+    def make(**names: str | None) -> Reader:
         from importlib import import_module
 
-        return getattr(import_module(f"sublex.readers.{module}"), name)()
+        return getattr(import_module(f"sublex.readers.{module}"), name)(**names)
 
     return make
 
@@ -57,19 +59,19 @@ def choose(
     paths: Sequence[str | os.PathLike[str]], registry: Registry, name: str | None, report: Report
 ) -> list[Chosen]:
     """The sources behind these paths, each with its reader: the named one, or the one that knows the format."""
-    if name:
-        registry.find("reader", name)
+    if name is not None:
+        name = str(registry.resolve("reader", parse_call(name)))
     chosen: list[Chosen] = []
     for path in [os.fspath(path) for path in paths]:
         if path != "-" and ":" not in path and not os.path.exists(path):
-            raise InputError(f"No file or folder {path}.")
+            raise InputError(f"No file or folder {path or repr(path)}.")
         found = detect(FileSource(path), registry, name)
         if found:
             chosen.append(found)
         elif os.path.isdir(path):
             chosen += _inside(path, registry, name, report)
         elif not os.path.exists(path) and path != "-":
-            raise InputError(f"No file or folder {path}.")
+            raise InputError(f"No file or folder {path or repr(path)}.")
         elif os.path.isfile(path) and os.path.getsize(path) == 0:
             raise InputError(f"{path} is empty.")
         else:
@@ -79,7 +81,7 @@ def choose(
 
 def _inside(folder: str, registry: Registry, name: str | None, report: Report) -> list[Chosen]:
     found = []
-    for path in files_below(folder):
+    for path in files_below(folder, report):
         chosen = detect(FileSource(path), registry, name)
         if chosen:
             found.append(chosen)
@@ -103,7 +105,7 @@ def _names(registry: Registry) -> str:
 def detect(source: FileSource, registry: Registry, name: str | None) -> Chosen | None:
     """The source with the reader of this name, or with the one that knows its format, if there is one."""
     if name:
-        reader = registry.build("reader", name, {})
+        reader = registry.make("reader", name)
         whole = not os.path.isdir(source.path) or getattr(reader, "folders", False)
         return Chosen(source, name, reader) if whole else None
     head = source.head()

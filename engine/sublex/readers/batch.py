@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.base import Document, Report
+from sublex.errors import InputError
 
 BATCH_BYTES = 4 << 20
 # The tokenizer reads ahead, so contents carry so many bytes more.
@@ -61,8 +62,18 @@ def pack(documents: list[Document], report: Report) -> Batch:
     docnos = arena([encode(d.docno) for d in documents])
     text = arena([*(encode(d.contents) for d in documents), bytes(SPARE)])
     titles = np.fromiter((len(encode(d.title)) for d in documents), np.int32, len(documents))
-    extra = arena([encode(json.dumps(dict(d.fields), ensure_ascii=False)) if d.fields else b"" for d in documents])
+    extra = arena([encode(_fields(d)) for d in documents])
     return Batch(*docnos, text[0], text[1][:-1], titles, *extra, report)
+
+
+def _fields(document: Document) -> str:
+    """The other fields as they are stored."""
+    try:
+        return json.dumps(dict(document.fields), ensure_ascii=False) if document.fields else ""
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"Document {document.docno} has a field that JSON cannot hold ({error}); make it text."
+        ) from None
 
 
 def batches(documents: Iterable[Document], report: Report) -> Iterator[Make]:

@@ -6,9 +6,9 @@ The first id alias that a record has is its docno, the first text alias its text
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from sublex.base import NO_FIELDS, Document, Report
+from sublex.base import NO_FIELDS, Document, Param, Report
 
 ID_ALIASES = ("id", "docid", "docno", "_id", "doc_id")
 TEXT_ALIASES = ("contents", "text", "body", "passage", "abstract")
@@ -17,14 +17,39 @@ TITLE = "title"
 KINDS = {bool: "true or false", int: "a number", float: "a fraction", list: "a list", dict: "an object"}
 
 
-def document(record: Mapping[str, Any], report: Report, ids: tuple[str, ...] = ID_ALIASES) -> Document:
+class Names(NamedTuple):
+    """The names that the id and the text go by, the likeliest first."""
+
+    ids: tuple[str, ...] = ID_ALIASES
+    texts: tuple[str, ...] = TEXT_ALIASES
+
+    @classmethod
+    def of(cls, id: str | None, text: str | None) -> Names:
+        """The names given, the aliases in the place of None."""
+        return cls(ID_ALIASES if id is None else (id,), TEXT_ALIASES if text is None else (text,))
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Every name, the title's too."""
+        return (*self.ids, *self.texts, TITLE)
+
+
+ALIASES = Names()
+# What readers of named fields may be told, as in `jsonl(id=label)`.
+PARAMS = (
+    Param("id", str, None, help="the id's field, in place of the aliases"),
+    Param("text", str, None, help="the text's field, in place of the aliases"),
+)
+
+
+def document(record: Mapping[str, Any], report: Report, names: Names = ALIASES) -> Document:
     """The record as a document; a ValueError says why it is none."""
-    id_name = next((name for name in ids if name in record), None)
+    id_name = next((name for name in names.ids if name in record), None)
     if id_name is None:
-        raise ValueError(f"no id: the record has none of the fields {', '.join(ids)}")
-    text_name = next((name for name in TEXT_ALIASES if name in record), None)
+        raise ValueError(f"no id: the record has none of the fields {', '.join(names.ids)}")
+    text_name = next((name for name in names.texts if name in record), None)
     if text_name is None and TITLE not in record:
-        raise ValueError(f"no text: the record has none of the fields {', '.join((*TEXT_ALIASES, TITLE))}")
+        raise ValueError(f"no text: the record has none of the fields {', '.join((*names.texts, TITLE))}")
     docno = _docno(id_name, record[id_name])
     text = _string(text_name, record[text_name]) if text_name is not None else ""
     title = _string(TITLE, record[TITLE]) if TITLE in record else ""

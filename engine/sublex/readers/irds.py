@@ -10,7 +10,7 @@ from typing import Any
 
 from sublex.base import Document, Report, Source
 from sublex.errors import InputError, MissingExtra
-from sublex.readers.fields import TEXT_ALIASES, document
+from sublex.readers.fields import TEXT_ALIASES, Names, document
 
 PREFIX = "irds:"
 ID = "doc_id"
@@ -26,7 +26,7 @@ class Irds:
         name = source.path.removeprefix(PREFIX)
         for number, record in enumerate(_records(name), start=1):
             try:
-                yield document(_fields(record), report, ids=(ID,))
+                yield document(_fields(record), report, Names(ids=(ID,)))
             except ValueError as error:
                 report.malformed(source.path, number, str(error))
 
@@ -45,7 +45,9 @@ def _records(name: str) -> Iterator[Any]:
     try:
         yield from dataset.docs_iter()
     except Exception as error:  # a download, a licence to sign, a file in the wrong place: anything may come up
-        reason = " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__
+        # Of several arguments the first is the sentence; what caused it is for programmers.
+        said = error.args[0] if len(error.args) > 1 and isinstance(error.args[0], str) else error
+        reason = " ".join(str(said).partition(" (Caused by")[0].split())[:300].rstrip(".") or type(error).__name__
         raise InputError(f"ir_datasets cannot read {name}: {reason}.") from error
 
 

@@ -51,7 +51,7 @@ def _string_end(buf, i, end, marks, m):
         if buf[at] != BACKSLASH:
             return -1, m, escaped
         escaped = True
-        i = at + 2
+        i = min(at + 2, end)
 
 
 @njit(cache=True, nogil=True)

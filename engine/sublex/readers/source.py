@@ -13,16 +13,17 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 from sublex.base import Report
 from sublex.errors import InputError
+from sublex.readers.signatures import BOM
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 HEAD = 64 * 1024
 LONGEST_MAGIC = 6
 CHUNK = 1 << 20
+LONGEST_LINE = 1 << 30
 
 
 class FileSource:
@@ -50,16 +51,6 @@ class FileSource:
         # A pipe may deliver its first bytes one by one: enough of them are awaited to tell a compressed stream.
         first = sys.stdin.buffer.read(LONGEST_MAGIC)
         return io.BufferedReader(_Resumed(first, sys.stdin.buffer), CHUNK)
-
-    def position(self) -> int:
-        """Bytes of the file on disk read so far: what a progress bar wants."""
-        if self._raw is None or self._raw.closed or self.path == "-":
-            return 0
-        return self._raw.tell()
-
-    def size(self) -> int:
-        """Bytes on disk; 0 where that has no meaning."""
-        return os.path.getsize(self.path) if os.path.isfile(self.path) else 0
 
     def head(self) -> bytes:
         """The first bytes, for detecting the format; empty for what is not a file. A pipe can still be read whole."""
@@ -174,11 +165,53 @@ def without_compression(path: str) -> str:
     return stem if suffix.lower() in COMPRESSED else path
 
 
-def files_below(folder: str) -> Iterator[str]:
-    """Every file below a folder, hidden ones left out, in an order that does not depend on the file system."""
-    for path in sorted(Path(folder).rglob("*"), key=os.fspath):
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
-            yield os.fspath(path)
+def files_below(folder: str, report: Report | None = None) -> Iterator[str]:
+    """Every file below a folder, hidden ones left out, in an order that does not depend on the file system.
+
+    Folders that are links are not entered, or a circle of them would have no end; `report` notes them.
+    """
+    found: list[str] = []
+    for parent, folders, files in os.walk(os.path.normpath(folder), onerror=_unreadable):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [os.path.join(parent, name) for name in files if not name.startswith(".")]
+        for path in (os.path.join(parent, name) for name in folders):
+            if report and os.path.islink(path):
+                report.note(f"{path} was left out: it is a link to a folder; name what it points to")
+    yield from (path.removeprefix("./") for path in sorted(found) if os.path.isfile(path))
+
+
+def _unreadable(error: OSError) -> NoReturn:
+    raise InputError(f"Cannot read {error.filename}: {error.strerror}.") from None
+
+
+def whole_lines(stream: BinaryIO, path: str, size: int) -> Iterator[tuple[int, bytes]]:
+    """A stream's lines in pieces of about this size, without a byte order mark, and the number of each piece's first line."""
+    rest: list[bytes] = []
+    line, held = 1, 0
+    while data := stream.read(size):
+        cut = data.rfind(b"\n") + 1
+        rest.append(data[:cut] if cut else data)
+        held += len(rest[-1])
+        if held > LONGEST_LINE:
+            raise InputError(f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; break it up.")
+        if cut:
+            whole = b"".join(rest)
+            yield line, whole.removeprefix(BOM) if line == 1 else whole
+            line += whole.count(b"\n")
+            rest = [data[cut:]]
+            held = len(rest[0])
+    if whole := b"".join(rest):
+        yield line, whole.removeprefix(BOM) if line == 1 else whole
+
+
+def utf8_lines(data: bytes, path: str, report: Report) -> bytes:
+    """The same lines, those that are not UTF-8 read as Latin-1."""
+    try:
+        if not data.isascii():
+            data.decode()
+        return data
+    except UnicodeDecodeError:
+        return b"\n".join(decode(line, path, report).encode() for line in data.split(b"\n"))
 
 
 def decode(data: bytes, path: str, report: Report) -> str:

@@ -40,7 +40,11 @@ class Text:
         if not os.path.isdir(source.path):
             yield _document(source, os.path.basename(source.path), report)
             return
-        for path in files_below(source.path):
+        paths = list(files_below(source.path, report))
+        if others := [path for path in paths if not _kind(path)]:
+            which = f"{others[0]} was" if len(others) == 1 else f"{others[0]} and {len(others) - 1:,} more were"
+            report.note(f"{which} left out: not text, Markdown or HTML by name")
+        for path in paths:
             if _kind(path):
                 yield _document(FileSource(path), os.path.relpath(path, source.path), report)
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from sublex.base import Document, Report, Source
-from sublex.errors import InputError
-from sublex.readers.fields import ID_ALIASES, TEXT_ALIASES, TITLE, document
+from sublex.errors import InputError, counted
+from sublex.readers.fields import ALIASES, ID_ALIASES, TEXT_ALIASES, TITLE, Names, document
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import decode, without_compression
 
@@ -27,23 +27,29 @@ Row = tuple[int, list[str]]
 class Tsv:
     """Reads tab-separated values."""
 
+    def __init__(self, id: str | None = None, text: str | None = None):
+        self.names = Names.of(id, text)
+
     def detect(self, path: str, head: bytes) -> bool:
         return _format(path, head) == "tsv"
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         with source.open() as stream:
-            yield from _documents(_tsv_rows(stream, source.path, report), source.path, report)
+            yield from _documents(_tsv_rows(stream, source.path, report), source.path, report, self.names)
 
 
 class Csv:
     """Reads comma-separated values."""
+
+    def __init__(self, id: str | None = None, text: str | None = None):
+        self.names = Names.of(id, text)
 
     def detect(self, path: str, head: bytes) -> bool:
         return _format(path, head) == "csv"
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         with source.open() as stream:
-            yield from _documents(_csv_rows(stream, source.path, report), source.path, report)
+            yield from _documents(_csv_rows(stream, source.path, report), source.path, report, self.names)
 
 
 def _format(path: str, head: bytes) -> str:
@@ -68,30 +74,30 @@ def _is_header(names: list[str]) -> bool:
     return not known.isdisjoint(ID_ALIASES) and not known.isdisjoint((*TEXT_ALIASES, TITLE))
 
 
-def _name(column: str) -> str:
+def _name(column: str, known: Names = ALIASES) -> str:
     """A column's name; the known ones in lower case, whatever case the file has them in."""
     name = column.strip().strip('"')
-    return name.lower() if name.lower() in (*ID_ALIASES, *TEXT_ALIASES, TITLE) else name
+    return name.lower() if name not in known.all and name.lower() in known.all else name
 
 
-def _documents(rows: Iterator[Row], path: str, report: Report) -> Iterator[Document]:
+def _documents(rows: Iterator[Row], path: str, report: Report, known: Names) -> Iterator[Document]:
     first = next(rows, None)
     if first is None:
         return
-    names = tuple(_name(name) for name in first[1])
-    if set(names).isdisjoint(ID_ALIASES):
-        names = _headerless(names, path)
+    names = tuple(_name(name, known) for name in first[1])
+    if set(names).isdisjoint(known.ids):
+        names = _headerless(names, path, known)
         report.note(f"{path}: no header line, so the columns are {', '.join(names)}")
-        yield from _row(first, names, path, report)
+        yield from _row(first, names, path, report, known)
     for row in rows:
-        yield from _row(row, names, path, report)
+        yield from _row(row, names, path, report, known)
 
 
-def _headerless(first: tuple[str, ...], path: str) -> tuple[str, ...]:
-    if not set(first).isdisjoint((*TEXT_ALIASES, TITLE)):
+def _headerless(first: tuple[str, ...], path: str, known: Names) -> tuple[str, ...]:
+    if known != ALIASES or not set(first).isdisjoint((*TEXT_ALIASES, TITLE)):
         raise InputError(
             f"The header of {path} ({', '.join(first)[:200]}) names no id: "
-            f"call its column one of {', '.join(ID_ALIASES)}."
+            f"call its column one of {', '.join(known.ids)}, or say which it is, as in --reader 'tsv(id=NAME)'."
         )
     if len(first) not in HEADERLESS:
         raise InputError(
@@ -101,13 +107,13 @@ def _headerless(first: tuple[str, ...], path: str) -> tuple[str, ...]:
     return HEADERLESS[len(first)]
 
 
-def _row(row: Row, names: tuple[str, ...], path: str, report: Report) -> Iterator[Document]:
+def _row(row: Row, names: tuple[str, ...], path: str, report: Report, known: Names) -> Iterator[Document]:
     line, values = row
     report.line = line
     try:
         if len(values) != len(names):
-            raise ValueError(f"{len(values)} columns where {len(names)} were expected")
-        yield document(dict(zip(names, values, strict=True)), report)
+            raise ValueError(f"{counted(len(values), 'column')} where {len(names)} were expected")
+        yield document(dict(zip(names, values, strict=True)), report, known)
     except ValueError as error:
         report.malformed(path, line, str(error))
 

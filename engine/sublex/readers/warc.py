@@ -75,7 +75,14 @@ def _payload_of() -> Callable[[bytes], _Payload | None]:
         from warcio.statusandheaders import StatusAndHeadersParserException as BadHeader
     except ImportError:
         raise MissingExtra("The reader warc", "warc") from None
-    loader = ArcWarcRecordLoader(verify_http=False)
+
+    class Loader(ArcWarcRecordLoader):
+        """A response need not name its address to be one of HTTP."""
+
+        def load_http_headers(self, rec_type, uri, stream, length):
+            return super().load_http_headers(rec_type, uri or "http:", stream, length)
+
+    loader = Loader(verify_http=False)
     encodings = ("", "identity", *BufferedReader.get_supported_decompressors())
 
     def payload(record: bytes) -> _Payload | None:
@@ -87,8 +94,7 @@ def _payload_of() -> Callable[[bytes], _Payload | None]:
             if not kind.strip().lower().startswith((*HTML, "text/plain")) or encoding not in encodings:
                 return None
             data = parsed.content_stream().read()
-        # warcio takes for granted that a response names its address, hence the AttributeError.
-        except (ArchiveLoadFailed, BadHeader, EOFError, AttributeError, zlib.error) as error:
+        except (ArchiveLoadFailed, BadHeader, EOFError, zlib.error) as error:
             raise ValueError(f"not a record that can be read ({' '.join(str(error).split())[:200]})") from None
         headers = parsed.rec_headers
         docno = (headers.get_header("WARC-TREC-ID") or headers.get_header("WARC-Record-ID") or "").strip().strip("<>")

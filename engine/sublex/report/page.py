@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -22,20 +23,44 @@ TEMPLATES = Path(__file__).parent / "templates"
 # So many documents are listed in the page's data, over all topics and systems.
 LISTED = 100_000
 LIBRARIES = ("numpy", "scipy", "ir-measures", "pytrec-eval-terrier")
+# What tells a report from other files.
+MARK = b'<meta name="generator" content="Sublex">'
 # A system that loses more than this share of a topic's score has hurt it.
 HURT = 0.1
 
 
 def write_report(comparison: Comparison, path: str | os.PathLike[str], command: str = "") -> None:
     """Write the page; `command` is what would make it again."""
+    check_place(path)
     text = page(comparison, command)
     temporary = Path(f"{os.fspath(path)}.new-{os.getpid()}")
     try:
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise InputError(f"Cannot write the report to {path}: {error.strerror}; choose another place.") from None
+        raise _unwritable(path, error) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Refuse a place that cannot be written to, or that holds anything but a report, before work is done."""
+    if not os.fspath(path):
+        raise InputError("The report needs the name of a file.")
+    try:
+        if os.path.lexists(path):
+            with open(path, "rb") as file:
+                if MARK not in file.read(4096):
+                    raise InputError(f"{path} is there already and is no report of Sublex; choose another place.")
+        elif not os.access(Path(path).parent, os.W_OK):
+            raise InputError(f"Cannot write the report to {path}; choose another place.")
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: str | os.PathLike[str], error: OSError) -> InputError:
+    return InputError(f"Cannot write the report to {path}: {error.strerror}; choose another place.")
 
 
 def page(comparison: Comparison, command: str = "") -> str:

@@ -72,7 +72,8 @@ class Rankings:
         found = {}
         for number, doc in sorted(((n, d) for n, d in places.items() if d is not None), key=lambda pair: pair[1]):
             document = index.stored(doc)
-            found[number] = " ".join((document.title or document.text[:200]).split())[:100]
+            text = " ".join((document.title or document.text[:200]).split())
+            found[number] = text if len(text) <= 100 else f"{text[:99].rsplit(' ', 1)[0]}…"
         return found
 
 

@@ -76,11 +76,9 @@ def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, la
 
 
 def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label: str) -> str:
-    """A square of figures, darker where they are larger; NaN is left empty."""
+    """A square of figures, darker from 0 to 1; NaN is left empty."""
     size, left = 46, 40
     side = left + size * len(letters) + 8
-    known = values[~np.eye(len(values), dtype=bool) & np.isfinite(values)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     parts = []
     for row, letter in enumerate(letters):
         middle = left + size * row + size / 2
@@ -90,15 +88,15 @@ def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label
             value = float(values[row, column])
             if not math.isfinite(value):
                 continue
-            share = min(1.0, max(0.0, (value - low) / (high - low) if high > low else 1.0))
+            share = min(1.0, max(0.0, value))
             x, y = left + size * column, left + size * row
-            dark = ' class="on"' if share > 0.55 else ""
+            dark = ' class="on"' if share > 0.75 else ""
             parts.append(
                 f'<g class="cell"><title>{_text(names[row])} and {_text(names[column])}: {value:.4f}</title>'
                 f'<rect x="{x}" y="{y}" width="{size - 2}" height="{size - 2}" rx="3" fill-opacity="{0.08 + 0.92 * share:.3f}"/>'
                 f'<text{dark} x="{x + size / 2 - 1:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle">{value:.2f}</text></g>'
             )
-    return _svg(side, side, parts, label, "heat")
+    return _svg(side, side, parts, label, "heat", fixed=True)
 
 
 class _Frame:
@@ -155,10 +153,11 @@ def _mark(number: int, x: float, y: float, title: str) -> str:
     return f'<path d="M{x:.1f} {y - 4.5:.1f}l4.5 8h-9z">{inside}</path>'
 
 
-def _svg(width: float, height: float, parts: Sequence[str], label: str, kind: str) -> str:
+def _svg(width: float, height: float, parts: Sequence[str], label: str, kind: str, fixed: bool = False) -> str:
+    size = "width" if fixed else "max-width"
     return (
         f'<svg class="{kind}" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{_text(label)}" '
-        f'style="max-width:{width:g}px">{"".join(parts)}</svg>'
+        f'style="{size}:{width:g}px">{"".join(parts)}</svg>'
     )
 
 

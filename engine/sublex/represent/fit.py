@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sublex import plugins
-from sublex.errors import IndexProblem, InputError, PluginError, SublexError
+from sublex.errors import IndexProblem, InputError, contract
 from sublex.expression import Expression
 from sublex.fitted import Representation
 from sublex.index import manifest as files
@@ -98,20 +98,9 @@ def absent(root: Path, call: Any, fitted: Manifest) -> str:
 
 def loaded(root: Path, entry: Manifest, name: str, made: Representation) -> Representation:
     """The model as it was kept."""
-    with guarded(name, "be loaded"):
+    with contract("representation", name):
         made.load(StoreReader(root / files.REPRESENTATIONS / name / MODEL, entry["model"]))
     return made
-
-
-@contextmanager
-def guarded(name: str, what: str) -> Iterator[None]:
-    """Whatever goes wrong in a plugin is its one sentence."""
-    try:
-        yield
-    except (SublexError, MemoryError):
-        raise
-    except Exception as error:
-        raise PluginError(f"{name} could not {what}: {type(error).__name__}: {error}") from error
 
 
 class _Fitting:
@@ -153,7 +142,7 @@ class _Fitting:
                 f"Fitting {found.expression} takes {need >> 20:,} MB and --memory allows {self.options.memory >> 20:,}; allow more."
             )
         self.options.say(f"Fitting {found.expression}")
-        with self._job() as job, guarded(found.expression, "be fitted"):
+        with self._job() as job, contract("representation", found.expression):
             made.fit(index.corpus, job)
             with FolderWriter(place) as folder:
                 store = StoreWriter(folder)
@@ -211,7 +200,7 @@ class _Fitting:
     def _encoded(self, made: Representation, found: Identity, segment: Segment) -> Manifest:
         vocabulary = Vocabulary(made.vocabulary)
         parts, known, done = [], 0.0, 0
-        with self._job() as job, guarded(found.expression, "encode documents"):
+        with self._job() as job, contract("representation", found.expression):
 
             def encode(block: Any) -> tuple[Any, float]:
                 return kept.checked(made.encode_documents(block), block.shape[0], found.expression), block.sum()

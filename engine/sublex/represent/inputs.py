@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sublex.index.segment import Segment, starts_of
+from sublex.index.arena import starts_of
+from sublex.index.segment import Segment
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

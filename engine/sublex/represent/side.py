@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from sublex.base import Explanation, Query
-from sublex.errors import IndexProblem, PluginError
+from sublex.errors import IndexProblem, PluginError, contract
 from sublex.index import manifest as files
 from sublex.index.index import Index
 from sublex.plugins import Registry, Resolved
 from sublex.represent import rows as kept
-from sublex.represent.fit import absent, guarded, loaded
+from sublex.represent.fit import absent, loaded
 from sublex.represent.identity import identity
 from sublex.represent.inputs import Vocabulary
 from sublex.represent.view import View
@@ -47,12 +47,12 @@ class Side:
 
     def query(self, query: Query) -> Any:
         """A query as the model reads it."""
-        with guarded(self.name, "encode the query"):
+        with contract("representation", self.name):
             return self.model.encode_queries(self.vocabulary.query(query.weights()))[0]
 
     def scores(self, encoded: Any, docs: np.ndarray | None = None) -> np.ndarray:
         """What the model says of documents; of all, by number, without `docs`."""
-        with guarded(self.name, "score"):
+        with contract("representation", self.name):
             scores = np.asarray(self.model.score(encoded, self.view, docs))
         wanted = int(self.index.bases[-1]) if docs is None else len(docs)
         if scores.shape != (wanted,):
@@ -75,5 +75,5 @@ class Side:
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
         """A document's score, taken apart by the model."""
-        with guarded(self.name, "explain a score"):
+        with contract("representation", self.name):
             return self.model.explain(encoded, self.view, doc)

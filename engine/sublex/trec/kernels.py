@@ -10,6 +10,7 @@ from numba import njit
 NEWLINE, SPACE, HASH, PLUS, MINUS, DOT, ZERO, NINE, SMALL_E = 10, 32, 35, 43, 45, 46, 48, 57, 101
 # Powers of ten up to here are exact in float64.
 EXACT_TENS = 22
+TENS = 10.0 ** np.arange(EXACT_TENS + 1)
 # A mantissa of so many digits fits int64.
 MOST_DIGITS = 18
 # No shortest form of a float32 has more digits, and no line's number more characters.
@@ -103,7 +104,7 @@ def parse(buf, spans, tens):
     for k in range(len(spans)):
         value, sure = _number(buf, spans[k, 0], spans[k, 1], tens)
         low, high = np.float32(value * (1 - slack)), np.float32(value * (1 + slack))
-        values[k], certain[k] = np.float32(value), sure and low == high
+        values[k], certain[k] = np.float32(value), sure and low == high and abs(low) < np.inf
     return values, certain
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.base import Report
-from sublex.errors import InputError
+from sublex.errors import InputError, counted
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource, decode
 from sublex.trec.columns import Columns, first_repeated, offsets
@@ -93,7 +93,7 @@ def _rows(lines: Iterable[tuple[int, str]], path: str, columns: int) -> Iterator
     for number, line in lines:
         cells = line.encode(errors="surrogatepass").split()
         if len(cells) != columns:
-            raise InputError(f"{path}:{number}: {len(cells)} columns where {columns} should be; {EXPECTED}.")
+            raise InputError(f"{path}:{number}: {counted(len(cells), 'column')} where {columns} should be; {EXPECTED}.")
         qid, docno, grade = (cells[k].decode(errors="surrogatepass") for k in (0, columns - 2, columns - 1))
         yield Judgement(qid, docno, _grade(grade, f"{path}:{number}"), number)
 

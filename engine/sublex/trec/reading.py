@@ -9,6 +9,7 @@ import io
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,19 +17,16 @@ import numpy as np
 
 from sublex.analysis.interner import Interner
 from sublex.base import NO_FIELDS, Report
-from sublex.errors import InputError
-from sublex.readers.signatures import BOM
-from sublex.readers.source import FileSource, decode
+from sublex.errors import InputError, counted
+from sublex.readers.source import FileSource, utf8_lines, whole_lines
 from sublex.trec import metadata as yaml
 from sublex.trec.columns import first_repeated
 from sublex.trec.runs import Run, ranked
 from sublex.trec.strings import strings
 
 PIECE = 1 << 24
-LONGEST_LINE = 1 << 30
 EXPECTED = "a run has six, qid Q0 docno rank score tag"
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-TENS = 10.0 ** np.arange(23)
 WHOLE = re.compile(rb"[+-]?[0-9]+")
 
 
@@ -77,14 +75,16 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     layout: Layout | None = None
     comments: list[str] = []
     with source.open() as stream:
-        for first, raw in pieces(stream, source.path):
-            data = utf8(raw, source.path, report)
+        for first, piece in whole_lines(stream, source.path, PIECE):
+            if first == 1 and b"\0" in piece[:100]:
+                raise InputError(f"{source.path} has NUL bytes, as UTF-16 has; save it as UTF-8.")
+            data = utf8_lines(piece, source.path, report)
             if layout is None:
                 layout = _layout(data, source.path, first, comments)
             if layout is not None:
                 _read(data, layout, source.path, first, hits)
     if layout is None:
-        raise InputError(f"{source.path} holds no hits; {EXPECTED}.")
+        report.note(f"{source.path} holds no hits")
     topics, docs, scores, lines = hits.joined()
     docnos, qids = strings(hits.docnos), strings(hits.qids).tolist()
     earlier, later = first_repeated(topics, docs)
@@ -97,7 +97,9 @@ def read_run(path: str | os.PathLike[str]) -> Run:
             f"on line {lines[a[at]]}, with another score; keep one."
         )
     if len(later):
-        report.note(f"{source.path}: {len(later):,} lines repeat a hit with the same score and count once")
+        verbs = ("repeat", "count") if len(later) > 1 else ("repeats", "counts")
+        said = f"{counted(len(later), 'line')} {verbs[0]} a hit with the same score and {verbs[1]} once"
+        report.note(f"{source.path}: {said}")
         topics, docs, scores = (np.delete(column, later) for column in (topics, docs, scores))
     tags = strings(hits.tags).tolist()
     if len(tags) > 1:
@@ -107,34 +109,13 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     return ranked(qids, topics, docs, scores, docnos, tag=tag, metadata=known, notes=tuple(report.notes))
 
 
-def pieces(stream: Any, path: str) -> Iterator[tuple[int, bytes]]:
-    """Whole lines in pieces, and the number of each piece's first line; a byte order mark is left out."""
-    rest: list[bytes] = []
-    line, held = 1, 0
-    while data := stream.read(PIECE):
-        cut = data.rfind(b"\n") + 1
-        rest.append(data[:cut] if cut else data)
-        held += len(rest[-1])
-        if held > LONGEST_LINE:
-            raise InputError(f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; {EXPECTED}.")
-        if cut:
-            whole = b"".join(rest)
-            yield line, whole if line > 1 else whole.removeprefix(BOM)
-            line += whole.count(b"\n")
-            rest = [data[cut:]]
-            held = len(rest[0])
-    if whole := b"".join(rest):
-        yield line, whole if line > 1 else whole.removeprefix(BOM)
-
-
-def utf8(data: bytes, path: str, report: Report) -> bytes:
-    """The same lines in UTF-8, those that are not read as Latin-1."""
-    try:
-        if not data.isascii():
-            data.decode()
-        return data
-    except UnicodeDecodeError:
-        return b"\n".join(decode(line, path, report).encode() for line in data.split(b"\n"))
+def metadata_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """The metadata of a run file, whose hits are not read."""
+    source = FileSource(path)
+    with source.open() as stream:
+        head = takewhile(lambda line: line.startswith(b"#"), stream)
+        comments = [line.decode(errors="replace").strip() for line in head]
+    return _metadata(comments, source.path, Report())
 
 
 def _layout(data: bytes, path: str, line: int, comments: list[str]) -> Layout | None:
@@ -171,7 +152,7 @@ def _read(data: bytes, layout: Layout, path: str, first: int, hits: _Hits) -> No
     spans, lines, counts = kernels.split(buf, layout.columns)
     wrong = int(np.argmax(np.append(counts, 0) != layout.columns))
     spans, lines = spans[:wrong], lines + np.int64(first)
-    scores, certain = kernels.parse(buf, spans[:, layout.score], TENS)
+    scores, certain = kernels.parse(buf, spans[:, layout.score], kernels.TENS)
     for k in np.flatnonzero(~certain):
         start, end = spans[k, layout.score]
         text = data[start:end]
@@ -193,12 +174,10 @@ def _metadata(comments: list[str], path: str, report: Report) -> Mapping[str, An
     """From the comments at the head, else from the sidecar; what cannot be read is noted and left alone."""
     sidecar = Path(yaml.sidecar(path))
     text = yaml.from_comments(comments)
-    if text is None and path != "-" and sidecar.is_file():
-        text = sidecar.read_text(encoding="utf-8", errors="replace")
-    if text is None:
-        return NO_FIELDS
     try:
-        return yaml.parse(text)
-    except ValueError as error:
+        if text is None and path != "-" and sidecar.is_file():
+            text = sidecar.read_text(encoding="utf-8", errors="replace")
+        return NO_FIELDS if text is None else yaml.parse(text)
+    except (OSError, ValueError) as error:
         report.note(f"{path}: its metadata could not be read ({error})")
         return NO_FIELDS

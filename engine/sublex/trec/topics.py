@@ -8,9 +8,11 @@ from contextlib import closing
 from typing import NamedTuple, overload
 
 from sublex.base import Report
-from sublex.errors import InputError
+from sublex.errors import InputError, counted
 from sublex.readers.source import FileSource
 from sublex.trec.topicfiles import ALIASES, Malformed, Record, records
+
+SHOWN = 80
 
 
 class Topic(NamedTuple):
@@ -48,9 +50,10 @@ class Topics(Sequence[Topic]):
 
     def __str__(self) -> str:
         first = self[0]
+        text = first.text if len(first.text) <= SHOWN else f"{first.text[: SHOWN - 1]}…"
         return (
-            f"{len(self):,} topics from {self.path} ({self.format}), by {'+'.join(self.used)}; "
-            f"the first is {first.qid}: {first.text}"
+            f"{counted(len(self), 'topic')} from {self.path} ({self.format}), by {'+'.join(self.used)}; "
+            f"the first is {first.qid}: {text}"
         )
 
 
@@ -104,4 +107,4 @@ def _text(fields: Mapping[str, str], used: Sequence[str]) -> str:
 
 def _some(qids: list[str]) -> str:
     more = ", …" if len(qids) > 5 else ""
-    return f"{len(qids):,} topic{'s' * (len(qids) > 1)} ({', '.join(qids[:5])}{more})"
+    return f"{counted(len(qids), 'topic')} ({', '.join(qids[:5])}{more})"

@@ -1,6 +1,7 @@
 """Writing run files: six columns, scores in the shortest form that reads back to the same float32.
 
-A file appears under its name when it is whole. Equal scores stay equal; ranks are those of the rows.
+A file appears under its name when it is whole; a pipe or a device is written to as it is. Equal scores stay equal; ranks are
+those of the rows.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ WHERE = ("sidecar", "header", "none")
 BUFFER = 1 << 22
 # Beyond this level gzip takes several times longer than all else, for little.
 GZIP_LEVEL = 3
-TENS = 10.0 ** np.arange(23)
 
 Rows = Iterable[tuple[str, Sequence[str], np.ndarray]]
 
@@ -47,13 +47,24 @@ def write_run(
             file.write(yaml.comments(metadata).encode())
         for lines in run_lines(_counted(rows, counts), tag):
             file.write(lines.data)
+    if _special(path):
+        return sum(counts)
     beside = Path(yaml.sidecar(path))
     if where == "sidecar" and metadata:
         with _replacing(beside) as file:
             file.write(f"{yaml.START}\n{yaml.emit(metadata)}{yaml.END}\n".encode())
-    elif beside.is_file() and beside.read_bytes().startswith(yaml.START.encode()):
-        beside.unlink()  # It describes the run that was there before.
+    else:
+        _forget(beside)
     return sum(counts)
+
+
+def _forget(beside: Path) -> None:
+    """Remove a sidecar that describes the run that was there before."""
+    try:
+        if beside.is_file() and beside.read_bytes().startswith(yaml.START.encode()):
+            beside.unlink()
+    except OSError as error:
+        raise SublexError(f"Cannot remove {beside}, which may describe another run: {error.strerror}.") from None
 
 
 def _counted(rows: Rows, counts: list[int]) -> Rows:
@@ -95,7 +106,7 @@ def shortest(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The fewest digits that read back to each float32 and are nearest to it, and their power of ten."""
     from sublex.trec import kernels
 
-    mantissas, exponents = kernels.shortest(scores, scores.view(np.int32), TENS)
+    mantissas, exponents = kernels.shortest(scores, scores.view(np.int32), kernels.TENS)
     hard = np.flatnonzero(mantissas < 0)
     if len(hard):
         values, which = np.unique(np.abs(scores[hard]), return_inverse=True)
@@ -137,8 +148,9 @@ def _check_word(text: str, what: str) -> None:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that takes the path's place when all went well, and vanishes otherwise."""
-    draft = path.with_name(f".{path.name[:200]}.{os.getpid()}.tmp")
+    """A file to write that takes the path's place when all went well, and vanishes otherwise; links are followed."""
+    place = Path(os.path.realpath(path))
+    draft = place if _special(place) else place.with_name(f".{place.name[:200]}.{os.getpid()}.tmp")
     try:
         with open(draft, "wb", buffering=BUFFER) as file:
             if path.suffix == ".gz":
@@ -146,8 +158,15 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
                     yield zipped  # type: ignore[misc]
             else:
                 yield file
-        os.replace(draft, path)
+        if draft != place:
+            os.replace(draft, place)
     except OSError as error:
         raise SublexError(f"Cannot write {path}: {error.strerror or error}.") from None
     finally:
-        draft.unlink(missing_ok=True)
+        if draft != place:
+            draft.unlink(missing_ok=True)
+
+
+def _special(path: Path) -> bool:
+    """Whether something stands there that is no regular file, such as a pipe: it is never replaced, and nothing put beside it."""
+    return os.path.exists(path) and not os.path.isfile(path)

@@ -96,7 +96,9 @@ def shown(text: str) -> str:
 
 def sentence(text: str) -> str:
     """A remark with a capital and a full stop."""
-    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+    first = text.split(" ")[0]
+    capital = text[:1].upper() if first.isalpha() else text[:1]
+    return f"{capital}{text[1:].removesuffix('.')}."
 
 
 def some(texts: Any, most: int = 3) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sublex.evaluate.evaluation import LARGEST_GRADE
 from sublex.evaluate.lint.findings import ERROR, NOTE, Finding, Placed, finding, placed, shown
 from sublex.evaluate.lint.ids import check_ids
 from sublex.trec.qrels import Qrels
@@ -32,6 +33,14 @@ def _topics(given: Placed) -> list[Finding]:
         return []
     highest = np.maximum.reduceat(qrels.grades, qrels.offsets[:-1][held])
     ids, found = given.qids(), []
+    vast = held[highest > LARGEST_GRADE]
+    if len(vast):
+        places = ids.first(vast)
+        found.append(finding(
+            given.file, ids.lines[places], "large", ERROR,
+            f"Topic {shown(qrels.qids[places[0]])} has a grade above {LARGEST_GRADE:,}: nDCG by trec_eval's code takes minutes and more "
+            "for it, so Sublex refuses it.",
+        ))  # fmt: skip
     without, fatal = held[(highest < 1) & (highest > FATAL)], held[highest <= FATAL]
     if len(without):
         places = ids.first(without)

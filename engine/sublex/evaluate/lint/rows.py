@@ -11,8 +11,8 @@ from sublex.analysis.interner import Interner
 from sublex.base import Report
 from sublex.evaluate.lint.findings import ERROR, Finding, counted, finding
 from sublex.readers.signatures import BOM
-from sublex.readers.source import FileSource
-from sublex.trec.reading import pieces, utf8
+from sublex.readers.source import FileSource, utf8_lines, whole_lines
+from sublex.trec.reading import PIECE
 from sublex.trec.strings import Strings, strings
 
 # What a header calls the columns of qrels and runs.
@@ -86,9 +86,9 @@ def read_rows(source: FileSource, width: int, expected: str) -> tuple[Rows, list
     faults = _Faults()
     faults.bom = source.head().startswith(BOM)
     with source.open() as stream:
-        for first, raw in pieces(stream, source.path):
+        for first, raw in whole_lines(stream, source.path, PIECE):
             faults.look(first, raw)
-            buf = np.frombuffer(utf8(raw, source.path, Report()), np.uint8)
+            buf = np.frombuffer(utf8_lines(raw, source.path, Report()), np.uint8)
             spans, lines, counts = kernels.split(buf, width)
             good = counts == width
             whole = lines + np.int64(first)

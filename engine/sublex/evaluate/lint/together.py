@@ -60,10 +60,9 @@ def _judged(run: Placed, qrels: Placed) -> Iterator[Finding]:
     """A run against its judgements."""
     mine, theirs = run.qids(), qrels.qids()
     met = meet(mine.strings, theirs.strings)
-    if not met.mine_known.any():
-        if len(mine.strings) and len(theirs.strings):
-            yield _strangers(mine, theirs, "topic id")
-            yield from check_near(mine, theirs, "topic id", met)
+    if len(mine.strings) and len(theirs.strings) and not met.mine_known.any():
+        yield _strangers(mine, theirs, "topic id")
+        yield from check_near(mine, theirs, "topic id", met)
         return
     yield from check_near(mine, theirs, "topic id", met)
     missing = np.flatnonzero(~met.theirs_known)
@@ -80,6 +79,8 @@ def _judged(run: Placed, qrels: Placed) -> Iterator[Finding]:
             run.file, mine.lines[extra], "unjudged", NOTE,
             f"Topic {shown(mine.strings[extra[0]])} has no judgements in {qrels.file}: it counts for nothing.",
         )  # fmt: skip
+    if not len(mine.strings):
+        return
     grades = grades_of(run.columns, qrels.columns)
     if (grades == UNJUDGED).all():
         yield from _no_common_document(run, qrels)
@@ -130,7 +131,7 @@ def _tied(run: Placed, qrels: Placed, grades: np.ndarray) -> Iterator[Finding]:
         )
     else:
         leads = f"AP is {actual:.4f} over the judged topics in any order"
-    severity = ERROR if best - worst > VISIBLE else NOTE
+    severity = ERROR if f"{best:.4f}" != f"{worst:.4f}" else NOTE
     yield finding(run.file, lines, "tie", severity, f"{ties(tied, topics)}: {leads}.")
 
 

@@ -20,8 +20,10 @@
   function fill(node, ...children) { node.replaceChildren(...children); }
 
   const score = (topic, system) => data.topics[topic].scores[state.measure][system];
-  const difference = (topic) => score(topic, state.b) - score(topic, state.a);
+  const alone = data.systems.length < 2;
+  const difference = (topic) => score(topic, state.b) - (alone ? 0 : score(topic, state.a));
   const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(4);
+  const round = (value) => (Number.isInteger(value) ? String(value) : (value < 0 ? "−" : "") + Math.abs(value).toFixed(3));
   const named = (topic) => data.topics[topic].qid + (data.topics[topic].text ? ": " + data.topics[topic].text : "");
   const short = (text, size) => (text.length > size ? text.slice(0, size - 1) + "…" : text);
   let sorted = [];
@@ -49,14 +51,14 @@
     const step = (width - 60) / count, thick = Math.max(0.6, step - Math.min(2, step / 4));
     const parts = sorted.map((topic, place) => {
       const value = difference(topic), y = Math.min(at(value), at(0)), tall = Math.max(1.5, Math.abs(at(value) - at(0)));
-      const kind = topic === state.topic ? "here" : value > 0 ? "up" : value < 0 ? "down" : "same";
+      const kind = value > 0 ? "up" : value < 0 ? "down" : "same";
       const x = 60 + place * step;
-      return made("g", { "data-topic": data.topics[topic].qid, onclick: () => choose(topic, true) },
+      return made("g", { class: topic === state.topic ? "here" : "", "data-topic": data.topics[topic].qid, onclick: () => choose(topic, true) },
         made("title", {}, named(topic) + " " + signed(value)),
         made("rect", { class: "whole", x, y: top, width: step, height: bottom - top }),
         made("rect", { class: kind, x: x + (step - thick) / 2, y, width: thick, height: tall }));
     });
-    const label = (value) => made("text", { x: 52, y: at(value) + 4, "text-anchor": "end" }, value === 0 ? "0" : signed(value).slice(0, 6));
+    const label = (value) => made("text", { x: 52, y: at(value) + 4, "text-anchor": "end" }, value === 0 ? "0" : round(value));
     const plot = made("svg", { viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "listbox", "aria-label": "Differences by topic, the best first", onkeydown: moved },
       made("line", { class: "zero", x1: 60, x2: width, y1: at(0), y2: at(0) }), label(0),
       high > 0 ? label(high) : null, low < 0 ? label(low) : null, ...parts);
@@ -145,12 +147,11 @@
     const topics = data.topics.map((_, place) => place);
     const xs = topics.map(x), ys = topics.map(difference);
     const left = 52, right = 312, top = 8, bottom = 190;
-    const span = (values) => { const low = Math.min(...values), high = Math.max(...values); return [low, (high - low) || 1]; };
+    const span = (values) => { const low = Math.min(...values), high = Math.max(...values); return [low, (high - low) || Math.abs(low) || 1]; };
     const [x0, xw] = span(xs), [y0, yw] = span([...ys, 0]);
     const at = (a, b) => [left + 6 + ((a - x0) / xw) * (right - left - 12), bottom - 6 - ((b - y0) / yw) * (bottom - top - 12)];
     const axis = (a, b, text, anchor) => made("text", { x: a, y: b, "text-anchor": anchor }, text);
     const zero = at(x0, 0)[1];
-    const round = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(2));
     const points = topics.map((topic) => {
       const [a, b] = at(xs[topic], ys[topic]);
       return made("circle", { class: topic === state.topic ? "here" : "", cx: a, cy: b, r: 4, onclick: () => choose(topic, true) },
@@ -160,8 +161,8 @@
       made("g", { class: "axis" }, made("line", { x1: left, x2: right, y1: bottom, y2: bottom }), made("line", { class: "grid", x1: left, x2: right, y1: zero, y2: zero }),
         axis(left - 6, zero + 4, "0", "end"), axis(left + 6, bottom + 15, round(x0), "middle"), axis(right - 6, bottom + 15, round(x0 + xw), "middle"),
         axis((left + right) / 2, 222, label, "middle"),
-        Math.abs(at(x0, y0 + yw)[1] - zero) > 14 ? axis(left - 6, at(x0, y0 + yw)[1] + 4, signed(y0 + yw).slice(0, 5), "end") : null,
-        Math.abs(at(x0, y0)[1] - zero) > 14 ? axis(left - 6, at(x0, y0)[1] + 4, signed(y0).slice(0, 5), "end") : null),
+        Math.abs(at(x0, y0 + yw)[1] - zero) > 14 ? axis(left - 6, at(x0, y0 + yw)[1] + 4, round(y0 + yw), "end") : null,
+        Math.abs(at(x0, y0)[1] - zero) > 14 ? axis(left - 6, at(x0, y0)[1] + 4, round(y0), "end") : null),
       ...points);
     return made("figure", {}, plot);
   }
