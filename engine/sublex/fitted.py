@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from sublex.expression import Expression
 
-    Rows = np.ndarray | csr_array
+# A row a document: a NumPy array, or SciPy's sparse rows.
+Rows = Any
 
 
 class Store(Protocol):

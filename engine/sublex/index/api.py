@@ -15,7 +15,7 @@ from sublex.errors import InputError
 from sublex.index.build import Progress, Settings
 from sublex.index.manifest import Manifest
 from sublex.index.outcome import Outcome
-from sublex.index.writer import PARTS, Input
+from sublex.index.writer import PARTS, Dress, Input, bare
 from sublex.parser import parse_call
 from sublex.profiles import profile as find_profile
 from sublex.readers import choose
@@ -68,8 +68,9 @@ def add(
     strict: bool = False,
     progress: Progress = lambda docs: None,
     say: Callable[[str], None] = lambda text: None,
+    dress: Dress = bare,
 ) -> Outcome:
-    """Add collection files, or documents, to an index."""
+    """Add collection files, or documents, to an index; `dress` is called before they are committed."""
     from sublex.index import writer
 
     if duplicates not in ("error", "first", "last"):
@@ -83,7 +84,7 @@ def add(
         made = registry.build("analyzer", stored["name"], stored["params"])
         return _settings(made, frozenset(manifest["store"]), workers, memory, duplicates)
 
-    return writer.add(Path(path), given, settings, progress)
+    return writer.add(Path(path), given, settings, progress, dress)
 
 
 def _announce(given: Input, say: Callable[[str], None]) -> None:

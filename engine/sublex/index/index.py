@@ -260,11 +260,11 @@ class Index:
         delete(self.path, [docnos] if isinstance(docnos, str) else list(docnos))
         self._load()
 
-    def merge(self, workers: int | None = None) -> None:
+    def merge(self, workers: int | None = None, **options: Any) -> None:
         """Make all segments one, without what was deleted."""
         from sublex.index.writer import merge_all
 
-        merge_all(self.path, workers or os.cpu_count() or 1)
+        merge_all(self.path, workers or os.cpu_count() or 1, **options)
         self._load()
 
 

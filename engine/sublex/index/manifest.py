@@ -123,7 +123,7 @@ def _sweep_models(root: Path, fitted: Manifest) -> None:
                 shutil.rmtree(kept, ignore_errors=True)
                 continue
             for segment in kept.glob("*"):
-                if segment.name not in rows[kept.name]:
+                if segment.name not in rows[kept.name]["segments"]:
                     shutil.rmtree(segment, ignore_errors=True)
 
 

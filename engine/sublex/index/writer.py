@@ -130,7 +130,17 @@ def _nothing(outcome: Outcome) -> str:
     return f"There is no document to index{f'; the {which} is {outcome.problems[0]}' if many else ''}."
 
 
-def add(root: Path, given: Input, settings: Callable[[Manifest], Settings], progress: Progress) -> Outcome:
+# Called before a segment is committed, with the new manifest and the entries of the segments that it replaces.
+Dress = Callable[[Manifest, Sequence[Manifest]], None]
+
+
+def bare(new: Manifest, replaced: Sequence[Manifest]) -> None:
+    """Nothing comes with a segment."""
+
+
+def add(
+    root: Path, given: Input, settings: Callable[[Manifest], Settings], progress: Progress, dress: Dress = bare
+) -> Outcome:
     """Add documents as a segment of their own; docnos already there are treated by the settings' rule."""
     with files.locked(root, "add"):
         old = files.read(root)
@@ -151,11 +161,12 @@ def add(root: Path, given: Input, settings: Callable[[Manifest], Settings], prog
                 if building.superseded:
                     made = Segment(root / BUILDING / SEGMENT, entry)
                     entry["deleted"] = _write_losses(made, np.array(building.superseded), new["generation"])
-                _publish(root, new, entry)
+                _publish(root, new, entry, dress)
             _list(root, building.outcome)
         settled = files.read(root)
         with suppress(SublexError, OSError):
-            _merge_last(root, settled, _crowded([segment["docs"] for segment in settled["segments"]]), chosen.workers)
+            number = _crowded([segment["docs"] for segment in settled["segments"]])
+            _merge_last(root, settled, number, chosen.workers, dress)
     return building.outcome
 
 
@@ -186,24 +197,26 @@ def delete(root: Path, docnos: Sequence[str]) -> int:
         return new["statistics"]["docs"]
 
 
-def merge_all(root: Path, workers: int) -> int:
+def merge_all(root: Path, workers: int, dress: Dress = bare) -> int:
     """Make all segments one, without what was deleted; how many there were."""
     with files.locked(root, "merge"):
         old = files.read(root)
         files.sweep(root, old)
         if any(segment.get("deleted") for segment in old["segments"]) or len(old["segments"]) > 1:
-            _merge_last(root, old, len(old["segments"]), workers, always=True)
+            _merge_last(root, old, len(old["segments"]), workers, dress, always=True)
         return len(old["segments"])
 
 
-def _merge_last(root: Path, old: Manifest, number: int, workers: int, always: bool = False) -> None:
+def _merge_last(
+    root: Path, old: Manifest, number: int, workers: int, dress: Dress = bare, always: bool = False
+) -> None:
     """Commit a generation in which the last segments are one."""
     if number < 2 and not always:
         return
     with _aside(root), Workers(workers) as pool, FolderWriter(root / BUILDING / SEGMENT) as folder:
         entry = merge(_segments(root, old)[-number:], folder, pool.map) | {"data": folder.finish()}
         new = old | {"generation": old["generation"] + 1, "segments": old["segments"][:-number]}
-        _publish(root, new, entry)
+        _publish(root, new, entry, dress, old["segments"][-number:])
 
 
 def _segments(root: Path, manifest: Manifest) -> list[Segment]:
@@ -224,7 +237,9 @@ def _aside(root: Path) -> Iterator[None]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _publish(root: Path, new: Manifest, entry: dict[str, Any]) -> None:
+def _publish(
+    root: Path, new: Manifest, entry: dict[str, Any], dress: Dress = bare, replaced: Sequence[Manifest] = ()
+) -> None:
     """Move the finished segment to its place and commit a manifest that names it."""
     name = files.next_segment(root)
     place = root / SEGMENTS / name
@@ -232,6 +247,7 @@ def _publish(root: Path, new: Manifest, entry: dict[str, Any]) -> None:
     os.rename(root / BUILDING / SEGMENT, place)
     sync(place.parent)
     new["segments"] = [*new["segments"], entry | {"name": name}]
+    dress(new, replaced)
     files.commit(root, new)
     files.sweep(root, new)
 

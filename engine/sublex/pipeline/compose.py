@@ -9,11 +9,12 @@ from sublex.errors import InputError
 from sublex.expression import Call, Expression
 from sublex.index.index import Index
 from sublex.normalise import NORMALISERS
-from sublex.pipeline.stages import Blend, Chain, Cut, Expand, Normalise, Rank, Scorer, Stage
+from sublex.pipeline.stages import Blend, Chain, Cut, Expand, Normalise, Rank, Represent, Scorer, Stage
 from sublex.plugins import Profile as Defaults
 from sublex.plugins import Registry
 from sublex.rank.lexicon import Lexicon
 from sublex.rank.search import Searcher
+from sublex.represent.side import Side
 
 
 class Composer:
@@ -24,6 +25,7 @@ class Composer:
         self.lexicon = Lexicon(index)
         self._searchers: dict[str, Searcher] = {}
         self._named: set[str] = set()
+        self._sides: dict[str, Side] = {}
         self._lock = Lock()
 
     def searcher(self, ranker: Call) -> Searcher:
@@ -36,6 +38,16 @@ class Composer:
                 code = self.registry.version(found.registration)
                 self._searchers[name] = Searcher(self.index, found.make(), name, self.lexicon, code)
             return self._searchers[name]
+
+    def side(self, representation: Call) -> Side:
+        """The fitted model of a representation with its rows."""
+        name = str(representation)
+        with self._lock:
+            if name not in self._sides:
+                self._sides[name] = Side(
+                    self.index, self.registry.resolve("representation", representation), self.registry
+                )
+            return self._sides[name]
 
     def sweep(self) -> None:
         """Let go of the rankers, with their impacts, that nothing has named since the last time."""
@@ -69,6 +81,8 @@ class Composer:
                 return Normalise(NORMALISERS[name], scorer(inner))
             case Call() as call:
                 found = self.registry.resolve("component", call)
+                if found.registration.kind == "representation":
+                    return Represent(self.side(call))
                 if found.registration.kind == "ranker":
                     return Rank(self.searcher(call))
                 return Expand(found.make(), Rank(self.searcher(feedback)))  # type: ignore[arg-type]

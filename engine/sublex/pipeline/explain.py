@@ -10,7 +10,19 @@ from sublex.base import DocStats, Explanation, Query, TermStats
 from sublex.errors import contract
 from sublex.index.segment import Segment
 from sublex.normalise import rank
-from sublex.pipeline.stages import NO_OPINION, Blend, Chain, Cut, Expand, Normalise, Rank, Stage, Work, with_opinion
+from sublex.pipeline.stages import (
+    NO_OPINION,
+    Blend,
+    Chain,
+    Cut,
+    Expand,
+    Normalise,
+    Rank,
+    Represent,
+    Stage,
+    Work,
+    with_opinion,
+)
 from sublex.rank.hits import Hits
 
 
@@ -65,6 +77,15 @@ def _frequency(segment: Segment, ordinal: int, local: int) -> int:
     docs, tfs = segment.postings(ordinal, ordinal + 1)
     at = int(np.searchsorted(docs, local))
     return int(tfs[at]) if at < len(docs) and docs[at] == local else 0
+
+
+@explain.register
+def _(stage: Represent, work: Work, doc: int) -> Explanation:
+    side = stage.side
+    tree = side.explain(side.query(work.query), doc)
+    unknown = [term for term in work.query.weights() if term not in side.vocabulary.numbers]
+    evidence = {**tree.evidence, **({"not in the model": unknown} if unknown else {})}
+    return tree._replace(label=f"{side.name}: {tree.label}", evidence=evidence)
 
 
 @explain.register

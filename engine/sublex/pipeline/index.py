@@ -153,8 +153,30 @@ class Index(Stored):
                 say(f"The impacts of {name} cannot be kept. {error}")
         stored.sweep(self, kept)
 
+    # Fitted models.
+
+    def fit(self, expression: Expr, source: str | os.PathLike[str] | None = None, **options: Any) -> None:
+        """Fit a component, or take its model from another index; options are workers, memory, progress and say."""
+        from sublex.represent.fit import Options, fit
+
+        fit(self.path, str(expression), Options(**options), None if source is None else Path(source))
+        self._load()
+
+    def forget(self, expression: Expr) -> None:
+        """Drop a fitted model and the rows it gave."""
+        from sublex.represent.fit import forget
+
+        forget(self.path, str(expression))
+        self._load()
+
+    def _dresser(self, say: Say) -> Any:
+        from sublex.represent.fit import Options
+        from sublex.represent.publish import dresser
+
+        return dresser(self.path, Options(os.cpu_count() or 1, say=say))
+
     def add(self, documents: Any, duplicates: str = "error", say: Say = silently, **options: Any) -> Outcome:
-        outcome = super().add(documents, duplicates, say=say, **options)
+        outcome = super().add(documents, duplicates, say=say, dress=self._dresser(say), **options)
         self._refresh_impacts(say)
         return outcome
 
@@ -162,6 +184,6 @@ class Index(Stored):
         super().delete(docnos)
         self._refresh_impacts(say)
 
-    def merge(self, workers: int | None = None, say: Say = silently) -> None:
-        super().merge(workers)
+    def merge(self, workers: int | None = None, say: Say = silently, **options: Any) -> None:
+        super().merge(workers, dress=self._dresser(say), **options)
         self._refresh_impacts(say)

@@ -16,6 +16,7 @@ from sublex.normalise import Normaliser, minmax
 from sublex.rank.feedback import Feedback
 from sublex.rank.hits import Hits
 from sublex.rank.search import Searcher
+from sublex.represent.side import Side
 
 # How many candidates a retrieval keeps for what comes after it, unless % says otherwise.
 DEPTH = 1000
@@ -70,6 +71,25 @@ class Rank(Scorer):
 
     def scores(self, work: Work, docs: np.ndarray) -> np.ndarray:
         return self.searcher.scores([work.query.weights()], [docs])[0]
+
+
+class Represent(Scorer):
+    """A fitted representation: it finds documents by their rows, or rescores those found."""
+
+    def __init__(self, side: Side):
+        self.side = side
+
+    def found(self, work: Work, k: int | None = None) -> Hits:
+        index = self.side.index
+        if work.hits is None:
+            depth = work.depth if k is None else k
+            return Hits.ranked(index, *self.side.best(self.side.query(work.query), depth)).first(depth)
+        scores = self.scores(work, work.hits.docs)
+        known = scores > NO_OPINION
+        return Hits.ranked(index, work.hits.docs[known], scores[known])
+
+    def scores(self, work: Work, docs: np.ndarray) -> np.ndarray:
+        return self.side.scores(self.side.query(work.query), docs)
 
 
 class Expand(Stage):

@@ -59,7 +59,7 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
     with files.locked(root, "fit"):
         old = files.read(root)
         files.sweep(root, old)
-        work = _Fitting(root, old, options, source)
+        work = Fitting(root, old, options, source)
         try:
             found = work.need(resolve(parse_call(expression), work.registry))
             if work.changed:
@@ -103,7 +103,7 @@ def loaded(root: Path, entry: Manifest, name: str, made: Representation) -> Repr
     return made
 
 
-class _Fitting:
+class Fitting:
     """The models of an index on their way into its next generation."""
 
     def __init__(self, root: Path, manifest: Manifest, options: Options, source: Path | None = None):
@@ -157,6 +157,7 @@ class _Fitting:
             "version": made.version,
             "depends": depends,
             "origin": origin,
+            "fitted on": [segment["name"] for segment in self.manifest["segments"]],
             "model": model,
             "rows": {},
         }
@@ -167,7 +168,7 @@ class _Fitting:
         if found.model not in theirs:
             raise IndexProblem(absent(self.source, found.expression, theirs))
         shutil.copytree(self.source / files.REPRESENTATIONS / found.model / MODEL, place)
-        entry = theirs[found.model] | {"rows": {}}
+        entry = theirs[found.model] | {"rows": {}, "fitted on": []}
         loaded(self.root, entry, found.model, made)
         return entry
 
@@ -188,12 +189,13 @@ class _Fitting:
     def cover(self, made: Representation, found: Identity) -> None:
         """Encode the documents of every segment that has no rows yet."""
         entry = self.fitted[found.model]
-        rows = dict(entry["rows"].get(found.rows, {}))
-        lacking = [segment for segment in self.manifest["segments"] if segment["name"] not in rows]
+        covered = dict(entry["rows"].get(found.rows, {"segments": {}})["segments"])
+        lacking = [segment for segment in self.manifest["segments"] if segment["name"] not in covered]
         for described in lacking:
             segment = Segment(self.root / files.SEGMENTS / described["name"], described)
-            rows[segment.name] = self._encoded(made, found, segment)
+            covered[segment.name] = self._encoded(made, found, segment)
         if lacking:
+            rows = {"expression": found.encoded, "segments": covered}
             self.fitted[found.model] = entry | {"rows": entry["rows"] | {found.rows: rows}}
             self.changed = True
 

@@ -13,11 +13,12 @@ from sublex.plugins import Registry, Resolved
 
 
 class Identity(NamedTuple):
-    """The names of a model and of its rows, and the expression that fits the model."""
+    """The names of a model and of its rows, and the expressions that fit the one and encode the other."""
 
     model: str
     rows: str
     expression: str
+    encoded: str
 
 
 def identity(resolved: Resolved, made: Representation, registry: Registry) -> Identity:
@@ -26,12 +27,17 @@ def identity(resolved: Resolved, made: Representation, registry: Registry) -> Id
     Query parameters are in neither, so changing them never refits.
     """
     name, params = resolved.registration.name, resolved.registration.params
-    values = {stage: {p.name: resolved.values[p.name] for p in params if p.stage == stage} for stage in ("fit", "encode")}
+    values = {
+        stage: {p.name: resolved.values[p.name] for p in params if p.stage == stage} for stage in ("fit", "encode")
+    }
     models = [model_of(dependency, registry) for dependency in made.depends()]
     fitted = _hash([resolved.registration.plugin, name, made.version, _printed(values["fit"]), models])
     encoded = _hash([fitted, _printed(values["encode"])])
-    kept = {p: value for p, value in resolved.call.params.items() if p in values["fit"]}
-    return Identity(f"{name}-{fitted}", f"rows-{encoded}", str(Call(resolved.call.name, (), kept)))
+    call = resolved.call
+    first = {p: value for p, value in call.params.items() if p in values["fit"]}
+    both = {p: value for p, value in call.params.items() if p in values["fit"] or p in values["encode"]}
+    expressions = (str(Call(call.name, (), kept)) for kept in (first, both))
+    return Identity(f"{name}-{fitted}", f"rows-{encoded}", *expressions)
 
 
 def model_of(expression: Expression, registry: Registry) -> str:

@@ -30,13 +30,17 @@ class Vocabulary:
     def of_segment(self, segment: Segment) -> np.ndarray:
         """The number of each of a segment's terms, -1 where the model does not know it."""
         known = self.numbers
-        return np.fromiter((known.get(term.decode(), -1) for term in segment.terms.list()), np.int32, len(segment.terms))
+        return np.fromiter(
+            (known.get(term.decode(), -1) for term in segment.terms.list()), np.int32, len(segment.terms)
+        )
 
     def query(self, weights: Mapping[str, float]) -> csr_array:
         """A query as one row; terms that the model does not know are left out."""
         found = sorted((self.numbers[term], weight) for term, weight in weights.items() if term in self.numbers)
         columns = np.array([number for number, _ in found], np.int32)
-        return rows_of(np.array([len(found)]), columns, np.array([weight for _, weight in found], np.float64), len(self))
+        return rows_of(
+            np.array([len(found)]), columns, np.array([weight for _, weight in found], np.float64), len(self)
+        )
 
 
 def rows_of(counts: np.ndarray, columns: np.ndarray, values: np.ndarray, width: int) -> csr_array:
@@ -46,9 +50,7 @@ def rows_of(counts: np.ndarray, columns: np.ndarray, values: np.ndarray, width: 
     return csr_array((values, columns, starts_of(counts)), shape=(len(counts), width))
 
 
-def recoded(
-    counts: np.ndarray, terms: np.ndarray, tfs: np.ndarray, places: np.ndarray, width: int
-) -> csr_array:
+def recoded(counts: np.ndarray, terms: np.ndarray, tfs: np.ndarray, places: np.ndarray, width: int) -> csr_array:
     """Decoded document terms as rows over another vocabulary."""
     columns = places[terms]
     known = columns >= 0

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sublex.errors import IndexCorrupt, PluginError
+from sublex.fitted import Rows
 from sublex.index.format import FolderWriter
 from sublex.represent.store import StoreReader, StoreWriter
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-    Rows = np.ndarray | csr_array
 
 ROWS = "rows"
 

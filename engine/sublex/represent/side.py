@@ -28,7 +28,7 @@ class Side:
         self.model = resolved.make()
         found = identity(resolved, self.model, registry)
         fitted = index.fitted
-        rows = fitted.get(found.model, {}).get("rows", {}).get(found.rows)
+        rows = fitted.get(found.model, {}).get("rows", {}).get(found.rows, {}).get("segments")
         if rows is None:
             raise IndexProblem(absent(index.path, resolved.call, fitted))
         lacking = [segment for segment in index.segments if segment.name not in rows]

@@ -31,7 +31,9 @@ class StoreWriter:
     def put(self, name: str, value: Any) -> None:
         """Keep an array, sparse rows, or what JSON can hold."""
         if not name.isidentifier() or name == VALUES or name in self._values:
-            raise PluginError(f"A value cannot be kept under the name {name!r}; each needs one of its own, of letters and digits.")
+            raise PluginError(
+                f"A value cannot be kept under the name {name!r}; each needs one of its own, of letters and digits."
+            )
         if isinstance(value, np.ndarray):
             self._values[name] = {"shape": value.shape}
             self._array(name, value)

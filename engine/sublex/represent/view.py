@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sublex.fitted import Rows
 from sublex.index.index import Index
+from sublex.index.segment import Segment
 from sublex.represent import kernels
 from sublex.represent.inputs import Vocabulary, recoded
 from sublex.represent.rows import stacked
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    Rows = np.ndarray | csr_array
 
 # Up to so many documents are decoded for themselves; for more, all are, once.
 FEW = 2000
@@ -86,11 +86,11 @@ class View:
         """The commonest raw form of a term."""
         return self.index.corpus.surface(term)
 
-    def _forward(self, segment):
+    def _forward(self, segment: Segment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         with self._lock:
             return segment.forward
 
-    def _by_segment(self, docs: np.ndarray):
+    def _by_segment(self, docs: np.ndarray) -> Iterator[tuple[int, Segment, np.ndarray]]:
         """Each segment that has some of the documents: its number, itself, and their places."""
         numbers = np.searchsorted(self.index.bases, docs, side="right") - 1
         for number in np.unique(numbers).tolist():

@@ -1,0 +1,93 @@
+"""Rows that come with a segment: new documents are encoded before they are committed, merged ones keep their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sublex.errors import SublexError, counted
+from sublex.index import manifest as files
+from sublex.index.manifest import FITTED, Manifest
+from sublex.index.segment import Segment
+from sublex.index.writer import Dress
+from sublex.parser import parse_call
+from sublex.represent import rows as kept
+from sublex.represent.fit import UNKNOWN, Fitting, Options, loaded
+from sublex.represent.identity import identity, resolve
+
+
+def dresser(root: Path, options: Options) -> Dress:
+    """What a writer calls before it commits a segment."""
+
+    def dress(new: Manifest, replaced: Sequence[Manifest]) -> None:
+        if not new.get(FITTED):
+            return
+        if replaced:
+            new[FITTED] = _merged(root, new, replaced)
+        else:
+            new[FITTED] = _covered(root, new, options)
+
+    return dress
+
+
+def _covered(root: Path, new: Manifest, options: Options) -> Manifest:
+    """Every model with rows for the new documents; those that cannot give any leave them uncovered, which is said."""
+    work = Fitting(root, new, options)
+    for name, entry in new[FITTED].items():
+        for place, rows in entry["rows"].items():
+            try:
+                resolved = resolve(parse_call(rows["expression"]), work.registry)
+                made = resolved.make()
+                found = identity(resolved, made, work.registry)
+                if (found.model, found.rows) != (name, place):
+                    raise SublexError("The plugin has changed since; fit it again.")
+                work.cover(loaded(root, entry, name, made), found)
+            except SublexError as error:
+                options.say(f"{rows['expression']} does not cover the new documents. {error}")
+                continue
+            _advise(work.fitted[name], found.rows, rows["expression"], root, options.say)
+    return work.fitted
+
+
+def _advise(entry: Manifest, place: str, expression: str, root: Path, say: Callable[[str], None]) -> None:
+    """Say when a model knows too little of what was added since it was fitted."""
+    segments = [rows for name, rows in entry["rows"][place]["segments"].items() if name not in entry["fitted on"]]
+    tokens, unknown = (sum(rows[count] for rows in segments) for count in ("tokens", "unknown"))
+    if tokens and unknown > UNKNOWN * tokens:
+        say(
+            f"{expression} does not know {unknown / tokens:.0%} of the {counted(tokens, 'token')} added since it was fitted; "
+            f"fit it again: sublex forget {root.name} '{expression}', then sublex fit."
+        )
+
+
+def _merged(root: Path, new: Manifest, replaced: Sequence[Manifest]) -> Manifest:
+    """Every model with the rows of the segments that became one, without those of deleted documents."""
+    segments = [Segment(root / files.SEGMENTS / entry["name"], entry) for entry in replaced]
+    live = [~segment.dead for segment in segments]
+    last = new["segments"][-1]["name"]
+    fitted = {}
+    for name, entry in new[FITTED].items():
+        rows = {}
+        for place, own in entry["rows"].items():
+            covered = {key: value for key, value in own["segments"].items() if key not in {s.name for s in segments}}
+            if all(segment.name in own["segments"] for segment in segments):
+                covered[last] = _joined(
+                    root / files.REPRESENTATIONS / name / place, own["segments"], segments, live, last
+                )
+            rows[place] = own | {"segments": covered}
+        whole = all(segment.name in entry["fitted on"] for segment in segments)
+        fitted[name] = entry | {"rows": rows, "fitted on": [*entry["fitted on"], *([last] if whole else [])]}
+    return fitted
+
+
+def _joined(
+    place: Path, rows: Mapping[str, Any], segments: Sequence[Segment], live: Sequence[np.ndarray], last: str
+) -> Manifest:
+    parts = [
+        kept.read(place / s.name, rows[s.name]["data"], s.docs)[mask] for s, mask in zip(segments, live, strict=True)
+    ]
+    counts = {count: sum(rows[segment.name][count] for segment in segments) for count in ("tokens", "unknown")}
+    return {"data": kept.write(place / last, kept.stacked(parts)), **counts}
