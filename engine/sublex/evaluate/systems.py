@@ -106,7 +106,7 @@ def systems_of(
 
 def _place(index: Index, topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Path:
     asked = [(topic[0], topic[1]) for topic in topics]
-    key = json.dumps([VERSION, index.fingerprint, str(pipeline), k, asked])
+    key = json.dumps([VERSION, index.fingerprint, str(pipeline), pipeline.models, k, asked])
     return index.path / derived.DERIVED / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
+from typing import Any
 
 from sublex import expression as tree
 from sublex.errors import InputError
@@ -48,6 +49,20 @@ class Composer:
                     self.index, self.registry.resolve("representation", representation), self.registry
                 )
             return self._sides[name]
+
+    def models(self, canonical: Expression) -> dict[str, str]:
+        """The fitted models that an expression names, with their fingerprints."""
+        found: dict[str, str] = {}
+
+        def look(node: Any) -> Any:
+            if isinstance(node, Call) and node.name in self.registry.names("representation"):
+                found[str(node)] = self.side(node).fingerprint
+            elif isinstance(node, Expression):
+                node.map(look)
+            return node
+
+        look(canonical)
+        return found
 
     def sweep(self) -> None:
         """Let go of the rankers, with their impacts, that nothing has named since the last time."""

@@ -24,6 +24,7 @@ from sublex.pipeline.stages import Work
 from sublex.rank import stored
 from sublex.rank.hits import Hits
 from sublex.rank.search import Searcher
+from sublex.represent.side import Side
 from sublex.trec.names import tag_of
 from sublex.trec.runs import Run
 from sublex.trec.strings import Strings
@@ -53,7 +54,8 @@ class Index(Stored):
         given = chosen.ranker if expression is None else expression
         tree = given if isinstance(given, Expression) else parse(given)
         canonical = self._composer.registry.canonical(tree, chosen.defaults)
-        return Pipeline(canonical, self._composer.compose(canonical, chosen.defaults))
+        scorer = self._composer.compose(canonical, chosen.defaults)
+        return Pipeline(canonical, scorer, self._composer.models(canonical))
 
     def searcher(self, ranker: Expr = "BM25", profile: str | None = None) -> Searcher:
         """Retrieval by one ranker, from terms to arrays: the fastest way in."""
@@ -161,6 +163,17 @@ class Index(Stored):
 
         fit(self.path, str(expression), Options(**options), None if source is None else Path(source))
         self._load()
+
+    def side(self, expression: Expr) -> Side:
+        """A fitted representation on this index: its model, its rows, its scores."""
+        canonical = self.pipeline(expression).expression
+        if not isinstance(canonical, Call) or canonical.name not in self._composer.registry.names("representation"):
+            raise InputError(f"{canonical} is not a single representation.")
+        return self._composer.side(canonical)
+
+    def card(self, expression: Expr) -> dict[str, Any]:
+        """What is known of a fitted model: how it was made, what it covers, and what it says of itself."""
+        return self.side(expression).card()
 
     def forget(self, expression: Expr) -> None:
         """Drop a fitted model and the rows it gave."""

@@ -1,12 +1,12 @@
-"""A pipeline on an index: an expression, resolved and ready to run."""
+"""A pipeline on an index: an expression, resolved and ready to run, with the fingerprints of the fitted models in it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sublex.base import Query
+from sublex.base import NO_FIELDS, Query
 from sublex.expression import Expression
 from sublex.index.workers import Workers
 from sublex.pipeline.stages import Scorer, Work
@@ -27,8 +27,9 @@ class Answer(NamedTuple):
 class Pipeline:
     """What an expression does; `str` gives the expression with every parameter that differs from its default."""
 
-    def __init__(self, expression: Expression, scorer: Scorer):
+    def __init__(self, expression: Expression, scorer: Scorer, models: Mapping[str, str] = NO_FIELDS):
         self.expression, self.scorer = expression, scorer
+        self.models = dict(models)
 
     def __str__(self) -> str:
         return str(self.expression)

@@ -138,6 +138,7 @@ def describe(index: Index, topics: Topics, pipeline: Pipeline, k: int) -> dict[s
                 "analyzer": str(index.analyzer),
                 "analyzer_versions": dict(index.analyzer_versions),
             },
+            **({"models": pipeline.models} if pipeline.models else {}),
             "topics": {"name": Path(topics.path).name, "number": len(topics), "fields": "+".join(topics.used)},
         },
     }

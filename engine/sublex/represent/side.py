@@ -26,7 +26,7 @@ class Side:
     def __init__(self, index: Index, resolved: Resolved, registry: Registry):
         self.index, self.name = index, str(resolved.call)
         self.model = resolved.make()
-        found = identity(resolved, self.model, registry)
+        found = self._found = identity(resolved, self.model, registry)
         fitted = index.fitted
         rows = fitted.get(found.model, {}).get("rows", {}).get(found.rows, {}).get("segments")
         if rows is None:
@@ -38,12 +38,39 @@ class Side:
                 f"{self.name} does not cover {count:,} documents that were added to {index.path}; "
                 f"run: sublex fit {index.path} '{resolved.call}' --update"
             )
-        loaded(index.path, fitted[found.model], found.model, self.model)
-        self.fingerprint: str = fitted[found.model]["model"]["checksum"]
+        self._entry = fitted[found.model]
+        loaded(index.path, self._entry, found.model, self.model)
+        self.fingerprint: str = self._entry["model"]["checksum"]
         self.vocabulary = Vocabulary(self.model.vocabulary)
         place = index.path / files.REPRESENTATIONS / found.model / found.rows
         parts = [kept.read(place / s.name, rows[s.name]["data"], s.docs) for s in index.segments]
         self.view = View(index, self.vocabulary, parts)
+
+    def card(self) -> dict[str, Any]:
+        """How the model was made, what it covers, and what it says of itself."""
+        entry = self._entry
+        rows = entry["rows"][self._found.rows]["segments"].values()
+        added = [
+            own for name, own in entry["rows"][self._found.rows]["segments"].items() if name not in entry["fitted on"]
+        ]
+        tokens, unknown = (sum(own[count] for own in added) for count in ("tokens", "unknown"))
+        with contract("representation", self.name):
+            described = dict(self.model.describe())
+        return {
+            "expression": self.name,
+            "model": self._found.model,
+            "fingerprint": self.fingerprint,
+            "version": entry["version"],
+            "fitted on": entry["origin"],
+            "depends on": entry["depends"],
+            "terms": len(self.vocabulary),
+            "documents": sum(segment.live for segment in self.index.segments),
+            "tokens added since": tokens,
+            "of these unknown": unknown,
+            "bytes of the model": sum(entry["model"]["components"].values()),
+            "bytes of the rows": sum(sum(own["data"]["components"].values()) for own in rows),
+            **described,
+        }
 
     def query(self, query: Query) -> Any:
         """A query as the model reads it."""

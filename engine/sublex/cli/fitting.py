@@ -1,0 +1,119 @@
+"""Commands about fitted models: fit, forget, card, encode."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+import sublex
+from sublex.cli.output import clean, format_option, index_path, progress, say, say_if_compiling, show_json, table
+from sublex.errors import InputError
+from sublex.expression import Call
+
+workers_option = click.option("--workers", type=click.IntRange(1), help="Threads.  [default: all cores]")
+
+
+@click.command()
+@click.argument("index")
+@click.argument("expressions", nargs=-1, metavar="EXPR...")
+@click.option("--update", is_flag=True, help="Encode documents that models do not cover; of all models without EXPR.")
+@click.option("--from", "source", metavar="OTHER", help="Take the models from another index.")
+@click.option("--seed", type=click.IntRange(0), help="For whatever takes chance.  [default: the component's]")
+@click.option("--memory", default="4GB", show_default=True, help="How much fitting may take.")
+@workers_option
+def fit(
+    index: str, expressions: tuple[str, ...], update: bool, source: str | None, seed: int | None, memory: str,
+    workers: int | None,
+) -> None:  # fmt: skip
+    """Fit models such as lsi(e=100), and encode the documents."""
+    from sublex.index.api import size_of
+
+    path = index_path(index)
+    say_if_compiling()
+    opened = sublex.open(path)
+    wanted = [_seeded(expression, seed) for expression in expressions]
+    if update and not wanted:
+        wanted = [rows["expression"] for entry in opened.fitted.values() for rows in entry["rows"].values()]
+    if not wanted:
+        raise InputError("Name what to fit, as in: sublex fit INDEX 'lsi(e=100)'.")
+    other = None if source is None else index_path(source)
+    for expression in wanted:
+        before = opened.generation
+        with progress(expression, "documents") as advance:
+            opened.fit(
+                expression,
+                other,
+                workers=workers or os.cpu_count() or 1,
+                memory=size_of(memory),
+                say=say,
+                progress=advance,
+            )
+        done = "is fitted" if opened.generation != before else "was fitted already"
+        click.echo(f"{expression} {done} on {path}")
+
+
+def _seeded(expression: str, seed: int | None) -> str:
+    """The expression, with this seed where it has none."""
+    call = sublex.parse(expression)
+    if not isinstance(call, Call):
+        raise InputError(f"{expression} is not one component; fit its parts, such as lsi(e=100), by themselves.")
+    if seed is None or "seed" in call.params:
+        return str(call)
+    return str(Call(call.name, call.args, {**call.params, "seed": seed}))
+
+
+@click.command()
+@click.argument("index")
+@click.argument("expression", metavar="EXPR")
+def forget(index: str, expression: str) -> None:
+    """Drop a fitted model and the rows it gave."""
+    path = index_path(index)
+    sublex.open(path).forget(expression)
+    click.echo(f"{expression} is gone from {path}")
+
+
+@click.command()
+@click.argument("index")
+@click.argument("expression", metavar="EXPR", required=False)
+@format_option("table", "json")
+def card(index: str, expression: str | None, form: str) -> None:
+    """Describe a fitted model; without EXPR, list all."""
+    opened = sublex.open(index_path(index))
+    if expression is None:
+        rows = [(entry["expression"], name) for name, entry in opened.fitted.items()]
+        show_json([dict(zip(("expression", "model"), row, strict=True)) for row in rows]) if form == "json" else table(
+            rows, ("expression", "model")
+        )
+        return
+    facts = opened.card(expression)
+    if form == "json":
+        show_json(facts)
+        return
+    table([(name, _fact(value)) for name, value in facts.items()])
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return clean(", ".join(map(str, value)))
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else clean(str(value))
+
+
+@click.command()
+@click.argument("index")
+@click.argument("expression", metavar="EXPR")
+@click.argument("file", required=False)
+@click.option("-o", "--output", required=True, metavar="OUT", help="A file in .npz or .parquet.")
+def encode(index: str, expression: str, file: str | None, output: str) -> None:
+    """Write a model's rows of an index's documents, or of FILE's.
+
+    OUT in .npz holds `docnos` and `rows`, or for sparse rows `data`, `indices`, `indptr` and `shape`; .parquet holds a column of lists.
+    """
+    from sublex.represent.export import export
+
+    say_if_compiling()
+    opened = sublex.open(index_path(index))
+    count = export(opened, opened.side(expression), None if file is None else Path(file), Path(output))
+    click.echo(f"{output} has the rows of {count:,} documents by {expression}")
