@@ -124,7 +124,9 @@ class Fisher:
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
         """What each pair of a query's word and a document's word adds to the score, c_w c_v <Φ_w, Φ_v> over the norms."""
         if self.power != 1:
-            raise InputError(f"Fisher: with power={self.power} a score is no sum over words; only power=1 can be taken apart.")
+            raise InputError(
+                f"Fisher: with power={self.power} a score is no sum over words; only power=1 can be taken apart."
+            )
         asked, held = linear.query_of(query, len(self.x)), self._rows(row)
         norm = float(np.prod([np.linalg.norm(self._vector(r)) for r in (asked, held)]))
         return linear.shares(asked, held, self.word_map(asked.indices), self.word_map(held.indices), norm)

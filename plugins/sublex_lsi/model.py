@@ -52,7 +52,9 @@ class LSI:
         if self.weighting != "count":
             self.weights[known] = np.log(docs / df[known])
             if not self.weights.any():
-                raise InputError(f"LSI: every word stands in all {docs} documents, so weighting={self.weighting} leaves nothing.")
+                raise InputError(
+                    f"LSI: every word stands in all {docs} documents, so weighting={self.weighting} leaves nothing."
+                )
         self.vectors, self.values = truncated_svd(
             lambda: map(self._weighted, blocks()), self.e, seed=self.seed, workers=workers
         )
@@ -81,13 +83,20 @@ class LSI:
         rows = self._rows(matrix)
         asked = self.transform(linear.query_of(query, len(self.vectors)))[0]
         found = linear.sums(
-            self._tamed(rows), lambda words, values: similarities(words, self.vectors, asked, values), self.weights, workers
+            self._tamed(rows),
+            lambda words, values: similarities(words, self.vectors, asked, values),
+            self.weights,
+            workers,
         )
-        return linear.cosines(found, float(np.sqrt(asked @ asked)), self.norms(rows, workers) if norms is None else norms)
+        return linear.cosines(
+            found, float(np.sqrt(asked @ asked)), self.norms(rows, workers) if norms is None else norms
+        )
 
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
         """What each pair of a query's word and a document's word adds to the score."""
-        asked, held = (self._weighted(r, unit=False) for r in (linear.query_of(query, len(self.vectors)), self._rows(row)))
+        asked, held = (
+            self._weighted(r, unit=False) for r in (linear.query_of(query, len(self.vectors)), self._rows(row))
+        )
         norm = float(np.prod([np.linalg.norm((r @ self.vectors)[0]) for r in (asked, held)]))
         return linear.shares(asked, held, self.vectors[asked.indices], self.vectors[held.indices], norm)
 
@@ -113,7 +122,9 @@ class LSI:
         made = self._tamed(rows)
         made = _with(made, made.data * self.weights[made.indices])
         if self.unit if unit is None else unit:
-            norms = np.sqrt(np.bincount(np.repeat(np.arange(made.shape[0]), np.diff(made.indptr)), made.data**2, made.shape[0]))
+            norms = np.sqrt(
+                np.bincount(np.repeat(np.arange(made.shape[0]), np.diff(made.indptr)), made.data**2, made.shape[0])
+            )
             made.data /= np.repeat(np.where(norms > 0, norms, 1.0), np.diff(made.indptr))
         return made
 

@@ -98,7 +98,9 @@ def totals(blocks: Blocks) -> Totals:
     docs, cf, df = 0, np.zeros(0), np.zeros(0)
     for block in blocks():
         if docs and block.shape[1] != len(cf):
-            raise InputError(f"One block of rows has {len(cf):,} columns and another {block.shape[1]:,}; all must have the same.")
+            raise InputError(
+                f"One block of rows has {len(cf):,} columns and another {block.shape[1]:,}; all must have the same."
+            )
         if not len(cf):
             cf, df = np.zeros(block.shape[1]), np.zeros(block.shape[1])
         docs += block.shape[0]

@@ -64,7 +64,10 @@ def fit(
         scale = np.sqrt(share @ (points - centre) ** 2)
         scale[scale <= 1e-12 * (np.abs(points).max(axis=0) + np.abs(centre))] = 1.0
         x = (points - centre) / scale
-        fits = [em(x, weights, first(x, weights, k, seed, s)._replace(centre=centre, scale=scale), workers) for s in range(starts)]
+        fits = [
+            em(x, weights, first(x, weights, k, seed, s)._replace(centre=centre, scale=scale), workers)
+            for s in range(starts)
+        ]
     likelihoods = [found.trace[-1] for found in fits]
     return fits[int(np.argmax(likelihoods))], likelihoods
 
@@ -73,7 +76,9 @@ def _checked(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nd
     """The points that count at all, as floats."""
     points, weights = np.asarray(points, np.float64), np.asarray(weights, np.float64)
     if points.ndim != 2 or weights.shape != points.shape[:1]:
-        raise InputError(f"A weight for each point is needed: {points.shape} points and {weights.shape} weights do not match.")
+        raise InputError(
+            f"A weight for each point is needed: {points.shape} points and {weights.shape} weights do not match."
+        )
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise InputError("The weights of points must be finite and not negative.")
     points, weights = points[weights > 0], weights[weights > 0]
@@ -91,7 +96,8 @@ def first(x: np.ndarray, weights: np.ndarray, k: int, seed: int = 0, start: int 
     words lie far out and everything else would be left to one Gaussian.
     """
     chance = random(seed, start)
-    near, chosen = np.full(len(x), np.inf), []
+    near = np.full(len(x), np.inf)
+    chosen: list[int] = []
     odds = weights
     while len(chosen) < k and odds.any():
         ladder = np.cumsum(odds)
@@ -111,9 +117,8 @@ def em(x: np.ndarray, weights: np.ndarray, mixture: Mixture, workers: int = 1) -
     blocks = spans(len(x))
     for _ in range(MOST):
         form = _quadratic(mixture)
-        sums = None
-        for part in in_order(lambda span, form=form: _step(x[span], weights[span], form), blocks, workers):  # type: ignore[misc]
-            sums = part if sums is None else tuple(a + b for a, b in zip(sums, part, strict=True))
+        parts = in_order(lambda span, form=form: _step(x[span], weights[span], form), blocks, workers)  # type: ignore[misc]
+        sums = [sum(column) for column in zip(*parts, strict=True)]
         trace.append(float(sums[0] / total))
         if len(trace) > LEAST and trace[-1] - trace[-2] <= TOLERANCE * abs(trace[-2]):
             break

@@ -41,7 +41,9 @@ def query_of(query: Any, words: int) -> csr_array:
         query = csr_array((vector[held], held, [0, len(held)]), shape=(1, len(vector)))
     row = csr_array(query.reshape(1, -1) if query.ndim == 1 else query)
     if row.shape != (1, words):
-        raise InputError(f"A query of {row.shape[0]} × {row.shape[1]:,} where the model wants one row of {words:,} words.")
+        raise InputError(
+            f"A query of {row.shape[0]} × {row.shape[1]:,} where the model wants one row of {words:,} words."
+        )
     if not np.isfinite(row.data).all():
         raise InputError("The query holds weights that are not finite.")
     return row

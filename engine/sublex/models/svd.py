@@ -7,6 +7,7 @@ side of the columns: the range of AᵀA is found by power iterations, so that ne
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -42,7 +43,9 @@ def truncated_svd(
     The matrix may come as a list of blocks of rows, or as a function that returns them, once for each of powers + 1 passes.
     """
     if e < 1 or powers < 2 or oversampling < 0:
-        raise InputError(f"e={e} must be at least 1, powers={powers} at least 2 and oversampling={oversampling} at least 0.")
+        raise InputError(
+            f"e={e} must be at least 1, powers={powers} at least 2 and oversampling={oversampling} at least 0."
+        )
     blocks = blocks_of(matrix)
     rows, _, df = totals(blocks)
     columns = len(df)
@@ -70,15 +73,14 @@ def _gram(blocks: Blocks, x: np.ndarray, workers: int) -> np.ndarray:
     parts = [np.ascontiguousarray(x[:, span]) for span in spans(x.shape[1], WIDTH)]
     sums = [np.zeros_like(part) for part in parts]
     for block in blocks():
-        rows = (block.indptr, block.indices, block.data)
-        for _ in in_order(lambda k, rows=rows: gram(*rows, parts[k], sums[k]), range(len(parts)), workers):  # type: ignore[misc]
-            pass
+        work = partial(gram, block.indptr, block.indices, block.data)
+        list(in_order(lambda pair, work=work: work(*pair), zip(parts, sums, strict=True), workers))  # type: ignore[misc]
     return np.hstack(sums)
 
 
 def _triangle(blocks: Blocks, q: np.ndarray, workers: int) -> np.ndarray:
     """R of the QR decomposition of A q, from those of its blocks."""
-    found = np.zeros((0, q.shape[1]))
+    found: np.ndarray = np.zeros((0, q.shape[1]))
     for part in in_order(lambda block: np.linalg.qr(block @ q, mode="r"), blocks(), workers):
-        found = np.linalg.qr(np.vstack((found, part)), mode="r")
+        found = np.asarray(np.linalg.qr(np.vstack((found, part)), mode="r"))
     return found
