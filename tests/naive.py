@@ -997,3 +997,49 @@ def cross_validated(
         best = max(scores, key=lambda setting: mean(setting, others))
         found.append((best, mean(best, fold)))
     return found
+
+
+# The estimators: a mixture of Gaussians point by point, the Fisher vector occurrence by occurrence.
+
+
+def gaussian(x: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> float:
+    """The density at one point."""
+    return math.prod(
+        math.exp(-((a - m) ** 2) / (2 * v)) / math.sqrt(2 * math.pi * v)
+        for a, m, v in zip(x, mean, variance, strict=True)
+    )
+
+
+def odds(x: np.ndarray, shares: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
+    """Share times density of each Gaussian at one point."""
+    return np.array([p * gaussian(x, m, v) for p, m, v in zip(shares, means, variances, strict=True)])
+
+
+def mixture_likelihood(points: np.ndarray, weights: np.ndarray, *mixture: np.ndarray) -> float:
+    """The mean log-likelihood of points that count several times."""
+    logs = [weight * math.log(odds(x, *mixture).sum()) for x, weight in zip(points, weights, strict=True)]
+    return sum(logs) / sum(weights)
+
+
+def em_step(points: np.ndarray, weights: np.ndarray, *mixture: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Shares, means and variances after one step of EM (Bishop, Pattern recognition and machine learning, 9.24 to 9.26)."""
+    gamma = np.array([w * (o := odds(x, *mixture)) / o.sum() for x, w in zip(points, weights, strict=True)])
+    held = gamma.sum(axis=0)
+    means = np.array([(gamma[:, [k]] * points).sum(axis=0) / held[k] for k in range(len(held))])
+    variances = [(gamma[:, [k]] * (points - means[k]) ** 2).sum(axis=0) / held[k] for k in range(len(held))]
+    return held / sum(weights), means, np.maximum(variances, 1e-3)
+
+
+def fisher_vector(
+    points: Iterable[np.ndarray], shares: np.ndarray, means: np.ndarray, variances: np.ndarray
+) -> np.ndarray:
+    """Equation 8 of Clinchant and Perronnin (2013), then the gradient by the deviations (Perronnin et al., ECCV 2010, equation 17)."""
+    first, second = np.zeros(means.shape), np.zeros(means.shape)
+    for x in points:
+        gamma = odds(x, shares, means, variances)
+        gamma = gamma / gamma.sum()
+        for i in range(len(shares)):
+            white = (x - means[i]) / np.sqrt(variances[i])
+            first[i] += gamma[i] * white / math.sqrt(shares[i])
+            second[i] += gamma[i] * (white**2 - 1) / math.sqrt(2 * shares[i])
+    return np.concatenate((first.ravel(), second.ravel()))

@@ -20,6 +20,7 @@ LAYERS = [
     {"plugins"},
     {"profiles", "normalise", "tables"},
     {"readers", "analysis", "trec"},
+    {"models"},
     {"index"},
     {"represent"},
     {"rank"},

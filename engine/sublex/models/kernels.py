@@ -1,0 +1,57 @@
+"""Kernels over documents by terms in compressed sparse rows: three arrays, where each row begins, its terms, their counts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def gram(starts, terms, counts, x, y):
+    """Add AᵀA x to y, one row of A after another."""
+    width = x.shape[1]
+    z = np.empty(width)
+    for d in range(len(starts) - 1):
+        z[:] = 0.0
+        for i in range(starts[d], starts[d + 1]):
+            count = np.float64(counts[i])
+            row = x[terms[i]]
+            for c in range(width):
+                z[c] += count * row[c]
+        for i in range(starts[d], starts[d + 1]):
+            count = np.float64(counts[i])
+            row = y[terms[i]]
+            for c in range(width):
+                row[c] += count * z[c]
+
+
+@njit(cache=True, nogil=True)
+def products(starts, terms, counts, values, first, sums):
+    """For each row from the first on, the sum of its counts times the values of its terms."""
+    for d in range(len(sums)):
+        begin, end = starts[first + d], starts[first + d + 1]
+        last = begin + (end - begin) // 4 * 4
+        v = w = x = y = 0.0
+        for i in range(begin, last, 4):
+            # Four sums that do not wait for each other; unsigned places spare the question whether they count from the end.
+            v += np.float64(counts[i]) * values[np.uint64(terms[i])]
+            w += np.float64(counts[i + 1]) * values[np.uint64(terms[i + 1])]
+            x += np.float64(counts[i + 2]) * values[np.uint64(terms[i + 2])]
+            y += np.float64(counts[i + 3]) * values[np.uint64(terms[i + 3])]
+        for i in range(last, end):
+            v += np.float64(counts[i]) * values[np.uint64(terms[i])]
+        sums[d] = (v + w) + (x + y)
+
+
+@njit(cache=True, nogil=True)
+def distinct(terms, seen, found):
+    """The different terms, in the order in which they are first met; how many. `seen` is all false before and after."""
+    n = 0
+    for i in range(len(terms)):
+        if not seen[terms[i]]:
+            seen[terms[i]] = True
+            found[n] = terms[i]
+            n += 1
+    for i in range(n):
+        seen[found[i]] = False
+    return n

@@ -1,0 +1,1 @@
+"""Fisher vectors over bags of embedded words."""
