@@ -19,7 +19,7 @@ LAYERS = [
     {"parameters"},
     {"plugins"},
     {"profiles", "normalise", "tables"},
-    {"readers", "analysis", "trec"},
+    {"readers", "analysis", "models", "trec"},
     {"index"},
     {"rank"},
     {"expand"},
