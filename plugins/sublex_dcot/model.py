@@ -1,4 +1,5 @@
-"""Dense cohort of terms: An alternative text representation to TF-IDF and Bag-of-Words, 2013 (arXiv:1301.6770).
+"""Dense cohort of terms: Z. Xu, M. Chen, K. Weinberger and F. Sha, An alternative text representation to TF-IDF and
+Bag-of-Words, 2013 (arXiv:1301.6770).
 
 A linear map is learned that predicts the frequent words of a document from what is left of it when each word is removed with
 probability p, in the limit of infinitely many such removals. The letters and equation numbers are the paper's: x counts of words,
