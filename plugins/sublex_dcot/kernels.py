@@ -1,0 +1,55 @@
+"""The kernels of dCoT: products with sparse rows of counts. They check nothing: what calls them has."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def gram(indptr, indices, data, v, out):
+    """out += X' X v for the sparse rows X: one document at a time, so that neither X' nor X v is ever held."""
+    width = v.shape[1]
+    y = np.empty(width)
+    for i in range(len(indptr) - 1):
+        y[:] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            x = data[e]
+            w = indices[e]
+            for k in range(width):
+                y[k] += x * v[w, k]
+        for e in range(indptr[i], indptr[i + 1]):
+            x = data[e]
+            w = indices[e]
+            for k in range(width):
+                out[w, k] += x * y[k]
+
+
+@njit(cache=True, nogil=True)
+def affine(indptr, indices, data, place, weights, out):
+    """out = W [x; 1] for each sparse row x; column j has row place[j] of the weights, or none at -1; the last row is the bias."""
+    bias = len(weights) - 1
+    width = weights.shape[1]
+    for i in range(len(indptr) - 1):
+        for k in range(width):
+            out[i, k] = weights[bias, k]
+        for e in range(indptr[i], indptr[i + 1]):
+            w = place[indices[e]]
+            if w >= 0:
+                x = data[e]
+                for k in range(width):
+                    out[i, k] += x * weights[w, k]
+
+
+@njit(cache=True, nogil=True)
+def affine_dense(rows, weights, out):
+    """out = W [x; 1] for each dense row x; the last row of the weights is the bias."""
+    bias = len(weights) - 1
+    width = weights.shape[1]
+    for i in range(len(rows)):
+        for k in range(width):
+            out[i, k] = weights[bias, k]
+        for j in range(bias):
+            x = rows[i, j]
+            for k in range(width):
+                out[i, k] += x * weights[j, k]
