@@ -112,7 +112,7 @@ def test_progress_is_told_in_order_and_may_end_the_work():
 
 @given(st.integers(0, 50), st.integers(1, 12), st.integers(1, 4))
 def test_blocks_come_in_order_and_cover_everything(total, size, workers):
-    parts = list(blocks(lambda part: part, total, size, workers))
+    parts = list(in_order(lambda part: part, spans(total, size), workers))
     assert [k for part in parts for k in range(part.start, part.stop)] == list(range(total))
     assert all(part.stop - part.start == size for part in parts[:-1])
 
