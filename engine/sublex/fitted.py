@@ -34,7 +34,7 @@ class Stored(Protocol):
     """What was kept."""
 
     def get(self, name: str) -> Any:
-        """The value kept under a name; arrays are mapped and read-only."""
+        """The value kept under a name; arrays are mapped, and writing to them changes nothing on disk."""
         ...
 
 

@@ -1,1 +1,27 @@
-"""Dense cohort of terms: documents as the frequent words that their rarer words stand for."""
+"""Dense cohorts of terms, as a plugin."""
+
+from sublex.base import Param
+from sublex.hookspecs import hookimpl
+
+sublex_api = 1
+
+PARAMS = [
+    Param("r", int, 500, stage="fit", range=(1, 20000), help="prototypes: the most frequent words"),
+    Param("layers", int, 1, stage="fit", range=(1, 10), help="maps, each learned from the one before"),
+    Param("p", float, 0.9, stage="fit", range=(0, 1), open=True, help="probability that a word is removed"),
+    Param("log", bool, False, stage="fit", help="log(1 + count) in place of counts"),
+    Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="documents that a word must be in"),
+]
+
+
+def representation(**params):
+    """The representation; what it needs is imported now."""
+    from sublex_dcot.representation import DCoTRepresentation
+
+    return DCoTRepresentation(**params)
+
+
+@hookimpl
+def register_representations(register):
+    """dcot: cosines of the prototypes that texts evoke."""
+    register("dcot", representation, PARAMS)

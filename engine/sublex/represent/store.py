@@ -66,7 +66,8 @@ class StoreReader:
     """A store as it was written; every byte is verified when it is first read."""
 
     def __init__(self, path: Path, entry: Mapping[str, Any]):
-        self._folder = Folder(path, entry)
+        # Writable in memory and never on disk: kernels then need no second form for what is mapped.
+        self._folder = Folder(path, entry, private=True)
 
     @cached_property
     def _values(self) -> dict[str, Any]:
