@@ -14,7 +14,7 @@ PARAMS = [
 ]
 
 
-def representation(**params):
+def make(**params):
     """The representation; what it needs is imported now."""
     from sublex_dcot.representation import DCoTRepresentation
 
@@ -24,4 +24,4 @@ def representation(**params):
 @hookimpl
 def register_representations(register):
     """dcot: cosines of the prototypes that texts evoke."""
-    register("dcot", representation, PARAMS)
+    register("dcot", make, PARAMS)

@@ -17,7 +17,7 @@ PARAMS = [
 ]
 
 
-def representation(**params):
+def make(**params):
     """The representation; what it needs is imported now."""
     from sublex_fisher.representation import FisherRepresentation
 
@@ -27,4 +27,4 @@ def representation(**params):
 @hookimpl
 def register_representations(register):
     """fisher: cosines of Fisher vectors."""
-    register("fisher", representation, PARAMS)
+    register("fisher", make, PARAMS)

@@ -13,7 +13,7 @@ PARAMS = [
 ]
 
 
-def representation(**params):
+def make(**params):
     """The representation; what it needs is imported now."""
     from sublex_lsi.representation import LSIRepresentation
 
@@ -23,4 +23,4 @@ def representation(**params):
 @hookimpl
 def register_representations(register):
     """lsi: cosines in the space of the largest singular vectors."""
-    register("lsi", representation, PARAMS)
+    register("lsi", make, PARAMS)

@@ -17,7 +17,7 @@ from sublex.index.format import DTYPES, Folder, FolderWriter
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-VALUES = "values"
+VALUES = "_values"
 SPARSE = ("data", "indices", "indptr")
 
 
