@@ -92,7 +92,7 @@ def forget(root: Path, expression: str) -> None:
 
 def absent(root: Path, call: Any, fitted: Manifest) -> str:
     """The sentence for a model that is not there."""
-    there = ", ".join(entry["expression"] for entry in fitted.values()) or "nothing"
+    there = ", ".join(sorted(entry["expression"] for entry in fitted.values())) or "nothing"
     return f"No {call} in {root.name}; fitted: {there}. Run: sublex fit {root.name} '{call}'"
 
 

@@ -84,7 +84,8 @@ class Side:
         wanted = int(self.index.bases[-1]) if docs is None else len(docs)
         if scores.shape != (wanted,):
             raise PluginError(f"{self.name} gave scores of shape {scores.shape} for {wanted:,} documents.")
-        rounded = scores.astype(np.float32)
+        with np.errstate(over="ignore"):
+            rounded = scores.astype(np.float32)
         if np.isnan(rounded).any() or np.isposinf(rounded).any():
             raise PluginError(f"{self.name} gave a score that is not a number.")
         return rounded

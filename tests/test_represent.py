@@ -1,0 +1,327 @@
+"""Fitted models: kept whole, published with their segments, found by what they were made of, and never trusted blindly."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from test_cli import DEMO
+
+import sublex
+from sublex import plugins
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
+from sublex.index.format import FolderWriter
+from sublex.represent.export import export
+from sublex.represent.store import StoreReader, StoreWriter
+
+PLUGINS = Path(__file__).parent / "plugins"
+QUERIES = ["cranes by the river", "bank", "seal pup beach", "zzzz", ""]
+
+
+@pytest.fixture(autouse=True)
+def projection(monkeypatch):
+    """A stranger's plugin beside those that are installed; its module, to be tampered with."""
+    monkeypatch.syspath_prepend(PLUGINS)
+    points = sorted(plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.OWN))
+    point = EntryPoint("projection", "projection", plugins.GROUP)
+    monkeypatch.setattr(plugins, "load", lambda: plugins.Registry([*points, point]))
+    import projection
+
+    return projection
+
+
+@pytest.fixture
+def index(tmp_path):
+    return sublex.build(DEMO, tmp_path / "demo")
+
+
+def scores(index, expression: str, queries=QUERIES) -> dict[str, dict[str, float]]:
+    return {text: {hit.docno: hit.score for hit in index.search(text, expression, k=300)} for text in queries}
+
+
+# What is kept.
+
+
+def stored(tmp_path, **values) -> StoreReader:
+    with FolderWriter(tmp_path / "store") as folder:
+        store = StoreWriter(folder)
+        for name, value in values.items():
+            store.put(name, value)
+        entry = store.finish()
+    return StoreReader(tmp_path / "store", json.loads(json.dumps(entry)))
+
+
+def test_a_store_gives_back_what_was_put(tmp_path):
+    arrays = {kind: np.arange(12).reshape(3, 4).astype(kind) for kind in ("int8", "int64", "uint16", "float16", "float64")}
+    sparse = csr_array(np.array([[0, 1.5, 0], [2, 0, 0]]))
+    found = stored(tmp_path, **arrays, sparse=sparse, empty=np.empty((0, 5)), plain={"a": [1, "ß", None], "b": 2.5})
+    for name, values in arrays.items():
+        assert found.get(name).dtype == values.dtype and np.array_equal(found.get(name), values)
+    assert (found.get("sparse") != sparse).nnz == 0 and found.get("empty").shape == (0, 5)
+    assert found.get("plain") == {"a": [1, "ß", None], "b": 2.5}
+    with pytest.raises(PluginError, match="holds no value nothing"):
+        found.get("nothing")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("objects", np.array([{}, []], object)),
+        ("text", np.array(["a", "b"])),
+        ("complex", np.array([1j])),
+        ("set", {1, 2}),
+        ("nan", float("nan")),
+        ("../up", 1),
+        ("_values", 1),
+    ],
+)
+def test_a_store_refuses_what_it_cannot_give_back(tmp_path, name, value):
+    with pytest.raises(PluginError), FolderWriter(tmp_path / "store") as folder:
+        StoreWriter(folder).put(name, value)
+
+
+def test_a_flipped_bit_is_seen(tmp_path):
+    stored(tmp_path, values=np.arange(100.0), sparse=csr_array(np.eye(4)), plain=[1, 2, 3])
+    entry = None
+    for path in sorted((tmp_path / "store").glob("*.npy")):
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 4]))
+        with FolderWriter(tmp_path / "again") as folder:
+            store = StoreWriter(folder)
+            for name, value in (("values", np.arange(100.0)), ("sparse", csr_array(np.eye(4))), ("plain", [1, 2, 3])):
+                store.put(name, value)
+            entry = json.loads(json.dumps(store.finish()))
+        for part in (tmp_path / "again").iterdir():
+            part.unlink()
+        (tmp_path / "again").rmdir()
+        with pytest.raises(IndexCorrupt):
+            reader = StoreReader(tmp_path / "store", entry)
+            for name in ("values", "sparse", "plain"):
+                reader.get(name)
+        path.write_bytes(whole)
+
+
+# Fitting and scoring.
+
+
+def test_a_model_is_named_by_what_it_was_fitted_with(index):
+    with pytest.raises(IndexProblem, match=r"No projection\(r=8\) in demo; fitted: nothing. Run: sublex fit demo"):
+        index.search("crane", "projection(r=8)")
+    index.fit("projection(r=8)")
+    first = index.generation
+    index.fit("projection(r=8, power=2)")
+    assert index.generation == first, "a parameter of queries fits nothing anew"
+    index.fit("projection(r=8, seed=1)")
+    assert len(index.fitted) == 2 and index.generation == first + 1
+    with pytest.raises(IndexProblem, match=r"fitted: projection\(r=8\), projection\(r=8, seed=1\)"):
+        index.search("crane", "projection")
+
+
+def test_a_representation_retrieves_rescores_and_blends(index):
+    index.fit("projection")
+    alone = scores(index, "projection")
+    assert len(alone["bank"]) == 252 and alone["zzzz"] == alone[""] == {}
+    first = scores(index, "BM25")
+    for text in QUERIES:
+        after = scores(index, "BM25 >> projection")[text]
+        assert after == {docno: alone[text][docno] for docno in first[text]}
+        assert list(scores(index, "projection % 5")[text]) == list(alone[text])[:5]
+        blended = index.search(text, "PL2 + 0.3*projection", k=300)
+        assert {hit.docno for hit in blended} == set(scores(index, "PL2")[text])
+    tree = index.explain("cranes by the river", "birds-05", "projection")
+    assert sum(part.value for part in tree.parts) == pytest.approx(tree.value, rel=1e-6)
+    assert tree.value == pytest.approx(alone["cranes by the river"]["birds-05"], rel=1e-6)
+    assert {"cranes", "crane"} & {part.label for part in tree.parts}
+
+
+def test_the_same_bytes_for_any_number_of_workers(index):
+    found = set()
+    for workers in (1, 2, 3):
+        index.fit("projection", workers=workers)
+        entry = next(iter(index.fitted.values()))
+        found.add(json.dumps([entry["model"], [rows["segments"] for rows in entry["rows"].values()]], sort_keys=True))
+        index.forget("projection")
+    assert len(found) == 1 and not (index.path / "representations" / "anything").exists()
+    assert list((index.path / "representations").glob("*")) == []
+
+
+def test_rows_come_with_their_segment_and_go_with_a_merge(index):
+    index.fit("projection")
+    before = scores(index, "projection")
+    index.add([{"id": "new", "text": "A crane on the river bank."}])
+    after = scores(index, "projection")
+    assert all(after[text].pop("new", None) is not None for text in ("bank", "cranes by the river"))
+    after["seal pup beach"].pop("new")
+    assert after == before, "what was there scores as it did"
+    index.delete(["birds-05", "river-01"])
+    deleted = scores(index, "projection")
+    index.merge()
+    assert scores(index, "projection") == deleted and "birds-05" not in deleted["bank"]
+    assert deleted["bank"].items() <= (before["bank"] | {"new": deleted["bank"]["new"]}).items()
+    rows = next(iter(next(iter(index.fitted.values()))["rows"].values()))["segments"]
+    assert list(rows) == [segment.name for segment in index.segments]
+
+
+def test_building_in_one_or_in_two_gives_the_same_rows(tmp_path):
+    documents = [json.loads(line) for line in DEMO.read_text(encoding="utf-8").splitlines()]
+    whole = sublex.build(documents, tmp_path / "whole")
+    whole.fit("projection")
+    parts = sublex.build(documents[:150], tmp_path / "parts")
+    parts.fit("projection", whole.path)
+    parts.add(documents[150:])
+    for text in QUERIES[:3]:
+        assert scores(parts, "projection")[text] == pytest.approx(scores(whole, "projection")[text], abs=1e-6)
+
+
+def test_a_refit_is_advised_when_too_much_is_unknown(index):
+    index.fit("projection")
+    said: list[str] = []
+    index.add([{"id": "x", "text": "Xyzzy plugh foo crane."}], say=said.append)
+    assert any("does not know 75% of the 4 tokens added since it was fitted; fit it again" in text for text in said)
+    facts = index.card("projection")
+    assert (facts["tokens added since"], facts["of these unknown"], facts["directions"]) == (4, 3, 64)
+
+
+def test_what_is_not_covered_is_said_and_can_be_covered(index, projection, monkeypatch):
+    index.fit("projection")
+    monkeypatch.setattr(projection.Projection, "encode_documents", lambda self, inputs: 1 / 0)
+    said: list[str] = []
+    index.add([{"id": "new", "text": "A crane."}], say=said.append)
+    assert len(index) == 253 and any("projection does not cover the new documents" in text for text in said)
+    with pytest.raises(IndexProblem, match="projection does not cover 1 documents .*--update"):
+        index.search("crane", "projection")
+    assert index.search("crane", "BM25")
+    monkeypatch.undo()
+    monkeypatch.syspath_prepend(PLUGINS)
+    points = [*plugins.entry_points(group=plugins.GROUP), EntryPoint("projection", "projection", plugins.GROUP)]
+    monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
+    index.fit("projection")
+    assert "new" in scores(index, "projection")["bank"]
+
+
+def test_a_model_of_one_index_serves_another(index, tmp_path):
+    other = sublex.build([{"id": "a", "text": "A crane by the river."}, {"id": "b", "text": "zyx"}], tmp_path / "other")
+    with pytest.raises(IndexProblem, match="No projection in demo; fitted: nothing"):
+        other.fit("projection", index.path)
+    index.fit("projection")
+    other.fit("projection", index.path)
+    assert list(scores(other, "projection")["cranes by the river"]) == ["a"]
+    assert other.card("projection")["fitted on"] == index.fingerprint
+
+
+def test_what_others_depend_on_is_kept(index):
+    index.fit("fisher(k=2, words=lsi(e=5))")
+    assert sorted(entry["expression"] for entry in index.fitted.values()) == ["fisher(k=2, words=lsi(e=5))", "lsi(e=5)"]
+    with pytest.raises(IndexProblem, match=r"fisher\(k=2, words=lsi\(e=5\)\) depends on lsi\(e=5\); forget it first"):
+        index.forget("lsi(e=5)")
+    index.forget("fisher(k=2, words=lsi(e=5))")
+    index.forget("lsi(e=5)")
+    assert index.fitted == {}
+
+
+def test_stopping_in_the_middle_leaves_nothing(index):
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    before = sorted(path for path in index.path.rglob("*") if path.is_file())
+    for expression in ("projection", "lsi(e=5)", "dcot(r=20)"):
+        with pytest.raises(KeyboardInterrupt):
+            index.fit(expression, progress=stop)
+        assert sorted(path for path in index.path.rglob("*") if path.is_file()) == before
+    assert sublex.open(index.path).fitted == {}
+
+
+def test_memory_is_checked_before(index):
+    with pytest.raises(InputError, match=r"Fitting projection\(r=4096\) takes .* MB and --memory allows 16; allow more"):
+        index.fit("projection(r=4096)", memory=16 << 20)
+
+
+@pytest.mark.parametrize(
+    ("method", "made", "sentence"),
+    [
+        ("fit", lambda *a: 1 / 0, "ZeroDivisionError"),
+        ("save", lambda self, store: store.put("x", np.array([object()])), "cannot be kept"),
+        ("encode_documents", lambda self, inputs: np.ones((3, 2)), "not as one row a document"),
+        ("encode_documents", lambda self, inputs: np.full((inputs.shape[0], 2), np.nan), "not finite"),
+    ],
+)
+def test_a_plugin_that_fails_while_it_is_fitted_costs_a_sentence(index, projection, monkeypatch, method, made, sentence):
+    monkeypatch.setattr(projection.Projection, method, made)
+    with pytest.raises(SublexError, match=sentence) as error:
+        index.fit("projection")
+    assert "\n" not in str(error.value) and sublex.open(index.path).fitted == {}
+    assert index.search("crane", "BM25")
+
+
+@pytest.mark.parametrize(
+    ("made", "sentence"),
+    [
+        (lambda *a: 1 / 0, "projection failed .ZeroDivisionError"),
+        (lambda self, query, view, docs=None: np.ones(3), "projection gave scores of shape"),
+        (lambda self, query, view, docs=None: np.full(len(view.rows(docs)), np.nan), "projection gave a score that is not a number"),
+        (lambda self, query, view, docs=None: np.full(len(view.rows(docs)), 1e39), "not a number"),
+    ],
+)  # fmt: skip
+def test_a_plugin_that_fails_while_it_scores_costs_a_sentence(index, projection, monkeypatch, made, sentence):
+    index.fit("projection")
+    monkeypatch.setattr(projection.Projection, "score", made)
+    with pytest.raises(PluginError, match=sentence):
+        index.search("crane", "projection")
+    assert index.search("crane", "BM25")
+
+
+def test_damaged_models_and_rows_are_seen(index):
+    index.fit("projection")
+    for path in sorted((index.path / "representations").rglob("*.npy")):
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        with pytest.raises(SublexError):
+            scores(sublex.open(index.path), "projection")
+        path.write_bytes(whole)
+    assert scores(sublex.open(index.path), "projection")
+
+
+def test_rows_are_exported(index, tmp_path):
+    index.fit("projection(r=8)")
+    side = index.side("projection(r=8)")
+    assert export(index, side, None, tmp_path / "rows.npz") == 252
+    found = np.load(tmp_path / "rows.npz")
+    assert found["docnos"][0] == index.docno(0) and found["rows"].shape == (252, 8)
+    (tmp_path / "more.jsonl").write_text(json.dumps({"id": "x", "text": index.document("birds-05").contents}) + "\n")
+    assert export(index, side, tmp_path / "more.jsonl", tmp_path / "more.npz") == 1
+    row = np.load(tmp_path / "more.npz")["rows"][0]
+    np.testing.assert_allclose(row, side.view.rows(np.array([index.doc("birds-05")]))[0], rtol=1e-5)
+    with pytest.raises(InputError, match=r"neither .npz nor .parquet"):
+        export(index, side, None, tmp_path / "rows.txt")
+
+
+@pytest.mark.parametrize("expression", ["lsi(e=20)", "fisher(k=3, words=lsi(e=10))", "dcot(r=50)"])
+def test_bundled_plugins_score_the_same_some_documents_and_all(index, expression):
+    index.fit(expression, workers=2)
+    side = sublex.open(index.path).side(expression)
+    docs = np.array([3, 200, 17, 90], np.int32)
+    for text in ("cranes by the river", "bank bank seal", "zzzz"):
+        encoded = side.query(index.query(text))
+        np.testing.assert_allclose(side.scores(encoded)[docs], side.scores(encoded, docs), rtol=1e-6)
+        if text != "zzzz":
+            for doc in docs.tolist():
+                tree = side.explain(encoded, doc)
+                assert tree.value == pytest.approx(float(side.scores(encoded, np.array([doc]))[0]), rel=1e-4, abs=1e-6)
+                assert sum(part.value for part in tree.parts) == pytest.approx(tree.value, rel=1e-6, abs=1e-9)
+        else:
+            assert (side.scores(encoded) == -np.inf).all()
+
+
+@pytest.mark.parametrize("expression", ["lsi(e=20)", "fisher(k=3, words=lsi(e=10))", "dcot(r=50)"])
+def test_bundled_plugins_are_fitted_alike_by_any_number_of_workers(index, expression):
+    found = set()
+    for workers in (1, 2, 3):
+        index.fit(expression, workers=workers)
+        found.add(json.dumps([entry["model"] for entry in index.fitted.values()], sort_keys=True))
+        for entry in sorted(index.fitted.values(), key=lambda entry: -len(entry["depends"])):
+            index.forget(entry["expression"])
+    assert len(found) == 1
