@@ -20,6 +20,7 @@ import sublex
 from sublex import hookspecs, plugins
 from sublex.base import DocStats, Document, Param, Query, Statistics, TermStats
 from sublex.errors import InputError, PluginError, UnknownName
+from sublex.fitted import Representation
 from sublex.hookspecs import hookimpl
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.stages import Work
@@ -172,6 +173,39 @@ def test_an_analyzer_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path):
         PluginError, match=r"The analyzer faulty failed \(ZeroDivisionError: .*\); nothing was done by it\.$"
     ):
         sublex.build([Document("a", "whale")], tmp_path / "index", analyzer="faulty")
+
+
+def test_hook_register_representations(monkeypatch, tmp_path):
+    class Lengths(Representation):
+        """Documents by how many words the model knows of them."""
+
+        def fit(self, corpus, job):
+            self.vocabulary = corpus.vocabulary
+
+        def save(self, store):
+            store.put("vocabulary", self.vocabulary)
+
+        def load(self, store):
+            self.vocabulary = store.get("vocabulary")
+
+        def encode_documents(self, inputs):
+            return inputs.sum(axis=1).astype(np.float32)
+
+        def encode_queries(self, inputs):
+            return [None] * inputs.shape[0]
+
+        def score(self, query, view, docs=None):
+            return view.rows(docs)
+
+    @hookimpl
+    def register_representations(register):
+        register("lengths", Lengths)
+
+    made = registry(monkeypatch, plug={"register_representations": register_representations})
+    monkeypatch.setattr(plugins, "load", lambda: made)
+    index = sublex.build([{"id": "a", "text": "x y z"}, {"id": "b", "text": "x"}], tmp_path / "index")
+    index.fit("lengths")
+    assert [(hit.docno, hit.score) for hit in index.search("x", "lengths")] == [("a", 3.0), ("b", 1.0)]
 
 
 def test_hook_register_commands(monkeypatch):
