@@ -123,7 +123,7 @@ def assert_documents(index: Index, given: Sequence[Document]) -> None:
             expected = Document(document.docno, whole(document.text), whole(document.title), dict(document.fields))
             assert index.document(document.docno) == expected
             assert index.corpus.raw(doc) == expected.contents
-    for docno in ("", "no such docno", "\U0010ffff" * 3, "\ud800"):
+    for docno in ("", "no such docno", "?\ud800", "\U0010ffff" * 3, "\ud800"):
         assert index.doc(docno) is None
         assert docno not in index
     if "text" in index.store:

@@ -464,6 +464,13 @@ def test_scores_are_read_as_trec_eval_reads_them(tmp_path_factory, texts):
     assert found.tolist() == [float(np.float32(float(text))) for text in texts]
 
 
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le"])
+def test_a_run_in_utf_16_is_told_by_its_bytes(tmp_path, coding):
+    (tmp_path / "run").write_text("1 Q0 document 1 2.5 tag\n", encoding=coding)
+    with pytest.raises(InputError, match="is in UTF-16; save it as UTF-8"):
+        sublex.read_run(tmp_path / "run")
+
+
 def test_a_hit_that_stands_there_twice_with_the_same_score_counts_once(file):
     run = sublex.read_run(file("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n2 Q0 a 1 1 t\n1 Q0 a 1 2.0 t\n1 Q0 a 3 2 t\n"))
     assert {qid: dict(run[qid]) for qid in run} == {"1": {"a": 2.0, "b": 1.0}, "2": {"a": 1.0}}

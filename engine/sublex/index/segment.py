@@ -77,7 +77,7 @@ class Segment:
 
     def find_docno(self, docno: str) -> int | None:
         """The live document of this docno."""
-        wanted = docno.encode("utf-8", "replace")
+        wanted = docno.encode("utf-8", "surrogatepass")
         at = self.docnos.bisect(wanted, self.docno_order)
         while at < self.docs and self.docnos[doc := int(self.docno_order[at])] == wanted:
             if not self.dead[doc]:
@@ -142,14 +142,14 @@ class Segment:
 
     def find_all(self, terms: Sequence[str]) -> list[int]:
         """The ordinals of terms, -1 for those that are not there."""
-        wanted = [term.encode("utf-8", "replace") for term in terms]
+        wanted = [term.encode("utf-8", "surrogatepass") for term in terms]
         arena = np.frombuffer(b"".join(wanted), np.uint8)
         starts = starts_of(np.fromiter(map(len, wanted), np.int64, len(wanted)))
         return kernels.find_strings(self.folder["terms"].all(), self.terms.starts, arena, starts).tolist()
 
     def find(self, term: str) -> int | None:
         """A term's ordinal."""
-        wanted = term.encode("utf-8", "replace")
+        wanted = term.encode("utf-8", "surrogatepass")
         at = self.terms.bisect(wanted)
         return at if at < len(self.terms) and self.terms[at] == wanted else None
 

@@ -25,6 +25,8 @@ from sublex.trec.runs import Run, ranked
 from sublex.trec.strings import strings
 
 PIECE = 1 << 24
+# What a file in UTF-16 begins with, if it says so.
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 EXPECTED = "a run has six, qid Q0 docno rank score tag"
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 WHOLE = re.compile(rb"[+-]?[0-9]+")
@@ -76,8 +78,8 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     comments: list[str] = []
     with source.open() as stream:
         for first, piece in whole_lines(stream, source.path, PIECE):
-            if first == 1 and b"\0" in piece[:100]:
-                raise InputError(f"{source.path} has NUL bytes, as UTF-16 has; save it as UTF-8.")
+            if first == 1 and (piece[:2] in UTF16 or (len(piece) > 20 and not any(piece[1:20:2]))):
+                raise InputError(f"{source.path} is in UTF-16; save it as UTF-8.")
             data = utf8_lines(piece, source.path, report)
             if layout is None:
                 layout = _layout(data, source.path, first, comments)
