@@ -100,16 +100,13 @@ class Blocks:
     def _make(self, name: str) -> Any:
         kind, *rest = name.split()
         x, train = self.task.x, self.task.train
-        log = csr_array((np.log1p(x.data), x.indices, x.indptr), shape=x.shape)
-        if kind == "counts":
-            return x
-        if kind == "log":
-            return log
+        if kind in ("counts", "log"):
+            return x if kind == "counts" else x.log1p()
         if kind == "tfidf":
             df = np.bincount(x[:train].indices, minlength=x.shape[1])
             return csr_array(x @ diags_array(np.log(train / np.maximum(df, 1))))
         if kind == "lsi":
-            base, e = self[rest[0].replace("|", "/")], int(rest[1])
+            base, e = self[rest[0].replace(":", "/")], int(rest[1])
             rng = np.random.default_rng(0)
             _, _, v = svds(base[:train], k=e, v0=rng.normal(size=min(train, x.shape[1])))
             return base @ v.T
@@ -135,9 +132,10 @@ def variants(sizes: Iterable[int]) -> Iterator[Variant]:
     for unit in ("", "/unit"):
         rows = ", unit rows" if unit else ""
         for base in ("counts", "log", "tfidf"):
-            yield Variant(f"BoW {base}{rows}", "", (base + unit,), (1.0,))
-        for base, e in product(("counts", "tfidf", "tfidf|unit"), SIZES):
-            yield Variant(f"LSI {base.split('|')[0]}{rows}", f"{base} e={e}", (f"lsi {base} {e}{unit}",), (1.0,))
+            yield Variant(f"BoW {base}{rows}", base, (base + unit,), (1.0,))
+        for base, e in product(("counts", "tfidf", "tfidf:unit"), SIZES):
+            family = f"LSI {base.partition(':')[0]}{rows}"
+            yield Variant(family, f"{base} e={e}", (f"lsi {base} {e}{unit}",), (1.0,))
         for base, p, layers, r in product(("counts", "log"), (0.5, 0.7, 0.9), LAYERS, sizes):
             h, name = f"dcot {base} {p} {layers} {r}{unit}", f"p={p} l={layers} r={r}"
             yield Variant(f"dCoT {base} h alone{rows}", name, (h,), (1.0,))
@@ -148,18 +146,13 @@ def variants(sizes: Iterable[int]) -> Iterator[Variant]:
 # Classification.
 
 
-def coordinates(
-    blocks: Blocks, variant: Variant, labelled: np.ndarray, others: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def coordinates(blocks: Blocks, variant: Variant, labelled: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, ...]:
     """Documents in the space that the labelled ones span, which is all that a linear SVM sees of them."""
-    inner: Any = 0.0
-    outer: Any = 0.0
+    inner, outer = 0.0, 0.0
     for name, weight in zip(variant.blocks, variant.weights, strict=True):
         block = blocks[name] * weight
-        known, new = (block[rows] for rows in (labelled, others))
-        for_known, for_new = known @ known.T, new @ known.T
-        inner = inner + (for_known.toarray() if issparse(for_known) else for_known)
-        outer = outer + (for_new.toarray() if issparse(for_new) else for_new)
+        products = [block[rows] @ block[labelled].T for rows in (labelled, others)]
+        inner, outer = (a + (b.toarray() if issparse(b) else b) for a, b in zip((inner, outer), products, strict=True))
     values, vectors = np.linalg.eigh(np.asarray(inner, np.float64))
     there = values > 1e-9 * values[-1]
     roots = np.sqrt(values[there])
@@ -168,8 +161,6 @@ def coordinates(
 
 def correct(c: float, x: np.ndarray, topics: np.ndarray, new: np.ndarray, truth: np.ndarray) -> float:
     """The share of new documents whose topic an SVM finds."""
-    if len(set(topics)) == 1:
-        return float((truth == topics[0]).mean())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine = LinearSVC(C=c, random_state=0, max_iter=2000, tol=1e-3).fit(x, topics)
@@ -180,42 +171,40 @@ def accuracy(blocks: Blocks, variant: Variant, labelled: np.ndarray, others: np.
     """Accuracy on the others, C chosen within the labelled documents."""
     topics = blocks.task.topics
     known, new = coordinates(blocks, variant, labelled, others)
-    folds = list(KFold(FOLDS, shuffle=True, random_state=0).split(known))
+    # With many labels one fold tells enough.
+    folds = list(KFold(FOLDS, shuffle=True, random_state=0).split(known))[: max(1, FOLDS * 100 // len(known))]
     within = topics[labelled]
     means = [np.mean([correct(c, known[a], within[a], known[b], within[b]) for a, b in folds]) for c in C]
     return correct(C[int(np.argmax(means))], known, within, new, topics[others])
 
 
-def classify(task: Task, labels: list[int], draws: list[int], sizes: list[int], workers: int) -> None:
+def draws(pool: np.ndarray, number: int, times: int, use: int) -> list[np.ndarray]:
+    """Labelled documents, `times` times, others for every use."""
+    return [np.random.default_rng((use, number, k)).choice(pool, number, replace=False) for k in range(times)]
+
+
+def classify(task: Task, labels: list[int], times: list[int], sizes: list[int], workers: int) -> None:
     """Choose a variant of each family, then compare them on the test documents."""
     blocks = Blocks(task, workers)
     order = np.random.default_rng(0).permutation(task.train)
     validation, pool = order[: task.train // 5], order[task.train // 5 :]
     test = np.arange(task.train, len(task.topics))
-    candidates = list(variants(sizes))
-    for number, times in zip(labels, draws, strict=True):
-        begin = time.perf_counter()
-        tuning = [np.random.default_rng((1, number, k)).choice(pool, number, replace=False) for k in range(TUNING)]
-        scores = {
-            one: np.mean([accuracy(blocks, one, labelled, validation) for labelled in tuning]) for one in candidates
-        }
-        families = {one.family: [] for one in candidates}
-        for one in sorted(candidates, key=lambda one: -scores[one]):
-            families[one.family].append(one)
-        # More labels take longer: only the best few are tried again.
-        candidates = [one for found in families.values() for one in found[:4]]
-        drawn = [np.random.default_rng((2, number, k)).choice(pool, number, replace=False) for k in range(times)]
-        found = {
-            family: np.array([accuracy(blocks, chosen[0], labelled, test) for labelled in drawn])
-            for family, chosen in families.items()
-        }
-        print(f"\n{number} labels, {times} draws, {time.perf_counter() - begin:.0f} s\n")
+    tuning = draws(pool, labels[0], TUNING, 1)
+    scores = {v: float(np.mean([accuracy(blocks, v, rows, validation) for rows in tuning])) for v in variants(sizes)}
+    chosen: dict[str, Variant] = {}
+    for variant in scores:
+        best = chosen.setdefault(variant.family, variant)
+        chosen[variant.family] = max(best, variant, key=lambda one: scores[one])
+    depth(scores)
+    for number, repeat in zip(labels, times, strict=True):
+        drawn = draws(pool, number, repeat, 2)
+        print(f"\n{number} labels, {repeat} draws\n", flush=True)
         print("| representation | variant chosen | validation | test, mean (lowest–highest) |\n|---|---|---|---|")
-        for family, values in found.items():
-            chosen = families[family][0]
-            print(f"| {family} | {chosen.name} | {100 * scores[chosen]:.1f} | {spread(values)} |")
+        found = {}
+        for family, one in chosen.items():
+            found[family] = np.array([accuracy(blocks, one, labelled, test) for labelled in drawn])
+            print(f"| {family} | {one.name} | {100 * scores[one]:.1f} | {spread(found[family])} |", flush=True)
         differences(found)
-        depth(scores)
 
 
 def spread(values: np.ndarray) -> str:

@@ -234,6 +234,8 @@ class DCoT:
 def _plain(matrix: Any) -> csr_array:
     """A matrix as sparse rows of float64, each column once and in order; the matrix itself stays as it is."""
     x = csr_array(matrix, dtype=np.float64)
+    if x.ndim != 2:
+        raise InputError("DCoT needs a matrix, of documents by words.")
     if not x.has_canonical_format:
         x = x.copy()
         x.sum_duplicates()

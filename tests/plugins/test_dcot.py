@@ -341,6 +341,8 @@ def test_mistakes_are_named():
     model = DCoT().fit(x)
     with pytest.raises(InputError, match="The matrix has 4 words; DCoT was fitted on 5"):
         model.transform(csr_array((1, 4)))
+    with pytest.raises(InputError, match="needs a matrix"):
+        DCoT().fit(np.ones(4))
     for bad in (-1.0, np.nan, np.inf):
         with pytest.raises(InputError, match="negative or not finite"):
             DCoT().fit(csr_array([[1.0, bad]]))
