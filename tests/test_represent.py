@@ -26,7 +26,9 @@ QUERIES = ["cranes by the river", "bank", "seal pup beach", "zzzz", ""]
 def projection(monkeypatch):
     """A stranger's plugin beside those that are installed; its module, to be tampered with."""
     monkeypatch.syspath_prepend(PLUGINS)
-    points = sorted(plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.OWN))
+    points = sorted(
+        plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.OWN)
+    )
     point = EntryPoint("projection", "projection", plugins.GROUP)
     monkeypatch.setattr(plugins, "load", lambda: plugins.Registry([*points, point]))
     import projection
@@ -56,7 +58,9 @@ def stored(tmp_path, **values) -> StoreReader:
 
 
 def test_a_store_gives_back_what_was_put(tmp_path):
-    arrays = {kind: np.arange(12).reshape(3, 4).astype(kind) for kind in ("int8", "int64", "uint16", "float16", "float64")}
+    arrays = {
+        kind: np.arange(12).reshape(3, 4).astype(kind) for kind in ("int8", "int64", "uint16", "float16", "float64")
+    }
     sparse = csr_array(np.array([[0, 1.5, 0], [2, 0, 0]]))
     found = stored(tmp_path, **arrays, sparse=sparse, empty=np.empty((0, 5)), plain={"a": [1, "ß", None], "b": 2.5})
     for name, values in arrays.items():
@@ -236,7 +240,9 @@ def test_stopping_in_the_middle_leaves_nothing(index):
 
 
 def test_memory_is_checked_before(index):
-    with pytest.raises(InputError, match=r"Fitting projection\(r=4096\) takes .* MB and --memory allows 16; allow more"):
+    with pytest.raises(
+        InputError, match=r"Fitting projection\(r=4096\) takes .* MB and --memory allows 16; allow more"
+    ):
         index.fit("projection(r=4096)", memory=16 << 20)
 
 
@@ -249,7 +255,9 @@ def test_memory_is_checked_before(index):
         ("encode_documents", lambda self, inputs: np.full((inputs.shape[0], 2), np.nan), "not finite"),
     ],
 )
-def test_a_plugin_that_fails_while_it_is_fitted_costs_a_sentence(index, projection, monkeypatch, method, made, sentence):
+def test_a_plugin_that_fails_while_it_is_fitted_costs_a_sentence(
+    index, projection, monkeypatch, method, made, sentence
+):
     monkeypatch.setattr(projection.Projection, method, made)
     with pytest.raises(SublexError, match=sentence) as error:
         index.fit("projection")

@@ -67,7 +67,7 @@ class FisherRepresentation(Representation):
         fitted.gammas = Gammas(*(store.get(f"gammas_{name}") for name in Gammas._fields))
 
     def describe(self):
-        names, shares = self.estimator.topics(NAMED)
+        names, _ = self.estimator.topics(NAMED)
         theta = self.estimator.mixture.shares
         order = np.argsort(-theta, kind="stable")
         topics = {

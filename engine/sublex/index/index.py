@@ -122,7 +122,9 @@ class Index:
     def terms(self, pattern: str = "*") -> Iterator[Term]:
         """The terms that fit a pattern with `*`, `?` and `[…]`, ascending."""
         stem = pattern[: min((i for i, c in enumerate(pattern) if c in "*?["), default=len(pattern))]
-        streams = [_terms_from(segment, k, stem.encode("utf-8", "surrogatepass")) for k, segment in enumerate(self.segments)]
+        streams = [
+            _terms_from(segment, k, stem.encode("utf-8", "surrogatepass")) for k, segment in enumerate(self.segments)
+        ]
         for name, group in groupby(heapq.merge(*streams), itemgetter(0)):
             text = name.decode()
             if fnmatch.fnmatchcase(text, pattern):
