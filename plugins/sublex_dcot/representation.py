@@ -51,22 +51,21 @@ class DCoTRepresentation(Representation):
         return counts + 4 * len(corpus.vocabulary) * self.estimator.r + 8 * 6 * len(corpus.vocabulary) * 64
 
     def encode_documents(self, inputs):
-        rows = self._above(inputs)
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+        return _directions(self._above(inputs))
 
     def encode_queries(self, inputs):
-        return [(inputs[[k]], row) for k, row in enumerate(self.encode_documents(inputs))]
+        # What is not wanted evokes the opposite: counts, which the model reads, are never negative.
+        rows = self._above(inputs.maximum(0)) - self._above((-inputs).maximum(0))
+        return list(_directions(rows))
 
     def score(self, query, view, docs=None):
         rows = view.rows(docs)
-        scores = rows @ query[1]
         # What evokes nothing has no direction.
-        return np.where((rows != 0).any(axis=1) & query[1].any(), scores, -np.inf)
+        return np.where((rows != 0).any(axis=1) & query.any(), rows @ query, -np.inf)
 
     def explain(self, query, view, doc):
         row = np.asarray(view.rows(np.array([doc])), np.float64)[0]
-        products = row * query[1].astype(np.float64)
+        products = row * query.astype(np.float64)
         order = np.argsort(-np.abs(products), kind="stable")
         raised = {
             one.prototype: one for one in self.estimator.explain(view.terms(np.array([doc])), len(row), WORDS, layer=1)
@@ -90,3 +89,9 @@ class DCoTRepresentation(Representation):
 
     def _above(self, inputs):
         return (self.estimator.transform(inputs) - self.estimator.empty_)[:, -self.estimator.W_[-1].shape[1] :]
+
+
+def _directions(rows):
+    """Rows of length 1, or of zeros."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)

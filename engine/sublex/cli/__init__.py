@@ -23,7 +23,7 @@ COMMANDS = {
     "search": "searching", "explain": "searching", "run": "searching", "fuse": "fusing",
     "lint": "linting", "eval": "judging:evaluate", "compare": "comparing", "tune": "tuning",
     "fit": "fitting", "forget": "fitting", "card": "fitting", "encode": "fitting",
-    "plugins": "extending", "demo": "demo",
+    "plugins": "extending", "plugin": "extending", "demo": "demo",
 }  # fmt: skip
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import tempfile
+from pathlib import Path
 
 import click
 
-from sublex.cli.output import format_option, table
+from sublex.cli.output import format_option, say_if_compiling, table
+from sublex.errors import InputError, SublexError
 
 
 @click.command()
@@ -45,3 +49,57 @@ def _registers(plugin) -> str:
     for registration in plugin.registered:
         kinds.setdefault(registration.kind, []).append(registration.name)
     return "; ".join(f"{kind}s {', '.join(names)}" for kind, names in kinds.items()) or ", ".join(plugin.hooks)
+
+
+@click.group()
+def plugin() -> None:
+    """Write a plugin of your own (new), or test one (test)."""
+
+
+@plugin.command()
+@click.argument("name")
+@click.option("-o", "--output", default=".", show_default=True, metavar="DIR", help="Where its folder is made.")
+def new(name: str, output: str) -> None:
+    """Write a working package with a representation, its tests and its entry point."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise InputError(f"{name!r} is no name for a package; take small letters, digits and _.")
+    place = Path(output) / name
+    if place.exists():
+        raise InputError(f"{place} is there already; choose another name or place.")
+    template = Path(__file__).parents[1] / "template"
+    try:
+        for file in sorted(path for path in template.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+            to = place / str(file.relative_to(template)).replace("NAME", name)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.write_text(file.read_text(encoding="utf-8").replace("NAME", name), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"Cannot write {place}: {error.strerror}; choose another place.") from None
+    click.echo(f"{place} is a package that registers {name}. Next:")
+    for command in (f"pip install -e {place}", f"sublex plugin test {name}", f"sublex fit INDEX '{name}(r=64)'"):
+        click.echo(f"  {command}")
+
+
+@plugin.command()
+@click.argument("expression", metavar="NAME")
+@click.pass_context
+def test(context: click.Context, expression: str) -> None:
+    """Check what every representation must hold, on the demo collection.
+
+    NAME is what the plugin registers, with parameters where they matter, as in 'lsi(e=20)'.
+    """
+    from sublex.testing import CHECKS, Subject
+
+    say_if_compiling()
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="sublex-") as folder:
+        for number, check in enumerate(CHECKS):
+            said = (check.__doc__ or check.__name__).split("\n")[0]
+            try:
+                check(Subject(expression, Path(folder) / str(number)))
+                click.echo(f"ok      {said}")
+            except (AssertionError, SublexError) as error:
+                failed += 1
+                click.echo(f"{click.style('failed', bold=True)}  {said}\n        {' '.join(str(error).split())}")
+    click.echo(f"{len(CHECKS) - failed} of {len(CHECKS)} hold")
+    if failed:
+        context.exit(1)

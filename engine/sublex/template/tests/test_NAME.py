@@ -1,0 +1,10 @@
+"""NAME holds what every representation must."""
+
+import pytest
+
+from sublex.testing import CHECKS, Subject
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_contract(check, tmp_path):
+    check(Subject("NAME(r=32)", tmp_path))

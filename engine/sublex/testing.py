@@ -1,0 +1,268 @@
+"""What every representation must hold, checked on the demo collection: for `sublex plugin test`, and for a plugin's own tests.
+
+    import pytest
+    from sublex.testing import CHECKS, Subject
+
+    @pytest.mark.parametrize("check", CHECKS)
+    def test_contract(check, tmp_path):
+        check(Subject("mine(k=8)", tmp_path))
+
+Each check raises an AssertionError whose message says what was found.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sublex
+from sublex import plugins
+from sublex.base import Document, Explanation, Query, QueryTerm
+from sublex.pipeline.index import Index
+from sublex.represent.identity import resolve
+from sublex.represent.inputs import blocks
+
+QUERIES = ("cranes by the river", "bank", "seal seal pup")
+SPLIT = 150
+CHILD = """
+import json, sys, sublex
+index = sublex.build([sublex.Document(*row) for row in json.load(open(sys.argv[1]))], sys.argv[2], workers=1)
+index.fit(sys.argv[3], workers=int(sys.argv[4]))
+sys.stdout.write(json.dumps(index.fitted, sort_keys=True))
+"""
+FRESH = """
+import json, sys, sublex
+index = sublex.open(sys.argv[1])
+sys.stdout.write(json.dumps([[(hit.docno, hit.score) for hit in index.search(text, sys.argv[2], k=300)] for text in sys.argv[3:]]))
+"""
+IMPORTS = """
+import sys
+from importlib.metadata import entry_points
+(point,) = [point for point in entry_points(group="sublex") if point.name == sys.argv[1]]
+module = point.load()
+module.register_representations(register=lambda *args, **named: None)
+sys.stdout.write(",".join(sorted({"numba", "scipy"} & set(sys.modules))))
+"""
+
+
+class Subject:
+    """A representation on the demo collection, in a folder of its own."""
+
+    def __init__(self, expression: str, folder: str | os.PathLike[str]):
+        self.expression, self.folder = expression, Path(folder)
+
+    @cached_property
+    def documents(self) -> list[Document]:
+        """The demo's documents."""
+        package = Path(sublex.__file__).parent
+        places = (package / "demo", package.parents[1] / "queries" / "demo")
+        file = next(place / "documents.jsonl" for place in places if (place / "documents.jsonl").is_file())
+        rows = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
+        return [Document(row["id"], row["text"], row["title"]) for row in rows]
+
+    def build(self, name: str, documents: list[Document] | None = None) -> Index:
+        """An index of documents, by default of all."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return sublex.build(documents or self.documents, self.folder / name, overwrite=True)
+
+    @cached_property
+    def index(self) -> Index:
+        """An index of all documents with the model fitted."""
+        index = self.build("whole")
+        index.fit(self.expression)
+        return index
+
+    def scores(self, index: Index) -> list[dict[str, float]]:
+        """What it says of every document for each query."""
+        return [{hit.docno: hit.score for hit in index.search(text, self.expression, k=10_000)} for text in QUERIES]
+
+    def child(self, code: str, *arguments: str, hash_seed: str = "0") -> str:
+        """What a process of its own prints."""
+        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+        done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, f"a process of its own failed:\n{done.stderr}"
+        return done.stdout
+
+
+def same_bytes_for_workers_and_hash_seeds(subject: Subject) -> None:
+    """1, 2 and 3 workers and two hash seeds, in processes of their own, give the same bytes."""
+    subject.folder.mkdir(parents=True, exist_ok=True)
+    given = subject.folder / "documents.json"
+    given.write_text(json.dumps([[d.docno, d.text, d.title] for d in subject.documents]), encoding="utf-8")
+    found = {}
+    for workers in ("1", "2", "3"):
+        for seed in ("0", "1"):
+            place = str(subject.folder / f"child-{workers}-{seed}")
+            printed = subject.child(CHILD, str(given), place, subject.expression, workers, hash_seed=seed)
+            found[f"{workers} workers, hash seed {seed}"] = printed
+    first = found["1 workers, hash seed 0"]
+    differ = [name for name, printed in found.items() if printed != first]
+    assert not differ, f"the bytes differ from those of one worker and hash seed 0: {'; '.join(differ)}"
+
+
+def loads_in_a_fresh_process(subject: Subject) -> None:
+    """What was fitted here scores the same elsewhere."""
+    ours = [
+        [[hit.docno, hit.score] for hit in subject.index.search(text, subject.expression, k=300)] for text in QUERIES
+    ]
+    theirs = json.loads(subject.child(FRESH, str(subject.index.path), subject.expression, *QUERIES))
+    assert ours == theirs, "a fresh process finds other documents or scores"
+
+
+def some_scores_are_those_of_all(subject: Subject) -> None:
+    """score(docs) is score(None)[docs]."""
+    side = subject.index.side(subject.expression)
+    docs = np.arange(len(subject.documents), dtype=np.int32)[::-7]
+    for text in QUERIES:
+        encoded = side.query(subject.index.query(text))
+        np.testing.assert_allclose(side.scores(encoded, docs), side.scores(encoded)[docs], rtol=1e-5, atol=1e-6)
+
+
+def encoding_alone_is_encoding_in_a_batch(subject: Subject) -> None:
+    """A row does not depend on the rows beside it."""
+    side = subject.index.side(subject.expression)
+    block = next(iter(blocks(subject.index.segments[0], side.vocabulary)))
+    whole = side.model.encode_documents(block)
+    for k in (0, 7, block.shape[0] - 1):
+        alone = side.model.encode_documents(block[[k]])
+        np.testing.assert_allclose(_dense(alone)[0], _dense(whole)[k], rtol=1e-5, atol=1e-5)
+
+
+def adding_is_building(subject: Subject) -> None:
+    """fit(A) and add(B) scores as a build of A and B with the model of A."""
+    first = subject.build("first", subject.documents[:SPLIT])
+    first.fit(subject.expression)
+    both = subject.build("both")
+    both.fit(subject.expression, first.path)
+    first.add(subject.documents[SPLIT:])
+    _close(subject.scores(first), subject.scores(both))
+
+
+def deleting_and_merging_change_no_score(subject: Subject) -> None:
+    """Scores by docno stay what they were."""
+    index = subject.build("changed", subject.documents[:SPLIT])
+    index.fit(subject.expression)
+    index.add(subject.documents[SPLIT:])
+    before = subject.scores(index)
+    gone = {subject.documents[3].docno, subject.documents[SPLIT + 3].docno}
+    left = [{docno: score for docno, score in own.items() if docno not in gone} for own in before]
+    index.delete(sorted(gone))
+    _close(subject.scores(index), left)
+    index.merge()
+    _close(subject.scores(index), left)
+
+
+def odd_queries_are_survived(subject: Subject) -> None:
+    """Weighted, negative, unknown and empty queries."""
+    side = subject.index.side(subject.expression)
+    terms = [term for text in QUERIES for term in subject.index.analyze(text)]
+    for weights in ([0.25, 2.5], [-1.0, 1.0], [0.0, 0.0], []):
+        query = Query("odd", tuple(QueryTerm(term, weight) for term, weight in zip(terms, weights, strict=False)))
+        side.scores(side.query(query))
+    unknown = Query("odd", (QueryTerm("no such term in any document"),))
+    scores = side.scores(side.query(unknown))
+    assert len(np.unique(scores)) == 1, "an unknown word tells documents apart"
+
+
+def explanations_add_up(subject: Subject) -> None:
+    """By their kinds, and to the score; labels are words as people write them."""
+    side = subject.index.side(subject.expression)
+    stems = {term: subject.index.corpus.surface(term) for term in side.vocabulary.terms}
+    for text in QUERIES:
+        encoded = side.query(subject.index.query(text))
+        best = np.argsort(-side.scores(encoded), kind="stable")[:3]
+        for doc in best.tolist():
+            tree = side.explain(encoded, doc)
+            score = float(side.scores(encoded, np.array([doc], np.int32))[0])
+            assert abs(tree.value - score) <= 1e-4 * max(1e-3, abs(score)), (
+                f"it explains {tree.value}, the score is {score}"
+            )
+            for node in _nodes(tree):
+                _adds_up(node)
+                label = node.label
+                assert stems.get(label, label) == label or label in stems.values(), (
+                    f"the label {label} is a stem of {stems[label]}"
+                )
+
+
+def stopping_leaves_nothing(subject: Subject) -> None:
+    """A fit that is stopped leaves the index as it was."""
+    index = subject.build("stopped")
+    before = sorted(path for path in index.path.rglob("*") if path.is_file())
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        index.fit(subject.expression, progress=stop)
+    except KeyboardInterrupt:
+        left = sorted(path for path in index.path.rglob("*") if path.is_file())
+        assert left == before, f"it left {left[0]}"
+        return
+    raise AssertionError("it never says how far it is, so it cannot be stopped")
+
+
+def registering_is_light(subject: Subject) -> None:
+    """Registering imports neither Numba nor SciPy."""
+    registration = resolve(sublex.parse(subject.expression), plugins.load()).registration
+    heavy = subject.child(IMPORTS, registration.plugin).strip()
+    assert not heavy, f"registering {registration.plugin} imports {heavy}; import it in the factory"
+
+
+def threads_score_alike(subject: Subject) -> None:
+    """Two threads at once score as one."""
+    alone = subject.scores(subject.index)
+    with ThreadPoolExecutor(2) as pool:
+        for found in pool.map(subject.scores, [subject.index] * 4):
+            assert found == alone, "a thread beside another finds other scores"
+
+
+CHECKS: tuple[Callable[[Subject], None], ...] = (
+    registering_is_light,
+    same_bytes_for_workers_and_hash_seeds,
+    loads_in_a_fresh_process,
+    some_scores_are_those_of_all,
+    encoding_alone_is_encoding_in_a_batch,
+    adding_is_building,
+    deleting_and_merging_change_no_score,
+    odd_queries_are_survived,
+    explanations_add_up,
+    stopping_leaves_nothing,
+    threads_score_alike,
+)
+
+
+def _dense(rows: Any) -> np.ndarray:
+    return np.asarray(rows.todense() if hasattr(rows, "todense") else rows)
+
+
+def _close(found: list[dict[str, float]], expected: list[dict[str, float]]) -> None:
+    for text, mine, theirs in zip(QUERIES, found, expected, strict=True):
+        assert mine.keys() == theirs.keys(), f"for {text!r} it finds other documents"
+        apart = max((abs(mine[docno] - theirs[docno]) for docno in mine), default=0.0)
+        assert apart <= 1e-5, f"for {text!r} a score differs by {apart:g}"
+
+
+def _nodes(tree: Explanation) -> Iterator[Explanation]:
+    yield tree
+    for part in tree.parts:
+        yield from _nodes(part)
+
+
+def _adds_up(node: Explanation) -> None:
+    counted = [part.value for part in node.parts if part.kind != "evidence"]
+    if not counted or node.kind not in ("sum", "product"):
+        return
+    value = float(np.sum(counted) if node.kind == "sum" else np.prod(counted))
+    assert abs(value - node.value) <= 1e-6 * max(1.0, abs(node.value)), (
+        f"the parts of {node.label} give {value}, not {node.value}"
+    )

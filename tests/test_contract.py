@@ -1,0 +1,115 @@
+"""What every representation must hold, held by those that come with Sublex, by the template, and failed by what breaks it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cli import sublex as command  # noqa: F401
+
+from sublex import plugins, testing
+from sublex.testing import CHECKS, Subject
+
+PLUGINS = Path(__file__).parent / "plugins"
+BUNDLED = ("lsi(e=20)", "fisher(k=3, words=lsi(e=10))", "dcot(r=50)")
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("expression", BUNDLED)
+def test_bundled_plugins_hold_the_contract(expression, check, tmp_path):
+    check(Subject(expression, tmp_path))
+
+
+@pytest.fixture
+def projection(monkeypatch):
+    """A stranger's plugin, to be broken."""
+    monkeypatch.syspath_prepend(PLUGINS)
+    points = [*plugins.entry_points(group=plugins.GROUP), EntryPoint("projection", "projection", plugins.GROUP)]
+    monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
+    import projection
+
+    return projection.Projection
+
+
+def some_only(self, query, view, docs=None):
+    return np.zeros(len(view.rows(docs))) if docs is None else np.ones(len(docs))
+
+
+def beside(self, inputs):
+    rows = inputs @ self.vectors.astype(np.float64)
+    return (rows - rows.mean(axis=0)).astype(np.float32)
+
+
+def unsure(self, query, view, docs=None):
+    return np.random.default_rng().random(len(view.rows(docs)))
+
+
+def by_number(self, query, view, docs=None):
+    return np.arange(len(view.rows(docs))) if docs is None else np.asarray(docs, float)
+
+
+def half(self, query, view, doc):
+    from sublex.base import Explanation
+
+    return Explanation(float(self.score(query, view, np.array([doc]))[0]), "half", "sum", (Explanation(123.0, "x"),))
+
+
+@pytest.mark.parametrize(
+    ("method", "broken", "check"),
+    [
+        ("score", some_only, testing.some_scores_are_those_of_all),
+        ("encode_documents", beside, testing.encoding_alone_is_encoding_in_a_batch),
+        ("score", unsure, testing.threads_score_alike),
+        ("score", by_number, testing.deleting_and_merging_change_no_score),
+        ("score", by_number, testing.odd_queries_are_survived),
+        ("explain", half, testing.explanations_add_up),
+        ("encode_documents", beside, testing.adding_is_building),
+    ],
+)
+def test_a_check_fails_for_what_breaks_it(projection, monkeypatch, tmp_path, method, broken, check):
+    check(Subject("projection(r=16)", tmp_path / "whole"))
+    monkeypatch.setattr(projection, method, broken)
+    with pytest.raises(AssertionError):
+        check(Subject("projection(r=16)", tmp_path / "broken"))
+
+
+def test_plugin_test_says_what_holds(command):  # noqa: F811
+    code, output, _ = command("plugin", "test", "lsi(e=5)")
+    assert code == 0 and output.splitlines()[-1] == "11 of 11 hold" and output.count("ok ") == 11
+    code, _, _ = command("plugin", "test", "nothing")
+    assert code in (1, 2)
+
+
+def test_a_new_plugin_is_installed_fitted_and_found(command, tmp_path):  # noqa: F811
+    code, output, _ = command("plugin", "new", "mine", "-o", str(tmp_path))
+    assert code == 0 and "sublex plugin test mine" in output
+    for bad in ("mine", "Mine", "../up", "1x"):
+        assert command("plugin", "new", bad, "-o", str(tmp_path))[0] == 2
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=False)
+    inside = environment / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    (inside / "outside.pth").write_text(
+        f"import site; site.addsitedir({sysconfig.get_paths()['purelib']!r})\n", encoding="utf-8"
+    )
+    python = environment / "bin" / "python"
+    pip = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", tmp_path / "mine"]
+    done = subprocess.run(pip, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    code = (
+        "import sublex; index = sublex.build([{'id': 'a', 'text': 'a crane'}, {'id': 'b', 'text': 'a river'}], 'made'); "
+        "index.fit('mine(r=16)'); print([hit.docno for hit in index.search('crane', 'BM25 + 0.5*mine(r=16)')])"
+    )
+    done = subprocess.run([python, "-c", code], cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True)
+    assert done.stdout.strip() == "['a']", done.stderr
+    done = subprocess.run(
+        [python, "-m", "pytest", "-q", "-x", "-k", "light or alone or explanations", tmp_path / "mine"],
+        cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
