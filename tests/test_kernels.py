@@ -149,7 +149,8 @@ def decode_lists(
 ) -> tuple[int, list[Posting]]:
     """What the kernel makes of lists: the first bad one or -1, and what each holds."""
     ids, tfs = np.zeros(sum(counts), np.int32), np.zeros(sum(counts), np.int32)
-    bad = kernels.decode_lists(data, starts_of(sizes), np.array(counts, np.int64), limit, ids, tfs)
+    starts = starts_of(sizes)
+    bad = kernels.decode_lists(data, starts[:-1], starts[1:], np.array(counts, np.int64), limit, ids, tfs)
     cuts = np.cumsum(counts)[:-1]
     return bad, [(i.tolist(), t.tolist()) for i, t in zip(np.split(ids, cuts), np.split(tfs, cuts), strict=True)]
 

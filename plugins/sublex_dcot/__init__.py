@@ -11,6 +11,9 @@ PARAMS = [
     Param("p", float, 0.9, stage="fit", range=(0, 1), open=True, help="probability that a word is removed"),
     Param("log", bool, False, stage="fit", help="log(1 + count) in place of counts"),
     Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="documents that a word must be in"),
+    Param(
+        "max_df", float, 0.1, stage="fit", range=(0, 1), open=False, help="the largest share of documents it may be in"
+    ),
 ]
 
 

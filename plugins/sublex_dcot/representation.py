@@ -7,6 +7,7 @@ from scipy.sparse import csr_array, vstack
 
 from sublex.base import Explanation
 from sublex.fitted import Representation
+from sublex.models.words import columns, frequent
 from sublex_dcot.model import DCoT
 
 # The prototypes that an explanation names, and the words of the document that it names for each.
@@ -18,12 +19,17 @@ class DCoTRepresentation(Representation):
 
     version = 1
 
-    def __init__(self, r: int = 500, layers: int = 1, p: float = 0.9, log: bool = False, min_df: int = 2):
-        self.estimator = DCoT(r, layers, p, log, min_df)
+    def __init__(
+        self, r: int = 500, layers: int = 1, p: float = 0.9, log: bool = False, min_df: int = 2, max_df: float = 0.1
+    ):
+        self.estimator, self.max_df = DCoT(r, layers, p, log, min_df), max_df
 
     def fit(self, corpus, job):
-        self.vocabulary = corpus.vocabulary
-        matrix = csr_array(vstack(list(corpus.blocks())))
+        # Words that are everywhere would be the first prototypes, and everything evokes them.
+        kept = frequent(corpus.blocks(), self.estimator.min_df, self.max_df)
+        terms = corpus.vocabulary
+        self.vocabulary = [terms[k] for k in kept.tolist()]
+        matrix = csr_array(vstack(list(columns(corpus.blocks(), kept))))
         self.estimator.fit(matrix, workers=job.workers, progress=job.progress)
 
     def save(self, store):

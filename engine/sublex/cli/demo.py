@@ -5,13 +5,21 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from sublex.base import Explanation
 from sublex.cli.output import draw, home, progress, say, say_if_compiling, table
 from sublex.errors import InputError
 
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
+
 RANKERS = ("TFIDF", "BM25", "PL2", "BM25 >> RM3 >> BM25")
+FITTED = ("fisher(k=4)", "dcot")
+# What none of the words of this query says.
+BENEATH = "river floods"
 
 
 def folder() -> Path:
@@ -44,8 +52,9 @@ def demo(output: str) -> None:
     import sublex
     from sublex.evaluate.compare import compare
     from sublex.evaluate.systems import run_system
-    from sublex.report.page import write_report
+    from sublex.report.page import check_place, write_report
 
+    check_place(output)
     collection, path = folder(), home() / "demo"
     _spare(path, collection / "documents.jsonl")
     say_if_compiling(seconds=40)
@@ -73,8 +82,34 @@ def demo(output: str) -> None:
     for ranker in RANKERS:
         command += ["-r", ranker]
     write_report(comparison, output, shlex.join([*command, "-o", output]))
-    click.echo(f"\nThe report is {output}: topic by topic, curves, agreement. Open it in a browser.\n\nTry next:")
+    click.echo(f"\nThe report is {output}: topic by topic, curves, agreement. Open it in a browser.")
+    _beneath(index)
+    click.echo("\nTry next:")
     _try_next(topics, qrels)
+
+
+def _beneath(index: Index) -> None:
+    """Fit two representations, and show what they find without the words."""
+    click.echo("\nBeneath the words:")
+    words = {hit.docno for hit in index.search(BENEATH, "BM25", k=1000)}
+    for expression in FITTED:
+        index.fit(expression)
+        hit = next(hit for hit in index.search(BENEATH, expression, k=1000) if hit.docno not in words)
+        named = _evoked(index.explain(BENEATH, hit.docno, expression))
+        click.echo(
+            f"* {expression} ranks {hit.docno}, {index.document(hit.docno).title!r}, at {hit.rank} for {BENEATH!r}, "
+            f"of which it has no word, because of {', '.join(named)}"
+        )
+
+
+def _evoked(tree: Explanation) -> list[str]:
+    """The words of the document, or the prototypes, that add most."""
+    added: dict[str, float] = {}
+    for part in tree.parts:
+        for leaf in part.parts or (part,):
+            if not leaf.label[0].isdigit():
+                added[leaf.label] = added.get(leaf.label, 0.0) + leaf.value
+    return sorted(added, key=added.__getitem__, reverse=True)[:4]
 
 
 def _try_next(topics: Path, qrels: Path) -> None:
@@ -82,6 +117,8 @@ def _try_next(topics: Path, qrels: Path) -> None:
     for command in (
         "search demo 'cranes by the river'",
         "explain demo 'cranes by the river' river-08",
+        "search demo 'river floods' -r 'PL2 + 0.3*fisher(k=4)'",
+        "explain demo 'cranes by the river' river-08 -r dcot",
         f"run demo {shlex.quote(str(topics))} -r BM25 -r 'BM25 >> RM3 >> BM25' -o runs",
         f"compare demo {files} -r BM25 -r 'BM25(k1=0.9, b=0.4)' -r DPH -o report.html",
         "info demo",

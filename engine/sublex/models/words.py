@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 NAMED = 8
 
 
-def frequent(blocks: Iterable[Any], least: int) -> np.ndarray:
-    """The columns of terms that are in so many documents or more."""
+def frequent(blocks: Iterable[Any], least: int, most: float = 1.0) -> np.ndarray:
+    """The columns of terms that are in so many documents or more, and in no more than a share of all."""
     df: np.ndarray | None = None
+    docs = 0
     for block in blocks:
         counts = np.bincount(block.indices, minlength=block.shape[1])
         df = counts if df is None else df + counts
-    return np.flatnonzero(df >= least) if df is not None else np.empty(0, np.int64)
+        docs += block.shape[0]
+    return np.flatnonzero((df >= least) & (df <= most * docs)) if df is not None else np.empty(0, np.int64)
 
 
 def columns(blocks: Iterable[Any], kept: np.ndarray) -> Iterator[csr_array]:
