@@ -7,6 +7,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 from scipy.sparse import csr_array
 from test_cli import DEMO
@@ -298,6 +299,9 @@ def test_rows_are_exported(index, tmp_path):
     side = index.side("projection(r=8)")
     assert export(index, side, None, tmp_path / "rows.npz") == 252
     found = np.load(tmp_path / "rows.npz")
+    export(index, side, None, tmp_path / "rows.parquet")
+    table = pyarrow.parquet.read_table(tmp_path / "rows.parquet").to_pandas()
+    assert list(table.docno) == list(found["docnos"]) and np.array_equal(np.stack(table.row), found["rows"])
     assert found["docnos"][0] == index.docno(0) and found["rows"].shape == (252, 8)
     (tmp_path / "more.jsonl").write_text(json.dumps({"id": "x", "text": index.document("birds-05").contents}) + "\n")
     assert export(index, side, tmp_path / "more.jsonl", tmp_path / "more.npz") == 1
