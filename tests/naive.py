@@ -865,7 +865,8 @@ def rocchio(
     if not towards and not away:
         return dict(query)
     moved = together(own, times(beta, towards), times(-gamma, away))
-    return {t: w if w > 0 else min(own[t], 0.0) for t, w in moved.items() if w > 0 or t in query}
+    kept = {t: max(w, min(own.get(t, 0.0), 0.0)) for t, w in moved.items()}
+    return {t: w for t, w in kept.items() if w or t in query}
 
 
 def mutual_information(x: set[str], y: set[str], docs: set[str]) -> float:
