@@ -114,13 +114,17 @@ class Analyzer(Protocol):
         ...
 
 
+class Resource(str):
+    """A file that a fitted model reads: a path in quotes, or the name that `sublex resource add` gave it in an index."""
+
+
 @dataclass(frozen=True)
 class Param:
     """One declared parameter of a plug-in.
 
-    The type is bool, int, float, str, tuple (written `[a, b]`), `sublex.Expression`, or object for anything. The default `...`
-    says that the parameter must be given. The range of a number is (lowest, highest), `open` when it excludes both; of
-    anything else, the choices. It holds for each item of a tuple.
+    The type is bool, int, float, str, tuple (written `[a, b]`), `Resource`, `sublex.Expression`, or object for anything. The
+    default `...` says that the parameter must be given. The range of a number is (lowest, highest), `open` when it excludes
+    both; of anything else, the choices. It holds for each item of a tuple.
     """
 
     name: str

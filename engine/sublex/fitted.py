@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # A row a document: a NumPy array, or SciPy's sparse rows.
 Rows = Any
+# What counts are taken for.
+Of = Callable[[Any], Any]
 
 
 class Store(Protocol):
@@ -57,6 +59,10 @@ class Job(Protocol):
         """Another fitted model, one of those that `depends` names."""
         ...
 
+    def resource(self, name: str) -> Path:
+        """The file that the value of a parameter of type `Resource` stands for."""
+        ...
+
 
 class Corpus(Protocol):
     """The documents that a model is fitted to, whichever back end holds them; rows and `docs` are in the same order."""
@@ -90,6 +96,10 @@ class Corpus(Protocol):
         """The commonest raw form of a term, for people to read."""
         ...
 
+    def analyze(self, text: str) -> list[str]:
+        """The terms of a text."""
+        ...
+
 
 class View(Protocol):
     """An index as a fitted model sees it when it scores: rows, and terms over the model's own vocabulary."""
@@ -98,8 +108,12 @@ class View(Protocol):
         """The rows of documents; of all, by document number, without `docs`."""
         ...
 
-    def dot(self, weights: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
-        """For each document the sum over its terms of count times the term's weight: one float64 a document."""
+    def dot(self, weights: np.ndarray, docs: np.ndarray | None = None, of: Of | None = None) -> np.ndarray:
+        """For each document the sum over its terms of count times the term's weight: one float64 a document.
+
+        With `of`, a function of arrays such as `np.log1p`, what it makes of the counts takes their place; it is kept, so let
+        it be the same function each time.
+        """
         ...
 
     def terms(self, docs: np.ndarray) -> csr_array:

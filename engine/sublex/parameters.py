@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from sublex.base import Param
+from sublex.base import Param, Resource
 from sublex.errors import InputError, nearest
 from sublex.expression import Call, Expression, Range, print_value, shortest
 from sublex.parser import parse
@@ -18,6 +18,7 @@ WANTED = {
     int: "a whole number",
     bool: "true or false",
     str: "a word or a text in quotes",
+    Resource: "a path in quotes or the name of a resource",
     tuple: "a list, as in [a, b]",
     Expression: "an expression",
 }
@@ -126,7 +127,9 @@ def _fits(declared: type, value: Any) -> bool:
         return declared in (bool, object)
     if isinstance(value, float) and math.isnan(value):
         return False
-    return isinstance(value, declared) or (declared is float and isinstance(value, int))
+    return isinstance(value, str if declared is Resource else declared) or (
+        declared is float and isinstance(value, int)
+    )
 
 
 def _check_range(name: str, param: Param, value: Any) -> None:

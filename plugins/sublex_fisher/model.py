@@ -139,6 +139,10 @@ class Fisher:
         alone = csr_array((np.ones(len(words)), words, places), shape=(len(words), len(self.x)))
         return np.vstack([np.zeros((0, self.width)), *(part for _, part in self._blocks(alone, 1, power=1.0))])
 
+    def similarities(self, asked: np.ndarray, words: np.ndarray, values: np.ndarray) -> None:
+        """Put <F_q, Φ_w> of some words at their places among the values, for the vector of a query."""
+        self._similar_to(asked)(words, values)
+
     def topics(self, number: int = 10) -> tuple[np.ndarray, np.ndarray]:
         """The words that name each Gaussian, the most frequent there first, and their shares in it; -1 where there are no more."""
         names = np.full((len(self.mixture.shares), number), -1)

@@ -1,4 +1,7 @@
-"""Fisher vectors on an index: one stored number a document, its norm; scores come from the words through the forward index."""
+"""Fisher vectors on an index: one stored number a document, its norm; scores come from the words through the forward index.
+
+With a power a vector is no sum over words any more; then the vectors themselves are stored, at length 1.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,32 @@ import numpy as np
 
 from sublex.base import Explanation
 from sublex.errors import InputError
-from sublex.fitted import Representation
 from sublex.models.gmm import Mixture
-from sublex.models.words import pairs
+from sublex.models.words import WordSums
 from sublex_fisher.model import Fisher, Gammas
 
-# The words that name a Gaussian on the card.
+# The words that name a Gaussian.
 NAMED = 8
 
 
-class FisherRepresentation(Representation):
+class FisherRepresentation(WordSums):
     """Cosines of Fisher vectors; the words' vectors are those of another model, which is fitted first."""
 
     version = 1
+    compared = "Fisher vectors"
 
-    def __init__(self, k: int = 16, words=None, idf: bool = False, starts: int = 5, seed: int = 0):
+    def __init__(
+        self,
+        k: int = 16,
+        words=None,
+        idf: bool = False,
+        variance: bool = False,
+        power: float = 1.0,
+        starts: int = 5,
+        seed: int = 0,
+    ):
         self.words = words
-        self.estimator = Fisher(None, k, idf, starts=starts, seed=seed)
+        self.estimator = Fisher(None, k, idf, power, l2=power != 1, variance=variance, starts=starts, seed=seed)
 
     def depends(self):
         return (self.words,)
@@ -67,12 +79,10 @@ class FisherRepresentation(Representation):
         fitted.gammas = Gammas(*(store.get(f"gammas_{name}") for name in Gammas._fields))
 
     def describe(self):
-        names, _ = self.estimator.topics(NAMED)
         theta = self.estimator.mixture.shares
-        order = np.argsort(-theta, kind="stable")
         topics = {
-            f"Gaussian {place} ({theta[k]:.0%})": ", ".join(self.vocabulary[word] for word in names[k] if word >= 0)
-            for place, k in enumerate(order.tolist(), 1)
+            f"Gaussian {place} ({theta[k]:.0%})": words
+            for place, (k, words) in enumerate(self._named(lambda word: word).items(), 1)
         }
         return {"log-likelihoods of the starts": [round(float(x), 4) for x in self.estimator.likelihoods], **topics}
 
@@ -80,28 +90,42 @@ class FisherRepresentation(Representation):
         return 8 * len(corpus.vocabulary) * 4 * 100
 
     def encode_documents(self, inputs):
-        return self.estimator.norms(inputs).astype(np.float32)
+        return super().encode_documents(inputs) if self._sums else self.estimator.transform(inputs).astype(np.float32)
 
-    def encode_queries(self, inputs):
-        return [self._query(inputs[[k]]) for k in range(inputs.shape[0])]
-
-    def _query(self, row):
-        asked = self.estimator._vector(row)
+    def valued(self, row):
+        asked = self.estimator.transform(row)[0]
+        if not self._sums:
+            return asked, 1.0
         values = np.zeros(len(self.vocabulary))
-        self.estimator._similar_to(asked)(np.arange(len(values)), values)
-        return row, values * self.estimator.weights, float(np.linalg.norm(asked))
+        self.estimator.similarities(asked, np.arange(len(values)), values)
+        return values * self.estimator.weights, float(np.linalg.norm(asked))
 
     def score(self, query, view, docs=None):
-        _, values, norm = query
-        lengths = norm * np.asarray(view.rows(docs), np.float64)
-        sums = view.dot(values, docs)
-        return np.divide(sums, lengths, out=np.full(len(sums), -np.inf), where=lengths > 0)
+        if self._sums:
+            return super().score(query, view, docs)
+        rows = view.rows(docs)
+        return np.where((rows != 0).any(axis=1) & query[1].any(), rows @ query[1], -np.inf)
 
     def explain(self, query, view, doc):
-        shares = self.estimator.shares(query[0], view.terms(np.array([doc])))
-        parts = pairs(shares, self.vocabulary, view.surface)
-        label = "cosine of the Fisher vectors of query and document, by pairs of words"
-        return Explanation(sum(part.value for part in parts), label, "sum", parts)
+        if self._sums:
+            return super().explain(query, view, doc)
+        k = len(self.estimator.mixture.shares)
+        products = (view.rows(np.array([doc]))[0] * query[1]).reshape(-1, k, self.estimator.x.shape[1])
+        values = products.sum(axis=(0, 2))
+        parts = tuple(Explanation(float(values[k]), words) for k, words in self._named(view.surface).items())
+        return Explanation(
+            float(values.sum()), "cosine of the Fisher vectors of query and document, by Gaussians", "sum", parts
+        )
+
+    @property
+    def _sums(self):
+        return self.estimator.power == 1
+
+    def _named(self, surface):
+        """The Gaussians, those with the largest shares first, each with its commonest words."""
+        names, _ = self.estimator.topics(NAMED)
+        order = np.argsort(-self.estimator.mixture.shares, kind="stable").tolist()
+        return {k: ", ".join(surface(self.vocabulary[word]) for word in names[k] if word >= 0) for k in order}
 
 
 def _columns(block, kept):

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.base import Explanation
-from sublex.fitted import Representation
-from sublex.models.words import columns, frequent, pairs
+from sublex.models.bags import damped
+from sublex.models.words import WordSums, columns, frequent
 from sublex_lsi.model import LSI
 
 
-class LSIRepresentation(Representation):
+class LSIRepresentation(WordSums):
     """Cosines of sums of words' vectors."""
 
     version = 1
+    compared = "LSI vectors"
 
-    def __init__(self, e: int = 100, weighting: str = "tfidf", min_df: int = 2, seed: int = 0):
-        self.estimator, self.min_df = LSI(e, weighting, seed=seed), min_df
+    def __init__(self, e: int = 100, weighting: str = "tfidf", unit: bool = False, min_df: int = 2, seed: int = 0):
+        self.estimator, self.min_df = LSI(e, weighting, unit, seed), min_df
+        self.of = damped if self.estimator.logs else None
 
     def fit(self, corpus, job):
         kept = frequent(corpus.blocks(), self.min_df)
@@ -50,24 +51,6 @@ class LSIRepresentation(Representation):
         # The vectors, the random start and what the power iterations make of it.
         return 8 * 4 * len(corpus.vocabulary) * (self.estimator.e + 10)
 
-    def encode_documents(self, inputs):
-        return self.estimator.norms(inputs).astype(np.float32)
-
-    def encode_queries(self, inputs):
-        return [self._query(inputs[[k]]) for k in range(inputs.shape[0])]
-
-    def _query(self, row):
+    def valued(self, row):
         asked = self.estimator.transform(row)[0]
-        return row, self.estimator.weights * (self.estimator.vectors @ asked), float(np.linalg.norm(asked))
-
-    def score(self, query, view, docs=None):
-        _, values, norm = query
-        lengths = norm * np.asarray(view.rows(docs), np.float64)
-        sums = view.dot(values, docs)
-        return np.divide(sums, lengths, out=np.full(len(sums), -np.inf), where=lengths > 0)
-
-    def explain(self, query, view, doc):
-        shares = self.estimator.shares(query[0], view.terms(np.array([doc])))
-        parts = pairs(shares, self.vocabulary, view.surface)
-        label = "cosine of the vectors of query and document, by pairs of words"
-        return Explanation(sum(part.value for part in parts), label, "sum", parts)
+        return self.estimator.weights * (self.estimator.vectors @ asked), float(np.linalg.norm(asked))

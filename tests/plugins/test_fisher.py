@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 
 from sublex.errors import InputError
 from sublex_fisher.model import Fisher
-from sublex_fisher.vectors import read_vectors
 from sublex_lsi.model import LSI
+from sublex_vectors.reader import read_vectors
 
 
 def counts(docs=120, words=60, seed=0, density=0.2):
@@ -279,7 +279,7 @@ def test_the_first_line_may_be_missing_and_words_may_be_anything(tmp_path):
         ("b 1 2\na 1\n", ":2: 1 numbers where the vectors have 2"),
         ("b 1 2\na 1 x\n", ":2: x is no number"),
         ("b 1 2\na 1 inf\n", ":2: the vector holds numbers that are not finite"),
-        ("b 1 2\n", "a vector for none of the 1 words"),
+        ("b 1 2\n", "a vector for none of the 1 terms"),
     ],
 )
 def test_a_faulty_file_is_named_with_its_line(tmp_path, text, message):
@@ -290,10 +290,10 @@ def test_a_faulty_file_is_named_with_its_line(tmp_path, text, message):
 
 
 def test_a_missing_file_is_one_sentence(tmp_path):
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="Cannot read"):
         read_vectors(tmp_path / "none", ["a"])
 
 
 def test_the_plugins_modules_import_nothing_heavy():
-    code = "import sys, sublex_lsi, sublex_fisher, sublex.models; print({'numpy', 'scipy', 'numba'} & set(sys.modules))"
+    code = "import sys, sublex_lsi, sublex_fisher, sublex_vectors, sublex.models; print({'numpy', 'scipy', 'numba'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

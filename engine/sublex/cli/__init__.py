@@ -22,7 +22,7 @@ COMMANDS = {
     "info": "looking", "doc": "looking", "terms": "looking", "analyze": "looking",
     "search": "searching", "explain": "searching", "run": "searching", "fuse": "fusing",
     "lint": "linting", "eval": "judging:evaluate", "compare": "comparing", "tune": "tuning",
-    "fit": "fitting", "forget": "fitting", "card": "fitting", "encode": "fitting",
+    "fit": "fitting", "forget": "fitting", "card": "fitting", "encode": "fitting", "resource": "resources",
     "plugins": "extending", "plugin": "extending", "demo": "demo",
 }  # fmt: skip
 

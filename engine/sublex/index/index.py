@@ -74,6 +74,7 @@ class Index:
         self.store = frozenset(manifest["store"])
         self.statistics = Statistics(**manifest["statistics"])
         self.fitted: files.Manifest = manifest.get(files.FITTED, {})
+        self.resources: files.Manifest = manifest.get(files.RESOURCES, {})
 
     def __repr__(self) -> str:
         return f"<Index {self.path}: {len(self):,} documents>"

@@ -22,6 +22,7 @@ LOCK = "lock"
 BUILDING = "building"
 SEGMENTS = "segments"
 REPRESENTATIONS = "representations"
+RESOURCES = "resources"
 FITTED = "fitted"
 Manifest = dict[str, Any]
 
@@ -109,6 +110,9 @@ def sweep(root: Path, manifest: Manifest, building: bool = True) -> None:
             if not deleted or losses.name != deleted["name"]:
                 shutil.rmtree(losses, ignore_errors=True)
     _sweep_models(root / REPRESENTATIONS, manifest.get(FITTED, {}))
+    for folder in (root / RESOURCES).glob("*"):
+        if folder.name not in manifest.get(RESOURCES, {}):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sweep_models(root: Path, fitted: Manifest) -> None:

@@ -89,3 +89,14 @@ def turn(beta, r, inverse, p):
         m = inverse[i]
         for k in range(columns):
             p[i, k] = m * r[i, k] + beta[k] * p[i, k]
+
+
+@njit(cache=True, nogil=True)
+def similarities(words, vectors, query, values):
+    """The dot products of some words' vectors with the query's."""
+    for i in range(len(words)):
+        word = words[i]
+        total = 0.0
+        for j in range(len(query)):
+            total += vectors[word, j] * query[j]
+        values[word] = total

@@ -1,4 +1,4 @@
-"""From numbers of words to words: what plugins that score by pairs of words say of a score."""
+"""What plugins share whose scores are sums over pairs of a query's word and a document's word."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.base import Explanation
+from sublex.fitted import Of, Representation, View
 from sublex.models.linear import Shares
 
 if TYPE_CHECKING:
@@ -15,6 +16,43 @@ if TYPE_CHECKING:
 
 # So many words of the document are named for each word of the query.
 NAMED = 8
+
+
+class WordSums(Representation):
+    """A representation that stores one number a document, its norm, and values words for a query.
+
+    Its `estimator` has `norms(rows)` and `shares(query, row)`; `of` is what counts are taken for.
+    """
+
+    compared = "vectors"
+    of: Of | None = None
+    estimator: Any
+
+    def valued(self, row: csr_array) -> tuple[np.ndarray, float]:
+        """What an occurrence of each word adds for a query, before the document's norm divides it; and the query's norm."""
+        raise NotImplementedError
+
+    def encode_documents(self, inputs: csr_array) -> np.ndarray:
+        """The norms."""
+        return self.estimator.norms(inputs).astype(np.float32)
+
+    def encode_queries(self, inputs: csr_array) -> list[Any]:
+        """Rows with what they make of words."""
+        return [(inputs[[k]], *self.valued(inputs[[k]])) for k in range(inputs.shape[0])]
+
+    def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+        """Cosines."""
+        _, values, norm = query
+        lengths = norm * np.asarray(view.rows(docs), np.float64)
+        sums = view.dot(values, docs, self.of)
+        return np.divide(sums, lengths, out=np.full(len(sums), -np.inf), where=lengths > 0)
+
+    def explain(self, query: Any, view: View, doc: int) -> Explanation:
+        """The pairs of words that add up to a cosine."""
+        shares = self.estimator.shares(query[0], view.terms(np.array([doc])))
+        parts = pairs(shares, self.vocabulary, view.surface)
+        label = f"cosine of the {self.compared} of query and document, by pairs of words"
+        return Explanation(sum(part.value for part in parts), label, "sum", parts)
 
 
 def frequent(blocks: Iterable[Any], least: int, most: float = 1.0) -> np.ndarray:

@@ -15,6 +15,8 @@ from sublex.plugins import Profile as Defaults
 from sublex.plugins import Registry
 from sublex.rank.lexicon import Lexicon
 from sublex.rank.search import Searcher
+from sublex.represent.identity import Namer
+from sublex.represent.resources import Resources
 from sublex.represent.side import Side
 
 
@@ -24,6 +26,7 @@ class Composer:
     def __init__(self, index: Index, registry: Registry):
         self.index, self.registry = index, registry
         self.lexicon = Lexicon(index)
+        self._namer = Namer(registry, Resources(index.path, index.resources))
         self._searchers: dict[str, Searcher] = {}
         self._named: set[str] = set()
         self._sides: dict[str, Side] = {}
@@ -45,9 +48,7 @@ class Composer:
         name = str(representation)
         with self._lock:
             if name not in self._sides:
-                self._sides[name] = Side(
-                    self.index, self.registry.resolve("representation", representation), self.registry
-                )
+                self._sides[name] = Side(self.index, self._namer.resolve(representation), self._namer)
             return self._sides[name]
 
     def models(self, canonical: Expression) -> dict[str, str]:

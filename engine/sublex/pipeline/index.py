@@ -182,6 +182,20 @@ class Index(Stored):
         forget(self.path, str(expression))
         self._load()
 
+    def add_resource(self, name: str, file: str | os.PathLike[str]) -> None:
+        """Copy a file that models are to read into the index, under a name for expressions."""
+        from sublex.represent.resources import add
+
+        add(self.path, name, Path(file))
+        self._load()
+
+    def remove_resource(self, name: str) -> None:
+        """Drop a resource that no model was fitted with."""
+        from sublex.represent.resources import remove
+
+        remove(self.path, name)
+        self._load()
+
     def _dresser(self, say: Say) -> Any:
         from sublex.represent.fit import Options
         from sublex.represent.publish import dresser

@@ -16,16 +16,18 @@ from sublex.fitted import Representation
 from sublex.index import manifest as files
 from sublex.index.format import FolderWriter
 from sublex.index.index import Index
-from sublex.index.manifest import FITTED, Manifest
+from sublex.index.manifest import FITTED, RESOURCES, Manifest
 from sublex.index.segment import Segment
 from sublex.index.workers import Workers
 from sublex.parser import parse_call
 from sublex.represent import rows as kept
-from sublex.represent.identity import Identity, identity, model_of, resolve
+from sublex.represent.identity import Identity, Namer
 from sublex.represent.inputs import Vocabulary, blocks
+from sublex.represent.resources import Resources
 from sublex.represent.store import StoreReader, StoreWriter
 
 MODEL = "model"
+Model = Callable[[Expression], Representation]
 # When more of the tokens added since are unknown to a model, it should be fitted again.
 UNKNOWN = 0.2
 
@@ -42,9 +44,9 @@ class Options(NamedTuple):
 class Job:
     """What `sublex.fitted.Job` says, for one model."""
 
-    def __init__(self, options: Options, pool: Workers, scratch: Path, models: Callable[[Expression], Any]):
+    def __init__(self, options: Options, pool: Workers, scratch: Path, model: Model, resource: Callable[[str], Path]):
         self.workers, self.memory, self.progress = options.workers, options.memory, options.progress
-        self.scratch, self.model, self._pool = scratch, models, pool
+        self.scratch, self.model, self.resource, self._pool = scratch, model, resource, pool
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         """The results of work on items, in their order."""
@@ -61,7 +63,7 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
         files.sweep(root, old)
         work = Fitting(root, old, options, source)
         try:
-            found = work.need(resolve(parse_call(expression), work.registry))
+            found = work.need(work.namer.resolve(parse_call(expression)))
             if work.changed:
                 new = old | {"generation": old["generation"] + 1, FITTED: work.fitted}
                 files.commit(root, new)
@@ -72,22 +74,25 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
 
 
 def forget(root: Path, expression: str) -> None:
-    """Drop a fitted model and its rows, unless another model depends on it."""
+    """Drop a fitted model, by its expression or by its own name, and its rows, unless another model depends on it."""
     with files.locked(root, "forget"):
         old = files.read(root)
-        registry = plugins.load()
-        resolved = resolve(parse_call(expression), registry)
-        name = identity(resolved, resolved.make(), registry).model
         fitted = old.get(FITTED, {})
+        name = expression if expression in fitted else namer(root, old).model_of(parse_call(expression))
         if name not in fitted:
-            raise IndexProblem(absent(root, resolved.call, fitted))
+            raise IndexProblem(absent(root, expression, fitted))
         users = [entry["expression"] for entry in fitted.values() if name in entry["depends"]]
         if users:
-            raise IndexProblem(f"{', '.join(users)} depends on {resolved.call}; forget it first.")
+            raise IndexProblem(f"{', '.join(users)} depends on {expression}; forget it first.")
         rest = {other: entry for other, entry in fitted.items() if other != name}
         new = old | {"generation": old["generation"] + 1, FITTED: rest}
         files.commit(root, new)
         files.sweep(root, new)
+
+
+def namer(root: Path, manifest: Manifest) -> Namer:
+    """What names the models of an index."""
+    return Namer(plugins.load(), Resources(root, manifest.get(RESOURCES, {})))
 
 
 def absent(root: Path, call: Any, fitted: Manifest) -> str:
@@ -108,7 +113,7 @@ class Fitting:
 
     def __init__(self, root: Path, manifest: Manifest, options: Options, source: Path | None = None):
         self.root, self.options, self.source = root, options, source
-        self.registry = plugins.load()
+        self.namer = namer(root, manifest)
         self.manifest = manifest
         self.fitted: Manifest = dict(manifest.get(FITTED, {}))
         self.changed = False
@@ -117,9 +122,9 @@ class Fitting:
     def need(self, resolved: plugins.Resolved) -> Identity:
         """Have a component fitted and all documents encoded."""
         made = resolved.make()
-        found = identity(resolved, made, self.registry)
+        found = self.namer.identity(resolved, made)
         for dependency in made.depends():
-            self.need(resolve(dependency, self.registry))
+            self.need(self.namer.resolve(dependency))
         self._models[found.model] = made
         if found.model in self.fitted:
             loaded(self.root, self.fitted[found.model], found.model, made)
@@ -134,7 +139,7 @@ class Fitting:
         place = self.root / files.REPRESENTATIONS / found.model / MODEL
         place.parent.mkdir(parents=True, exist_ok=True)
         if self.source is not None:
-            return self._copied(made, found, place)
+            return self._copied(resolved, made, found, place)
         index = Index(self.root)
         need = made.estimate(index.corpus)
         if need > self.options.memory:
@@ -148,27 +153,24 @@ class Fitting:
                 store = StoreWriter(folder)
                 made.save(store)
                 model = store.finish()
-        depends = [model_of(dependency, self.registry) for dependency in made.depends()]
-        return self._entry(found, made, depends, index.fingerprint, model)
-
-    def _entry(self, found: Identity, made: Representation, depends: list[str], origin: str, model: Any) -> Manifest:
         return {
             "expression": found.expression,
             "version": made.version,
-            "depends": depends,
-            "origin": origin,
+            "depends": [self.namer.model_of(dependency) for dependency in made.depends()],
+            "resources": self.namer.used(resolved),
+            "origin": index.fingerprint,
             "fitted on": [segment["name"] for segment in self.manifest["segments"]],
             "model": model,
             "rows": {},
         }
 
-    def _copied(self, made: Representation, found: Identity, place: Path) -> Manifest:
+    def _copied(self, resolved: plugins.Resolved, made: Representation, found: Identity, place: Path) -> Manifest:
         assert self.source is not None
         theirs = files.read(self.source).get(FITTED, {})
         if found.model not in theirs:
             raise IndexProblem(absent(self.source, found.expression, theirs))
         shutil.copytree(self.source / files.REPRESENTATIONS / found.model / MODEL, place)
-        entry = theirs[found.model] | {"rows": {}, "fitted on": []}
+        entry = theirs[found.model] | {"rows": {}, "fitted on": [], "resources": self.namer.used(resolved)}
         loaded(self.root, entry, found.model, made)
         return entry
 
@@ -177,14 +179,14 @@ class Fitting:
         from threadpoolctl import threadpool_limits
 
         def model(expression: Expression) -> Representation:
-            return self._models[model_of(expression, self.registry)]
+            return self._models[self.namer.model_of(expression)]
 
         with (
             tempfile.TemporaryDirectory(prefix="sublex-") as scratch,
             Workers(self.options.workers) as pool,
             threadpool_limits(1),
         ):
-            yield Job(self.options, pool, Path(scratch), model)
+            yield Job(self.options, pool, Path(scratch), model, self.namer.resources.path)
 
     def cover(self, made: Representation, found: Identity) -> None:
         """Encode the documents of every segment that has no rows yet."""

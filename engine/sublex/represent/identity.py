@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 import xxhash
 
+from sublex.base import Resource
 from sublex.expression import Call, Expression, print_value
 from sublex.fitted import Representation
 from sublex.plugins import Registry, Resolved
+from sublex.represent.resources import Resources
 
 
 class Identity(NamedTuple):
@@ -21,40 +23,51 @@ class Identity(NamedTuple):
     encoded: str
 
 
-def identity(resolved: Resolved, made: Representation, registry: Registry) -> Identity:
-    """Fit parameters, the model's version and the models that it depends on make the model; encode parameters its rows.
+class Namer:
+    """Names the models of an index."""
 
-    Query parameters are in neither, so changing them never refits.
-    """
-    name, params = resolved.registration.name, resolved.registration.params
-    values = {
-        stage: {p.name: resolved.values[p.name] for p in params if p.stage == stage} for stage in ("fit", "encode")
-    }
-    models = [model_of(dependency, registry) for dependency in made.depends()]
-    fitted = _hash([resolved.registration.plugin, name, made.version, _printed(values["fit"]), models])
-    encoded = _hash([fitted, _printed(values["encode"])])
-    call = resolved.call
-    first = {p: value for p, value in call.params.items() if p in values["fit"]}
-    both = {p: value for p, value in call.params.items() if p in values["fit"] or p in values["encode"]}
-    expressions = (str(Call(call.name, (), kept)) for kept in (first, both))
-    return Identity(f"{name}-{fitted}", f"rows-{encoded}", *expressions)
+    def __init__(self, registry: Registry, resources: Resources):
+        self.registry, self.resources = registry, resources
 
+    def resolve(self, expression: Expression | str) -> Resolved:
+        """A component that is fitted, from its expression."""
+        call = Call(expression) if isinstance(expression, str) else expression
+        assert isinstance(call, Call)
+        return self.registry.resolve("representation", call)
 
-def model_of(expression: Expression, registry: Registry) -> str:
-    """The name of the model that an expression stands for."""
-    resolved = resolve(expression, registry)
-    return identity(resolved, resolved.make(), registry).model
+    def identity(self, resolved: Resolved, made: Representation) -> Identity:
+        """Fit parameters, what resources hold, the model's version and the models it depends on make the model; encode parameters its rows.
 
+        Query parameters are in neither, so changing them never refits.
+        """
+        name, params = resolved.registration.name, resolved.registration.params
+        values = {
+            stage: {p.name: self._printed(p.type, resolved.values[p.name]) for p in params if p.stage == stage}
+            for stage in ("fit", "encode")
+        }
+        models = [self.model_of(dependency) for dependency in made.depends()]
+        fitted = _hash([resolved.registration.plugin, name, made.version, values["fit"], models])
+        encoded = _hash([fitted, values["encode"]])
+        call = resolved.call
+        both = values["fit"] | values["encode"]
+        expressions = (
+            str(Call(call.name, call.args, {p: value for p, value in call.params.items() if p in kept}))
+            for kept in (values["fit"], both)
+        )
+        return Identity(f"{name}-{fitted}", f"rows-{encoded}", *expressions)
 
-def resolve(expression: Expression | str, registry: Registry) -> Resolved:
-    """A component that is fitted, from its expression."""
-    call = Call(expression) if isinstance(expression, str) else expression
-    assert isinstance(call, Call)
-    return registry.resolve("representation", call)
+    def model_of(self, expression: Expression | str) -> str:
+        """The name of the model that an expression stands for."""
+        resolved = self.resolve(expression)
+        return self.identity(resolved, resolved.make()).model
 
+    def used(self, resolved: Resolved) -> list[str]:
+        """The registered resources that a component names."""
+        given = {resolved.values[p.name] for p in resolved.registration.params if p.type is Resource}
+        return sorted(given & self.resources.entries.keys())
 
-def _printed(values: dict[str, Any]) -> dict[str, str]:
-    return {name: print_value(value) for name, value in values.items()}
+    def _printed(self, of: type, value: Any) -> str:
+        return self.resources.hash(value) if of is Resource and value is not None else print_value(value)
 
 
 def _hash(parts: list[Any]) -> str:

@@ -16,7 +16,6 @@ from sublex.index.writer import Dress
 from sublex.parser import parse_call
 from sublex.represent import rows as kept
 from sublex.represent.fit import UNKNOWN, Fitting, Options, loaded
-from sublex.represent.identity import identity, resolve
 
 
 def dresser(root: Path, options: Options) -> Dress:
@@ -39,9 +38,9 @@ def _covered(root: Path, new: Manifest, options: Options) -> Manifest:
     for name, entry in new[FITTED].items():
         for place, rows in entry["rows"].items():
             try:
-                resolved = resolve(parse_call(rows["expression"]), work.registry)
+                resolved = work.namer.resolve(parse_call(rows["expression"]))
                 made = resolved.make()
-                found = identity(resolved, made, work.registry)
+                found = work.namer.identity(resolved, made)
                 if (found.model, found.rows) != (name, place):
                     raise SublexError("The plugin has changed since; fit it again.")
                 work.cover(loaded(root, entry, name, made), found)

@@ -10,10 +10,10 @@ from sublex.base import Explanation, Query
 from sublex.errors import IndexProblem, PluginError, contract
 from sublex.index import manifest as files
 from sublex.index.index import Index
-from sublex.plugins import Registry, Resolved
+from sublex.plugins import Resolved
 from sublex.represent import rows as kept
 from sublex.represent.fit import absent, loaded
-from sublex.represent.identity import identity
+from sublex.represent.identity import Namer
 from sublex.represent.inputs import Vocabulary
 from sublex.represent.view import View
 
@@ -23,10 +23,10 @@ NO_OPINION = np.float32(-np.inf)
 class Side:
     """A model with the rows of an index's documents."""
 
-    def __init__(self, index: Index, resolved: Resolved, registry: Registry):
+    def __init__(self, index: Index, resolved: Resolved, namer: Namer):
         self.index, self.name = index, str(resolved.call)
         self.model = resolved.make()
-        found = self._found = identity(resolved, self.model, registry)
+        found = self._found = namer.identity(resolved, self.model)
         fitted = index.fitted
         rows = fitted.get(found.model, {}).get("rows", {}).get(found.rows, {}).get("segments")
         if rows is None:
@@ -63,6 +63,7 @@ class Side:
             "version": entry["version"],
             "fitted on": entry["origin"],
             "depends on": entry["depends"],
+            "resources": entry["resources"],
             "terms": len(self.vocabulary),
             "documents": sum(segment.live for segment in self.index.segments),
             "tokens added since": tokens,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sublex.fitted import Rows
+from sublex.fitted import Of, Rows
 from sublex.index.index import Index
 from sublex.index.segment import Segment
 from sublex.represent import kernels
@@ -29,6 +29,7 @@ class View:
     def __init__(self, index: Index, vocabulary: Vocabulary, parts: Sequence[Rows]):
         self.index, self.vocabulary, self._parts = index, vocabulary, parts
         self._lock = threading.Lock()
+        self._of: dict[tuple[str, Of], np.ndarray] = {}
 
     @cached_property
     def _rows(self) -> Rows:
@@ -43,8 +44,8 @@ class View:
         """The model's number of each term of each segment, -1 where it has none."""
         return [self.vocabulary.of_segment(segment) for segment in self.index.segments]
 
-    def dot(self, weights: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
-        """For each document the sum over its terms of count times the term's weight."""
+    def dot(self, weights: np.ndarray, docs: np.ndarray | None = None, of: Of | None = None) -> np.ndarray:
+        """For each document the sum over its terms of count, or `of` the counts, times the term's weight."""
         self.index.need("terms", "are scored by")
         # The place -1 stands for the zero at the end.
         padded = np.append(np.ascontiguousarray(weights, np.float64), 0.0)
@@ -52,7 +53,7 @@ class View:
         if docs is None:
             sums = np.empty(int(self.index.bases[-1]))
             for segment, base, values in zip(self.index.segments, self.index.bases.tolist(), own, strict=False):
-                kernels.dot_all(*self._forward(segment), values, sums[base : base + segment.docs])
+                kernels.dot_all(*self._forward(segment, of), values, sums[base : base + segment.docs])
             return sums
         sums = np.empty(len(docs))
         for number, segment, chosen in self._by_segment(docs):
@@ -61,10 +62,10 @@ class View:
                 counts, terms, tfs = segment.terms_of(local)
                 starts = np.concatenate([[0], np.cumsum(counts)])
                 found = np.empty(len(local))
-                kernels.dot_all(starts, terms, tfs, own[number], found)
+                kernels.dot_all(starts, terms, of(tfs) if of else tfs, own[number], found)
             else:
                 found = np.empty(len(local))
-                kernels.dot_some(*self._forward(segment), own[number], local.astype(np.int64), found)
+                kernels.dot_some(*self._forward(segment, of), own[number], local.astype(np.int64), found)
             sums[chosen] = found
         return sums
 
@@ -86,9 +87,12 @@ class View:
         """The commonest raw form of a term."""
         return self.index.corpus.surface(term)
 
-    def _forward(self, segment: Segment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _forward(self, segment: Segment, of: Of | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         with self._lock:
-            return segment.forward
+            starts, terms, tfs = segment.forward
+            if of and (segment.name, of) not in self._of:
+                self._of[segment.name, of] = of(tfs)
+            return starts, terms, self._of[segment.name, of] if of else tfs
 
     def _by_segment(self, docs: np.ndarray) -> Iterator[tuple[int, Segment, np.ndarray]]:
         """Each segment that has some of the documents: its number, itself, and their places."""

@@ -3,33 +3,49 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from sublex.errors import InputError
+from sublex.readers.source import FileSource
+
+Progress = Callable[[int, int], None]
 
 
-def read_vectors(path: str | os.PathLike[str], vocabulary: Sequence[str]) -> np.ndarray:
-    """A row for each word of the vocabulary, of not-a-numbers where the file has none; of a word that comes twice the first counts."""
-    numbers = {word.encode(): number for number, word in enumerate(vocabulary)}
-    try:
-        with open(path, "rb") as file:
-            made = _read(str(path), file, numbers)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}; give a file of word vectors.") from None
+def read_vectors(
+    path: str | os.PathLike[str],
+    vocabulary: Sequence[str],
+    analyze: Callable[[str], list[str]] | None = None,
+    progress: Progress = lambda done, total: None,
+) -> np.ndarray:
+    """A row for each term of the vocabulary, of not-a-numbers where the file has none.
+
+    `analyze` makes the file's words into terms; those that become none or several are left out. Of words that become the same
+    term the first counts, which in such files is the commonest. The file may be compressed.
+    """
+    numbers = {term: number for number, term in enumerate(vocabulary)}
+
+    def place(word: bytes) -> int | None:
+        """The number of a word's term; words may hold spaces, as some files' do."""
+        text = word.decode("utf-8", "surrogateescape")
+        terms = analyze(text) if analyze else [text]
+        return numbers.get(terms[0]) if len(terms) == 1 else None
+
+    with FileSource(path).open() as lines:
+        made = _read(os.fspath(path), lines, len(numbers), place, progress)
     if np.isnan(made).all():
-        raise InputError(
-            f"{path} has a vector for none of the {len(vocabulary):,} words; are its words analysed alike?"
-        )
+        raise InputError(f"{path} has a vector for none of the {len(vocabulary):,} terms; is it in their language?")
     return made
 
 
-def _read(path: str, file, numbers: dict[bytes, int]) -> np.ndarray:
-    """Words may hold spaces, as some files' do: the numbers are counted from the end."""
+def _read(
+    path: str, lines: Iterable[bytes], terms: int, place: Callable[[bytes], int | None], progress: Progress
+) -> np.ndarray:
+    """The numbers are counted from the end of a line."""
     made, words, e = None, None, 0
     at = read = 0
-    for at, line in enumerate(file, 1):
+    for at, line in enumerate(lines, 1):
         parts = line.split()
         if not parts:
             continue
@@ -42,11 +58,13 @@ def _read(path: str, file, numbers: dict[bytes, int]) -> np.ndarray:
                 raise InputError(
                     f"{path}:{at}: a word and its numbers are needed, or first how many words and numbers there are."
                 )
-            made = np.full((len(numbers), e), np.nan)
+            made = np.full((terms, e), np.nan)
         if len(parts) <= e:
             raise InputError(f"{path}:{at}: {len(parts) - 1} numbers where the vectors have {e}.")
         read += 1
-        number = numbers.get(b" ".join(parts[:-e]))
+        if read % 10_000 == 0:
+            progress(read, words or read)
+        number = place(b" ".join(parts[:-e]))
         if number is None or not np.isnan(made[number, 0]):
             continue
         made[number] = _numbers(f"{path}:{at}", parts[-e:])

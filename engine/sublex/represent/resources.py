@@ -1,0 +1,100 @@
+"""Resources: files that models read when they are fitted, such as word vectors. What a file holds counts, not where it lies."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import lru_cache
+from pathlib import Path
+
+import xxhash
+
+from sublex.errors import IndexProblem, InputError
+from sublex.index import manifest as files
+from sublex.index.format import sync
+from sublex.index.manifest import FITTED, RESOURCES, Manifest
+
+CHUNK = 1 << 22
+
+
+class Resources:
+    """The registered resources of an index, and any file by its path."""
+
+    def __init__(self, root: Path, entries: Manifest):
+        self.root, self.entries = root, entries
+
+    def path(self, text: str) -> Path:
+        """The file that a name or a path stands for."""
+        if text in self.entries:
+            return self.root / RESOURCES / text / self.entries[text]["file"]
+        if not os.path.isfile(text):
+            raise InputError(
+                f"No file {text}, and {self.root.name} has no resource of that name; "
+                f"give it one: sublex resource add {self.root.name} NAME FILE"
+            )
+        return Path(text)
+
+    def hash(self, text: str) -> str:
+        """What stands for its content."""
+        if text in self.entries:
+            return self.entries[text]["hash"]
+        path = self.path(text)
+        try:
+            found = path.stat()
+            return _hash(path, found.st_size, found.st_mtime_ns)
+        except OSError as error:
+            raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+
+
+def add(root: Path, name: str, file: Path) -> None:
+    """Copy a file into an index under a name."""
+    if not (name.isidentifier() and name.isascii()):
+        raise InputError(f"A resource cannot be called {name}; take letters, digits and _, a letter first.")
+    found = Resources(root, {}).hash(str(file))
+    with files.locked(root, "resource add"):
+        old = files.read(root)
+        files.sweep(root, old)
+        there = old.get(RESOURCES, {})
+        if name in there:
+            if there[name]["hash"] == found:
+                return
+            raise IndexProblem(f"{root.name} has another resource {name}; remove it first, or take another name.")
+        place = root / RESOURCES / name
+        try:
+            place.mkdir(parents=True)
+            shutil.copyfile(file, place / file.name)
+            if _hash(place / file.name, 0, 0) != found:
+                raise InputError(f"{file} changed while it was copied; try again.")
+            for path in (place / file.name, place):
+                sync(path)
+            entry = {"file": file.name, "hash": found, "bytes": (place / file.name).stat().st_size}
+            files.commit(root, old | {"generation": old["generation"] + 1, RESOURCES: there | {name: entry}})
+        except BaseException:
+            files.sweep(root, old)
+            raise
+
+
+def remove(root: Path, name: str) -> None:
+    """Drop a resource that no model was fitted with."""
+    with files.locked(root, "resource remove"):
+        old = files.read(root)
+        there = old.get(RESOURCES, {})
+        if name not in there:
+            raise IndexProblem(f"{root.name} has no resource {name}; it has {', '.join(sorted(there)) or 'none'}.")
+        users = [entry["expression"] for entry in old.get(FITTED, {}).values() if name in entry["resources"]]
+        if users:
+            raise IndexProblem(f"{', '.join(users)} was fitted with {name}; forget it first.")
+        rest = {other: entry for other, entry in there.items() if other != name}
+        new = old | {"generation": old["generation"] + 1, RESOURCES: rest}
+        files.commit(root, new)
+        files.sweep(root, new)
+
+
+@lru_cache(maxsize=64)
+def _hash(path: Path, size: int, changed: int) -> str:
+    """The hash of a file; made again when its size or its time of change is another."""
+    hasher = xxhash.xxh3_128()
+    with open(path, "rb") as file:
+        while chunk := file.read(CHUNK):
+            hasher.update(chunk)
+    return hasher.hexdigest()

@@ -1,0 +1,51 @@
+"""Given word vectors on an index: one stored number a document, its norm; scores come from the words through the forward index."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex.models.bags import Bag
+from sublex.models.blocks import totals
+from sublex.models.words import WordSums
+from sublex_vectors.reader import read_vectors
+
+
+class VectorsRepresentation(WordSums):
+    """Cosines of sums of words' vectors."""
+
+    version = 1
+    compared = "sums of word vectors"
+
+    def __init__(self, file: str = "", idf: bool = True):
+        self.file, self.idf, self.estimator = file, idf, Bag()
+
+    def fit(self, corpus, job):
+        terms = corpus.vocabulary
+        vectors = read_vectors(job.resource(self.file), terms, corpus.analyze, job.progress)
+        known = np.flatnonzero(~np.isnan(vectors[:, 0]))
+        self.vocabulary = [terms[k] for k in known.tolist()]
+        self.estimator.vectors, self.estimator.weights = vectors[known], np.ones(len(known))
+        if self.idf:
+            docs, _, df = totals(corpus.blocks)
+            self.estimator.weights = np.log(docs / df[known])
+
+    def save(self, store):
+        store.put("vocabulary", list(self.vocabulary))
+        for name in ("vectors", "weights"):
+            store.put(name, getattr(self.estimator, name))
+
+    def load(self, store):
+        self.vocabulary = store.get("vocabulary")
+        for name in ("vectors", "weights"):
+            setattr(self.estimator, name, store.get(name))
+
+    def describe(self):
+        return {"dimensions": self.estimator.vectors.shape[1]}
+
+    def estimate(self, corpus):
+        # The file says how wide its vectors are only when it is read; 300 is usual.
+        return 8 * 2 * len(corpus.vocabulary) * 300
+
+    def valued(self, row):
+        asked = self.estimator.transform(row)[0]
+        return self.estimator.weights * (self.estimator.vectors @ asked), float(np.linalg.norm(asked))
