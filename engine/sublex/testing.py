@@ -25,10 +25,9 @@ from typing import Any
 import numpy as np
 
 import sublex
-from sublex import plugins
 from sublex.base import Document, Explanation, Query, QueryTerm
-from sublex.parser import parse_call
 from sublex.pipeline.index import Index
+from sublex.represent.fit import namer
 from sublex.represent.inputs import blocks
 
 QUERIES = ("cranes by the river", "bank", "seal seal pup")
@@ -213,7 +212,7 @@ def stopping_leaves_nothing(subject: Subject) -> None:
 
 def registering_is_light(subject: Subject) -> None:
     """Registering imports neither Numba nor SciPy."""
-    registration = plugins.load().resolve("representation", parse_call(subject.expression)).registration
+    registration = namer(subject.index.path, {}).resolve(subject.expression).registration
     heavy = subject.child(IMPORTS, registration.plugin).strip()
     assert not heavy, f"registering {registration.plugin} imports {heavy}; import it in the factory"
 

@@ -19,7 +19,6 @@ from sublex.index.index import Index
 from sublex.index.manifest import FITTED, RESOURCES, Manifest
 from sublex.index.segment import Segment
 from sublex.index.workers import Workers
-from sublex.parser import parse_call
 from sublex.represent import rows as kept
 from sublex.represent.identity import Identity, Namer
 from sublex.represent.inputs import Vocabulary, blocks
@@ -63,7 +62,7 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
         files.sweep(root, old)
         work = Fitting(root, old, options, source)
         try:
-            found = work.need(work.namer.resolve(parse_call(expression)))
+            found = work.need(work.namer.resolve(expression))
             if work.changed:
                 new = old | {"generation": old["generation"] + 1, FITTED: work.fitted}
                 files.commit(root, new)
@@ -78,7 +77,7 @@ def forget(root: Path, expression: str) -> None:
     with files.locked(root, "forget"):
         old = files.read(root)
         fitted = old.get(FITTED, {})
-        name = expression if expression in fitted else namer(root, old).model_of(parse_call(expression))
+        name = expression if expression in fitted else namer(root, old).model_of(expression)
         if name not in fitted:
             raise IndexProblem(absent(root, expression, fitted))
         users = [entry["expression"] for entry in fitted.values() if name in entry["depends"]]

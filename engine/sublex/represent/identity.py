@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import xxhash
 
 from sublex.base import Resource
+from sublex.errors import InputError
 from sublex.expression import Call, Expression, print_value
 from sublex.fitted import Representation
+from sublex.parser import parse
 from sublex.plugins import Registry, Resolved
 from sublex.represent.resources import Resources
 
@@ -31,8 +33,11 @@ class Namer:
 
     def resolve(self, expression: Expression | str) -> Resolved:
         """A component that is fitted, from its expression."""
-        call = Call(expression) if isinstance(expression, str) else expression
-        assert isinstance(call, Call)
+        call = parse(expression) if isinstance(expression, str) else expression
+        if not isinstance(call, Call):
+            raise InputError(
+                f"{expression} is not one component; name a representation, such as lsi(e=100), by itself."
+            )
         return self.registry.resolve("representation", call)
 
     def identity(self, resolved: Resolved, made: Representation) -> Identity:

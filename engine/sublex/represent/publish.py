@@ -13,7 +13,6 @@ from sublex.index import manifest as files
 from sublex.index.manifest import FITTED, Manifest
 from sublex.index.segment import Segment
 from sublex.index.writer import Dress
-from sublex.parser import parse_call
 from sublex.represent import rows as kept
 from sublex.represent.fit import UNKNOWN, Fitting, Options, loaded
 
@@ -38,7 +37,7 @@ def _covered(root: Path, new: Manifest, options: Options) -> Manifest:
     for name, entry in new[FITTED].items():
         for place, rows in entry["rows"].items():
             try:
-                resolved = work.namer.resolve(parse_call(rows["expression"]))
+                resolved = work.namer.resolve(rows["expression"])
                 made = resolved.make()
                 found = work.namer.identity(resolved, made)
                 if (found.model, found.rows) != (name, place):

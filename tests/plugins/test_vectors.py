@@ -1,0 +1,151 @@
+"""Word vectors from files on an index, and resources: what a file holds counts, not where it lies."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from test_cli import DEMO, sublex  # noqa: F401
+
+import sublex as engine
+from sublex.errors import IndexProblem, InputError
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return engine.build(DEMO, tmp_path_factory.mktemp("vectors") / "demo").path
+
+
+@pytest.fixture
+def index(built, tmp_path):
+    import shutil
+
+    shutil.copytree(built, tmp_path / "demo")
+    return engine.open(tmp_path / "demo")
+
+
+WORDS = ("cranes", "crane", "river", "rivers", "bird", "seal", "bank", "unheard", "river bank")
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Vectors of words as written, the commonest first."""
+    random = np.random.default_rng(1)
+    made = {word: random.standard_normal(4) for word in WORDS}
+    path = tmp_path / "vectors.txt"
+    path.write_text("".join(f"{word} {' '.join(map(str, row.tolist()))}\n" for word, row in made.items()))
+    return path, made
+
+
+def test_a_score_is_the_cosine_of_sums_of_vectors(index, file):
+    path, made = file
+    expression = f'vectors("{path}")'
+    index.fit(expression)
+    vectors = {
+        "crane": made["cranes"],
+        "river": made["river"],
+        "bird": made["bird"],
+        "seal": made["seal"],
+        "bank": made["bank"],
+    }
+    docs = {docno: index.analyze(index.document(docno).contents) for docno in map(str, index.all_docnos)}
+    idf = {term: np.log(len(docs) / sum(term in terms for terms in docs.values())) for term in vectors}
+
+    def vector(terms):
+        return sum((idf[t] * vectors[t] for t in terms if t in vectors), np.zeros(4))
+
+    query = vector(["crane", "bank", "crane"])
+    found = {hit.docno: hit.score for hit in index.search("cranes bank crane", expression, k=300)}
+    expected = {
+        docno: query @ vector(terms) / np.linalg.norm(query) / np.linalg.norm(vector(terms))
+        for docno, terms in docs.items()
+        if set(terms) & set(vectors)
+    }
+    assert found == pytest.approx(expected, abs=1e-5)
+    best = next(iter(found))
+    tree = index.explain("cranes bank crane", best, expression)
+    assert tree.value == pytest.approx(found[best], abs=1e-6)
+    assert index.card(expression)["terms"] == 5 and index.card(expression)["dimensions"] == 4
+
+
+def test_fisher_takes_the_vectors_of_a_file(index, file):
+    index.add_resource("given", file[0])
+    index.fit("fisher(k=2, words=vectors(given))")
+    assert index.card("fisher(k=2, words=vectors(given))")["terms"] == 5
+    assert index.card("vectors(given)")["resources"] == ["given"]
+    assert len(index.search("cranes by the river", "fisher(k=2, words=vectors(given))", k=5)) == 5
+
+
+def test_the_same_content_is_the_same_model_wherever_it_lies(index, file, tmp_path):
+    path, _ = file
+    index.fit(f'vectors("{path}")')
+    generation = index.generation
+    other = tmp_path / "elsewhere.txt"
+    other.write_bytes(path.read_bytes())
+    index.fit(f'vectors("{other}")')
+    assert index.generation == generation and len(index.fitted) == 1
+    index.add_resource("here", path)
+    assert (
+        index.search("cranes", "vectors(here)", k=3).docnos == index.search("cranes", f'vectors("{path}")', k=3).docnos
+    )
+    other.write_text("crane 1 2\n")
+    with pytest.raises(IndexProblem, match="fitted: vectors"):
+        index.search("cranes", f'vectors("{other}")')
+    path.unlink()
+    index = engine.open(index.path)
+    with pytest.raises(InputError, match="No file .* and demo has no resource of that name"):
+        index.search("cranes", f'vectors("{path}")')
+    assert len(index.search("cranes", "vectors(here)", k=3)) == 3
+    index.forget(next(iter(index.fitted)))
+    assert not index.fitted
+
+
+def test_a_resource_stays_while_models_need_it(index, file, tmp_path):
+    path, _ = file
+    index.add_resource("given", path)
+    index.add_resource("given", path)
+    other = tmp_path / "other.txt"
+    other.write_text("crane 1 2\n")
+    with pytest.raises(IndexProblem, match="has another resource given"):
+        index.add_resource("given", other)
+    for name in ("a b", "../up", "1", ""):
+        with pytest.raises(InputError, match="cannot be called"):
+            index.add_resource(name, path)
+    with pytest.raises(InputError, match="No file"):
+        index.add_resource("folder", tmp_path)
+    index.fit("vectors(given)")
+    with pytest.raises(IndexProblem, match=r"vectors\(given\) was fitted with given"):
+        index.remove_resource("given")
+    index.add([{"id": "new", "text": "the cranes of the river bank"}])
+    assert "new" in index.search("cranes", "vectors(given)", k=300).docnos
+    index.merge()
+    assert engine.open(index.path).resources["given"]["file"] == "vectors.txt"
+    index.forget("vectors(given)")
+    index.remove_resource("given")
+    assert not index.resources and not list((index.path / "resources").iterdir())
+    with pytest.raises(IndexProblem, match="has no resource given; it has none"):
+        index.remove_resource("given")
+
+
+def test_resources_by_the_command_line(sublex, index, file):  # noqa: F811
+    path, _ = file
+    packed = path.with_suffix(".txt.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert sublex("resource", "add", str(index.path), "packed", str(packed))[0] == 0
+    assert sublex("fit", str(index.path), "vectors(packed)")[0] == 0
+    code, output, _ = sublex("resource", "list", str(index.path), "--format", "json")
+    assert [row["file"] for row in json.loads(output)] == ["vectors.txt.gz"]
+    assert "packed" in sublex("resource", "list", str(index.path))[1]
+    code, _, said = sublex("resource", "remove", str(index.path), "packed")
+    assert code == 2 and "was fitted with packed; forget it first" in said
+    code, _, said = sublex("fit", str(index.path), "vectors(nothing)")
+    assert code == 2 and "No file nothing, and demo has no resource of that name" in said
+    code, _, said = sublex("fit", str(index.path), "vectors(3)")
+    assert code == 2 and "has to be a path in quotes or the name of a resource" in said
+
+
+def test_words_that_are_not_in_the_file_have_no_opinion(index, file):
+    index.fit(f'vectors("{file[0]}")')
+    assert len(index.search("zebra", f'vectors("{file[0]}")')) == 0
