@@ -311,7 +311,41 @@ def test_rows_are_exported(index, tmp_path):
         export(index, side, None, tmp_path / "rows.txt")
 
 
-@pytest.mark.parametrize("expression", ["lsi(e=20)", "fisher(k=3, words=lsi(e=10))", "dcot(r=50)"])
+BUNDLED = [
+    "lsi(e=20)",
+    "lsi(e=20, weighting=logtfidf, unit=true)",
+    "fisher(k=3, words=lsi(e=10))",
+    "fisher(k=3, words=lsi(e=10), idf=true, variance=true)",
+    "fisher(k=3, words=lsi(e=10), power=0.5)",
+    "dcot(r=50)",
+    "dcot(r=50, words=0.7)",
+    "dcot(r=50, layers=2, log=true, words=0.7)",
+]
+
+
+@pytest.mark.parametrize("expression", BUNDLED)
+def test_bundled_plugins_score_as_their_estimators(index, expression):
+    index.fit(expression)
+    side = index.side(expression)
+    estimator, docs = side.model.estimator, np.arange(len(index))
+    query = index.query("cranes by the river, cranes")
+    asked, matrix = side.vocabulary.query(query.weights()), side.view.terms(docs)
+    if "dcot" in expression:
+        width = estimator.W_[-1].shape[1]
+        words = side.model.words
+        above = [
+            np.hstack(
+                [words * (np.log1p(x) if estimator.log else x), (estimator.transform(x) - estimator.empty_)[:, -width:]]
+            )
+            for x in (asked.toarray(), matrix.toarray())
+        ]
+        expected = (above[1] @ above[0].T)[:, 0] / np.linalg.norm(above[0]) / np.linalg.norm(above[1], axis=1)
+    else:
+        expected = estimator.scores(asked, matrix)
+    np.testing.assert_allclose(side.scores(side.query(query)), expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("expression", BUNDLED)
 def test_bundled_plugins_score_the_same_some_documents_and_all(index, expression):
     index.fit(expression, workers=2)
     side = sublex.open(index.path).side(expression)

@@ -14,6 +14,7 @@ PARAMS = [
     Param(
         "max_df", float, 0.1, stage="fit", range=(0, 1), open=False, help="the largest share of documents it may be in"
     ),
+    Param("words", float, 0.0, range=(0, 1000), help="the weight of the words themselves beside what they evoke"),
 ]
 
 

@@ -1,6 +1,8 @@
-"""dCoT on an index: a document's row is h of its last layer, less that of an empty document, at length 1."""
+"""dCoT on an index: a document's row is h of its last layer less that of an empty document, at length 1, then that length and x's."""
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -14,15 +16,31 @@ from sublex_dcot.model import DCoT
 PROTOTYPES, WORDS = 10, 5
 
 
-class DCoTRepresentation(Representation):
-    """Cosines of what query and document evoke."""
+class Asked(NamedTuple):
+    """A query: the direction and the length of what it evokes, x as a sparse row, and the length of that."""
 
-    version = 1
+    direction: np.ndarray
+    length: float
+    x: Any
+    words: float
+
+
+class DCoTRepresentation(Representation):
+    """Cosines of what query and document evoke; with `words` of [x; h], x times this weight."""
+
+    version = 2
 
     def __init__(
-        self, r: int = 500, layers: int = 1, p: float = 0.9, log: bool = False, min_df: int = 2, max_df: float = 0.1
+        self,
+        r: int = 500,
+        layers: int = 1,
+        p: float = 0.9,
+        log: bool = False,
+        min_df: int = 2,
+        max_df: float = 0.1,
+        words: float = 0.0,
     ):
-        self.estimator, self.max_df = DCoT(r, layers, p, log, min_df), max_df
+        self.estimator, self.max_df, self.words = DCoT(r, layers, p, log, min_df), max_df, words
 
     def fit(self, corpus, job):
         # Words that are everywhere would be the first prototypes, and everything evokes them.
@@ -57,35 +75,57 @@ class DCoTRepresentation(Representation):
         return counts + 4 * len(corpus.vocabulary) * self.estimator.r + 8 * 6 * len(corpus.vocabulary) * 64
 
     def encode_documents(self, inputs):
-        return _directions(self._above(inputs))
+        directions, lengths = _directions(self._above(inputs))
+        return np.hstack([directions, lengths, self._lengths(inputs)]).astype(np.float32)
 
     def encode_queries(self, inputs):
         # What is not wanted evokes the opposite: counts, which the model reads, are never negative.
-        rows = self._above(inputs.maximum(0)) - self._above((-inputs).maximum(0))
-        return list(_directions(rows))
+        above = self._above(inputs.maximum(0)) - self._above((-inputs).maximum(0))
+        directions, lengths = _directions(above)
+        return [
+            Asked(direction, float(length), self._tamed(inputs[[k]]), float(own))
+            for k, (direction, length, own) in enumerate(
+                zip(directions, lengths[:, 0], self._lengths(inputs)[:, 0], strict=True)
+            )
+        ]
 
     def score(self, query, view, docs=None):
         rows = view.rows(docs)
-        # What evokes nothing has no direction.
-        return np.where((rows != 0).any(axis=1) & query.any(), rows @ query, -np.inf)
+        evoked = rows[:, :-2] @ query.direction
+        if self.words == 0:
+            # What evokes nothing has no direction.
+            return np.where((rows[:, -2] > 0) & (query.length > 0), evoked, -np.inf)
+        values = np.zeros(len(self.vocabulary))
+        values[query.x.indices] = query.x.data
+        shared = view.dot(values, docs, np.log1p if self.estimator.log else None)
+        lengths = self._norms(query, rows)
+        sums = self.words**2 * shared + evoked * np.float64(query.length) * rows[:, -2]
+        return np.divide(sums, lengths, out=np.full(len(rows), -np.inf), where=lengths > 0)
 
     def explain(self, query, view, doc):
-        row = np.asarray(view.rows(np.array([doc])), np.float64)[0]
-        products = row * query.astype(np.float64)
+        row, terms = np.asarray(view.rows(np.array([doc])), np.float64), view.terms(np.array([doc]))
+        products = row[0, :-2] * query.direction.astype(np.float64)
+        parts = []
+        if self.words:
+            norm = self._norms(query, row)[0]
+            products *= query.length * row[0, -2] / norm
+            shared = query.x.multiply(self._tamed(terms)).tocoo()
+            parts = [
+                Explanation(self.words**2 * value / norm, view.surface(self.vocabulary[word]))
+                for word, value in zip(shared.coords[1].tolist(), shared.data.tolist(), strict=True)
+            ]
         order = np.argsort(-np.abs(products), kind="stable")
-        raised = {
-            one.prototype: one for one in self.estimator.explain(view.terms(np.array([doc])), len(row), WORDS, layer=1)
-        }
+        raised = {one.prototype: one for one in self.estimator.explain(terms, len(products), WORDS, layer=1)}
         prototypes = self.estimator.prototypes_
-        parts = [
+        parts += [
             self._prototype(int(prototypes[k]), float(products[k]), raised, view) for k in order[:PROTOTYPES].tolist()
         ]
         rest = order[PROTOTYPES:]
         if len(rest):
             parts.append(Explanation(float(products[rest].sum()), f"{len(rest):,} other prototypes"))
-        return Explanation(
-            float(products.sum()), "cosine of what query and document evoke, by prototypes", "sum", tuple(parts)
-        )
+        what = "by shared words and prototypes" if self.words else "by prototypes"
+        total = sum(part.value for part in parts)
+        return Explanation(total, f"cosine of what query and document evoke, {what}", "sum", tuple(parts))
 
     def _prototype(self, word, value, raised, view):
         """What a prototype adds, and the words of the document that raised it in the first layer."""
@@ -96,8 +136,22 @@ class DCoTRepresentation(Representation):
     def _above(self, inputs):
         return (self.estimator.transform(inputs) - self.estimator.empty_)[:, -self.estimator.W_[-1].shape[1] :]
 
+    def _norms(self, query, rows):
+        """The lengths of [x; h] of the query, x times its weight, times those of documents."""
+        own = np.hypot(self.words * query.words, query.length)
+        return own * np.hypot(self.words * rows[:, -1].astype(np.float64), rows[:, -2].astype(np.float64))
+
+    def _tamed(self, inputs):
+        """x: counts, or their logarithms."""
+        return inputs.sign().multiply(abs(inputs).log1p()).tocsr() if self.estimator.log else inputs
+
+    def _lengths(self, inputs):
+        """The lengths of x."""
+        x = self._tamed(inputs)
+        return np.sqrt(x.multiply(x).sum(axis=1)).reshape(-1, 1)
+
 
 def _directions(rows):
-    """Rows of length 1, or of zeros."""
+    """Rows of length 1, or of zeros, and the lengths that they had."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0), lengths
