@@ -25,6 +25,7 @@ from sublex.evaluate.judge import Judge
 from sublex.expression import Call, Range, fill, ranges
 from sublex.pipeline.compose import Composer
 from sublex.plugins import load
+from sublex.rank.search import Searcher
 
 TOPICS, QRELS = DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt")
 TEXTS = {
@@ -246,6 +247,29 @@ def test_tuning_on_the_demo_collection_is_what_its_runs_say(demo):
         1
     ]
     assert [fold.held_out for fold in found.folds] == pytest.approx([mean for _, mean in expected])
+
+
+def test_settings_that_differ_in_weights_share_what_their_parts_find(demo, monkeypatch):
+    calls = {"search": 0, "scores": 0}
+
+    def counted(name):
+        real = getattr(Searcher, name)
+
+        def call(self, *given):
+            calls[name] += 1
+            return real(self, *given)
+
+        monkeypatch.setattr(Searcher, name, call)
+
+    for name in calls:
+        counted(name)
+    expression = "PL2 + {0,0.5,1}*(BM25 >> Bo1 >> BM25) + {1,2}*zscore(TFIDF)"
+    found = sublex.tune(demo, TOPICS, QRELS, expression, workers=1)
+    # PL2, BM25 for feedback; after it BM25 again and TFIDF score what PL2 found.
+    assert calls == {"search": 2 * len(found.qids), "scores": 2 * len(found.qids)}
+    for setting, mean in zip(found.settings, found.means, strict=True):
+        run = demo.run(sublex.read_topics(TOPICS), setting.text)
+        assert mean == pytest.approx(sublex.measure(sublex.read_qrels(QRELS), run, "AP").mean["AP"])
 
 
 # The settings.

@@ -24,7 +24,7 @@ from sublex.parser import parse
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import GROUP
-from sublex.pipeline.stages import Scorer, Work
+from sublex.pipeline.stages import Memo, Scorer, Work
 from sublex.rank.hits import Hits
 
 SEARCHES = ("grid", "random")
@@ -184,11 +184,12 @@ def _run(
 ) -> np.ndarray:
     """The score of each run on each topic."""
     groups = [queries[begin : begin + GROUP] for begin in range(0, len(queries), GROUP)]
-    scores = np.empty((len(plan.runs), len(queries)))
+    scores, memo = np.empty((len(plan.runs), len(queries))), Memo()
     with Workers(min(workers, len(groups))) as pool:
         for done, (name, canonical) in enumerate(plan.runs.items()):
-            scorer = composer.compose(canonical, defaults)
+            scorer = composer.compose(canonical, defaults, memo)
             composer.sweep()
+            memo.turn()
             found: list[Hits] = []
             for hits in pool.map(partial(_found, scorer, judge.depth), groups):
                 found += hits

@@ -10,7 +10,19 @@ from sublex.errors import InputError
 from sublex.expression import Call, Expression
 from sublex.index.index import Index
 from sublex.normalise import NORMALISERS
-from sublex.pipeline.stages import Blend, Chain, Cut, Expand, Normalise, Rank, Represent, Scorer, Stage
+from sublex.pipeline.stages import (
+    Blend,
+    Chain,
+    Cut,
+    Expand,
+    Memo,
+    Normalise,
+    Rank,
+    Remembered,
+    Represent,
+    Scorer,
+    Stage,
+)  # fmt: skip
 from sublex.plugins import Profile as Defaults
 from sublex.plugins import Registry
 from sublex.rank.lexicon import Lexicon
@@ -71,30 +83,37 @@ class Composer:
             self._searchers = {name: made for name, made in self._searchers.items() if name in self._named}
             self._named = set()
 
-    def compose(self, canonical: Expression, defaults: Defaults) -> Scorer:
-        """The scorer that a canonical expression stands for; `defaults` make the ranker that gives feedback where none is named."""
+    def compose(self, canonical: Expression, defaults: Defaults, memo: Memo | None = None) -> Scorer:
+        """The scorer that a canonical expression stands for; `defaults` make the ranker that gives feedback where none is named.
+
+        With a memo, expressions that are composed one after another share what the parts of their blends find.
+        """
         feedback = self.registry.canonical(Call("BM25"), defaults)
-        made = self._stage(tree.no_ranges(canonical), feedback)
+        made = self._stage(tree.no_ranges(canonical), feedback, memo)
         return _scorer(made, canonical, canonical)
 
-    def _stage(self, node: Expression, feedback: Expression) -> Stage:
+    def _stage(self, node: Expression, feedback: Expression, memo: Memo | None) -> Stage:
         def scorer(inner: Expression) -> Scorer:
-            return _scorer(self._stage(inner, feedback), inner, node)
+            return _scorer(self._stage(inner, feedback, memo), inner, node)
+
+        def part(inner: Expression) -> Scorer:
+            made = scorer(inner)
+            return made if memo is None or isinstance(made, Normalise) else Remembered(str(inner), made, memo)
 
         match node:
             case tree.Chain(stages=stages):
-                made = [self._stage(stage, feedback) for stage in stages]
+                made = [self._stage(stage, feedback, memo) for stage in stages]
                 return Chain(made[:-1], _scorer(made[-1], stages[-1], node))
             case tree.Blend(parts=parts):
                 weighted = [p if isinstance(p, tree.Weighted) else tree.Weighted(1, p) for p in parts]
-                return Blend([(float(p.weight), scorer(p.expression)) for p in weighted])  # type: ignore[arg-type]
+                return Blend([(float(p.weight), part(p.expression)) for p in weighted])  # type: ignore[arg-type]
             case tree.Weighted():
-                return self._stage(tree.Blend((node,)), feedback)
+                return self._stage(tree.Blend((node,)), feedback, memo)
             case tree.Cut(expression=inner, depth=depth):
                 return Cut(scorer(inner), depth)  # type: ignore[arg-type]
             case Call(name=name, args=(inner,)) if name in NORMALISERS:
                 inner = Call(inner) if isinstance(inner, str) else inner
-                return Normalise(NORMALISERS[name], scorer(inner))
+                return Normalise(NORMALISERS[name], part(inner))
             case Call() as call:
                 found = self.registry.resolve("component", call)
                 if found.registration.kind == "representation":

@@ -5,8 +5,8 @@ A scorer retrieves when nothing was found yet, and rescores what was; an expande
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -163,6 +163,41 @@ class Normalise(Scorer):
 
     def scores(self, work: Work, docs: np.ndarray) -> np.ndarray:
         return self.normaliser(with_opinion(self.inner.scores(work, docs)))
+
+
+class Memo:
+    """What was computed since the last turn but one."""
+
+    def __init__(self) -> None:
+        self._now: dict[Hashable, Any] = {}
+        self._before: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What was made for the key, now or before."""
+        if key not in self._now:
+            self._now[key] = self._before[key] if key in self._before else make()
+        return self._now[key]
+
+    def turn(self) -> None:
+        """Let go of what nothing has asked for since the last turn."""
+        self._before, self._now = self._now, {}
+
+
+class Remembered(Scorer):
+    """A scorer that computes nothing twice: blends that differ in weights share their parts."""
+
+    def __init__(self, name: str, inner: Scorer, memo: Memo):
+        self.name, self.inner, self.memo = name, inner, memo
+
+    def found(self, work: Work, k: int | None = None) -> Hits:
+        if work.hits is not None:
+            return self.inner.found(work, k)
+        return self.memo.get((self.name, work, k), lambda: self.inner.found(work, k))
+
+    def scores(self, work: Work, docs: np.ndarray) -> np.ndarray:
+        if work.hits is not None:
+            return self.inner.scores(work, docs)
+        return self.memo.get((self.name, work, docs.tobytes()), lambda: self.inner.scores(work, docs))
 
 
 class Blend(Scorer):
