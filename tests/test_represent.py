@@ -193,13 +193,18 @@ def test_a_refit_is_advised_when_too_much_is_unknown(index):
 
 def test_what_is_not_covered_is_said_and_can_be_covered(index, projection, monkeypatch):
     index.fit("projection")
+    before = scores(index, "projection")
     monkeypatch.setattr(projection.Projection, "encode_documents", lambda self, inputs: 1 / 0)
     said: list[str] = []
     index.add([{"id": "new", "text": "A crane."}], say=said.append)
     assert len(index) == 253 and any("projection does not cover the new documents" in text for text in said)
-    with pytest.raises(IndexProblem, match="projection does not cover 1 documents .*--update"):
+    with pytest.raises(IndexProblem, match="projection does not cover 1 document added .*--update"):
         index.search("crane", "projection")
     assert index.search("crane", "BM25")
+    willing = sublex.open(index.path, allow_uncovered=True)
+    assert scores(willing, "projection") == before
+    assert "new" in willing.search("crane", "BM25 + 0.5*projection", k=300).docnos
+    assert willing.pipeline("projection").models["projection"].endswith(", 1 document uncovered")
     monkeypatch.undo()
     monkeypatch.syspath_prepend(PLUGINS)
     points = [*plugins.entry_points(group=plugins.GROUP), EntryPoint("projection", "projection", plugins.GROUP)]

@@ -72,11 +72,14 @@ def build(documents: Documents, path: str | os.PathLike[str], **options: Any) ->
     return open(path)
 
 
-def open(path: str | os.PathLike[str]) -> Index:
-    """Open an index for reading and ranking; it keeps its generation whatever is written meanwhile."""
+def open(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Index:
+    """Open an index for reading and ranking; it keeps its generation whatever is written meanwhile.
+
+    With `allow_uncovered` a representation may lack rows for some documents; it has no opinion on these.
+    """
     from sublex.pipeline.index import Index
 
-    return Index(path)
+    return Index(path, allow_uncovered)
 
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:

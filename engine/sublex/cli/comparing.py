@@ -14,7 +14,7 @@ import click
 import sublex
 from sublex.cli.judging import measures_option, read_systems
 from sublex.cli.output import draw, format_option, index_path, progress, say, say_if_compiling
-from sublex.cli.searching import profile_option
+from sublex.cli.searching import profile_option, uncovered_option
 from sublex.errors import InputError
 from sublex.tables import Table
 
@@ -55,11 +55,12 @@ class Given(NamedTuple):
 @click.option("--fresh", is_flag=True, help="Run every ranker, also where its run is known.")
 @click.option("--workers", type=click.IntRange(1), help="Threads.  [default: all cores]")
 @profile_option
+@uncovered_option
 @format_option("table", "json", "csv", "markdown", "latex")
 def compare(
     files: tuple[str, ...], rankers: tuple[str, ...], measures: tuple[str, ...], output: str | None,
     k: int, fields: str, test: str, correction: str, alpha: float, seed: int, fresh: bool, workers: int | None,
-    profile: str | None, form: str,
+    profile: str | None, allow_uncovered: bool, form: str,
 ) -> None:  # fmt: skip
     """Compare rankers on an index, runs of others, or both.
 
@@ -76,7 +77,7 @@ def compare(
     given = _given(files, rankers)
     say_if_compiling(*(("index",) if given.name else ("trec", "split", 10)))
     judged = sublex.read_qrels(given.qrels)
-    index = sublex.open(index_path(given.name)) if given.name else None
+    index = sublex.open(index_path(given.name), allow_uncovered) if given.name else None
     topics = sublex.read_topics(given.topics, fields) if given.topics else None
     made = [index.pipeline(ranker, profile) for ranker in rankers] if index is not None else []
     systems, notes = _runs(given.runs, [str(pipeline) for pipeline in made], k)

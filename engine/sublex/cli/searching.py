@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 profile_option = click.option(
     "--profile", help="Ranking defaults: sublex, anserini, terrier, pisa.  [default: the index's]"
 )
+uncovered_option = click.option(
+    "--allow-uncovered", is_flag=True, help="Rank by models that lack documents; they have no opinion on these."
+)
 ranker_option = click.option("-r", "--ranker", metavar="EXPR", help="How to rank, for example 'BM25 >> RM3 >> BM25'.")
 
 
@@ -27,11 +30,14 @@ ranker_option = click.option("-r", "--ranker", metavar="EXPR", help="How to rank
 @ranker_option
 @click.option("-k", default=10, show_default=True, type=click.IntRange(1), help="How many documents at most.")
 @profile_option
+@uncovered_option
 @format_option("table", "json", "csv", "trec")
-def search(index: str, query: str, ranker: str | None, k: int, profile: str | None, form: str) -> None:
+def search(
+    index: str, query: str, ranker: str | None, k: int, profile: str | None, allow_uncovered: bool, form: str
+) -> None:
     """Find the documents that fit QUERY best."""
     say_if_compiling()
-    opened = sublex.open(index_path(index))
+    opened = sublex.open(index_path(index), allow_uncovered)
     answer = opened.answer(query, ranker, k, profile)
     hits = list(answer.hits)
     if form == "trec":
@@ -87,11 +93,14 @@ def _marked(text: str, spans: tuple[tuple[int, int], ...]) -> str:
 @click.argument("docno")
 @ranker_option
 @profile_option
+@uncovered_option
 @format_option("table", "json")
-def explain(index: str, query: str, docno: str, ranker: str | None, profile: str | None, form: str) -> None:
+def explain(
+    index: str, query: str, docno: str, ranker: str | None, profile: str | None, allow_uncovered: bool, form: str
+) -> None:
     """Take apart what DOCNO scores for QUERY, found or not."""
     say_if_compiling()
-    opened = sublex.open(index_path(index))
+    opened = sublex.open(index_path(index), allow_uncovered)
     tree = opened.explain(query, docno, ranker, profile)
     if form == "json":
         show_json(_as_json(tree))
@@ -146,16 +155,17 @@ def _as_json(node: Explanation) -> dict[str, Any]:
 )  # fmt: skip
 @click.option("--workers", type=click.IntRange(1), help="Threads.  [default: all cores]")
 @profile_option
+@uncovered_option
 @click.pass_context
 def run(
     context: click.Context, index: str, topics: str, rankers: tuple[str, ...], k: int, output: str, fields: str,
-    metadata: str, workers: int | None, profile: str | None,
+    metadata: str, workers: int | None, profile: str | None, allow_uncovered: bool,
 ) -> None:  # fmt: skip
     """Run the queries of TOPICS and write a TREC run for each -r."""
     from sublex.pipeline.running import write
 
     say_if_compiling()
-    opened = sublex.open(index_path(index))
+    opened = sublex.open(index_path(index), allow_uncovered)
     asked = sublex.read_topics(topics, fields)
     say(str(asked))
     for note in asked.notes:

@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Any
 
 from sublex import expression as tree
-from sublex.errors import InputError
+from sublex.errors import InputError, counted
 from sublex.expression import Call, Expression
 from sublex.index.index import Index
 from sublex.normalise import NORMALISERS
@@ -35,8 +35,8 @@ from sublex.represent.side import Side
 class Composer:
     """Makes pipelines for one generation of an index; each ranker's impacts are shared by all that name it."""
 
-    def __init__(self, index: Index, registry: Registry):
-        self.index, self.registry = index, registry
+    def __init__(self, index: Index, registry: Registry, allow_uncovered: bool = False):
+        self.index, self.registry, self.allow_uncovered = index, registry, allow_uncovered
         self.lexicon = Lexicon(index)
         self._namer = Namer(registry, Resources(index.path, index.resources))
         self._searchers: dict[str, Searcher] = {}
@@ -60,16 +60,19 @@ class Composer:
         name = str(representation)
         with self._lock:
             if name not in self._sides:
-                self._sides[name] = Side(self.index, self._namer.resolve(representation), self._namer)
+                found = self._namer.resolve(representation)
+                self._sides[name] = Side(self.index, found, self._namer, self.allow_uncovered)
             return self._sides[name]
 
     def models(self, canonical: Expression) -> dict[str, str]:
-        """The fitted models that an expression names, with their fingerprints."""
+        """The fitted models that an expression names, with their fingerprints, and how many documents they lack."""
         found: dict[str, str] = {}
 
         def look(node: Any) -> Any:
             if isinstance(node, Call) and node.name in self.registry.names("representation"):
-                found[str(node)] = self.side(node).fingerprint
+                side = self.side(node)
+                lacking = f", {counted(side.uncovered, 'document')} uncovered" if side.uncovered else ""
+                found[str(node)] = f"{side.fingerprint}{lacking}"
             elif isinstance(node, Expression):
                 node.map(look)
             return node

@@ -44,9 +44,13 @@ def silently(text: str) -> None:
 class Index(Stored):
     """One generation of an index."""
 
+    def __init__(self, path: str | os.PathLike[str], allow_uncovered: bool = False):
+        self.allow_uncovered = allow_uncovered
+        super().__init__(path)
+
     @cached_property
     def _composer(self) -> Composer:
-        return Composer(self, plugins.load())
+        return Composer(self, plugins.load(), self.allow_uncovered)
 
     def pipeline(self, expression: Expr | None = None, profile: str | None = None) -> Pipeline:
         """What an expression does on this index; defaults are those of the profile, else of the index's own."""

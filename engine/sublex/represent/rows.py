@@ -43,6 +43,15 @@ def checked(rows: Any, docs: int, name: str) -> Rows:
     return rows
 
 
+def empty(like: Rows, docs: int) -> Rows:
+    """Rows of zeros, for documents that have none."""
+    if hasattr(like, "indptr"):
+        from scipy.sparse import csr_array
+
+        return csr_array((docs, like.shape[1]), dtype=like.dtype)
+    return np.zeros((docs, *like.shape[1:]), like.dtype)
+
+
 def stacked(parts: Sequence[Rows]) -> Rows:
     """Rows under one another."""
     if len(parts) == 1:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sublex.base import Explanation, Query
-from sublex.errors import IndexProblem, PluginError, contract
+from sublex.errors import IndexProblem, PluginError, contract, counted
 from sublex.index import manifest as files
 from sublex.index.index import Index
 from sublex.plugins import Resolved
@@ -23,7 +23,7 @@ NO_OPINION = np.float32(-np.inf)
 class Side:
     """A model with the rows of an index's documents."""
 
-    def __init__(self, index: Index, resolved: Resolved, namer: Namer):
+    def __init__(self, index: Index, resolved: Resolved, namer: Namer, allow_uncovered: bool = False):
         self.index, self.name = index, str(resolved.call)
         self.model = resolved.make()
         found = self._found = namer.identity(resolved, self.model)
@@ -31,20 +31,28 @@ class Side:
         rows = fitted.get(found.model, {}).get("rows", {}).get(found.rows, {}).get("segments")
         if rows is None:
             raise IndexProblem(absent(index.path, resolved.call, fitted))
-        lacking = [segment for segment in index.segments if segment.name not in rows]
-        if lacking:
-            count = sum(segment.live for segment in lacking)
+        covered = [segment.name in rows for segment in index.segments]
+        self.uncovered = sum(segment.live for segment, known in zip(index.segments, covered, strict=True) if not known)
+        if not all(covered) and not (allow_uncovered and any(covered)):
             raise IndexProblem(
-                f"{self.name} does not cover {count:,} documents that were added to {index.path}; "
+                f"{self.name} does not cover {counted(self.uncovered, 'document')} added to {index.path}; "
                 f"run: sublex fit {index.path} '{resolved.call}' --update"
             )
+        self._covered = np.repeat(covered, [segment.docs for segment in index.segments])
         self._entry = fitted[found.model]
         loaded(index.path, self._entry, found.model, self.model)
         self.fingerprint: str = self._entry["model"]["checksum"]
         self.vocabulary = Vocabulary(self.model.vocabulary)
         place = index.path / files.REPRESENTATIONS / found.model / found.rows
-        parts = [kept.read(place / s.name, rows[s.name]["data"], s.docs) for s in index.segments]
-        self.view = View(index, self.vocabulary, parts)
+        parts = {
+            s.name: kept.read(place / s.name, rows[s.name]["data"], s.docs) for s in index.segments if s.name in rows
+        }
+        like = next(iter(parts.values()), np.empty(0))
+        self.view = View(
+            index,
+            self.vocabulary,
+            [parts[s.name] if s.name in parts else kept.empty(like, s.docs) for s in index.segments],
+        )
 
     def card(self) -> dict[str, Any]:
         """How the model was made, what it covers, and what it says of itself."""
@@ -82,6 +90,8 @@ class Side:
         """What the model says of documents; of all, by number, without `docs`."""
         with contract("representation", self.name):
             scores = np.asarray(self.model.score(encoded, self.view, docs))
+            if self.uncovered:
+                scores = np.where(self._covered if docs is None else self._covered[docs], scores, NO_OPINION)
         wanted = int(self.index.bases[-1]) if docs is None else len(docs)
         if scores.shape != (wanted,):
             raise PluginError(f"{self.name} gave scores of shape {scores.shape} for {wanted:,} documents.")
