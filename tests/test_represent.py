@@ -186,9 +186,21 @@ def test_a_refit_is_advised_when_too_much_is_unknown(index):
     index.fit("projection")
     said: list[str] = []
     index.add([{"id": "x", "text": "Xyzzy plugh foo crane."}], say=said.append)
-    assert any("does not know 75% of the 4 tokens added since it was fitted; fit it again" in text for text in said)
+    assert any("does not know 75% of the 4 tokens added since it was fitted, and 0% of those before; fit it again" in text for text in said)
     facts = index.card("projection")
     assert (facts["tokens added since"], facts["of these unknown"], facts["directions"]) == (4, 3, 64)
+    index.merge()
+    facts = index.card("projection")
+    assert (facts["tokens added since"], facts["of these unknown"]) == (4, 3)
+
+
+def test_words_left_out_on_purpose_are_no_reason_to_fit_again(index):
+    index.fit("dcot(r=50)")
+    said: list[str] = []
+    again = [index.document(docno) for docno in index.all_docnos.tolist()[:30]]
+    index.add([{"id": f"again-{document.docno}", "text": document.contents} for document in again], say=said.append)
+    assert index.card("dcot(r=50)")["of these unknown"] > 0.2 * index.card("dcot(r=50)")["tokens added since"]
+    assert not said
 
 
 def test_what_is_not_covered_is_said_and_can_be_covered(index, projection, monkeypatch):

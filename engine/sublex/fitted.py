@@ -100,12 +100,24 @@ class Corpus(Protocol):
         """The terms of a text."""
         ...
 
+    def raw(self, doc: int) -> str:
+        """A document's title and text, where `has` says that text is kept."""
+        ...
+
+    def sequence(self, doc: int) -> list[Any]:
+        """A document's words in order, each with its surface, its term and whether punctuation stands before it."""
+        ...
+
 
 class View(Protocol):
     """An index as a fitted model sees it when it scores: rows, and terms over the model's own vocabulary."""
 
     def rows(self, docs: np.ndarray | None = None) -> Rows:
         """The rows of documents; of all, by document number, without `docs`."""
+        ...
+
+    def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
+        """The products of documents' dense rows with a vector, float64, a document's the same whichever others are asked for."""
         ...
 
     def dot(self, weights: np.ndarray, docs: np.ndarray | None = None, of: Of | None = None) -> np.ndarray:
@@ -146,7 +158,7 @@ class Fitted:
         """What people may want to know of the fitted model: its card."""
         return NO_FIELDS
 
-    def estimate(self, corpus: Corpus) -> int:
+    def estimate(self, corpus: Corpus, job: Job) -> int:
         """How many bytes fitting takes at most."""
         return 0
 
@@ -158,8 +170,7 @@ class Fitted:
 class Representation(Fitted):
     """A fitted model that gives documents rows and scores them by these.
 
-    It reads `terms`: sparse rows of counts over its own `vocabulary`, which for queries are weights and may be fractions; or
-    the `sequence` of a text's tokens.
+    It reads `terms`: sparse rows of counts over its own `vocabulary`, which for queries are weights and may be fractions.
     """
 
     reads: str = "terms"
@@ -180,3 +191,7 @@ class Representation(Fitted):
     def explain(self, query: Any, view: View, doc: int) -> Explanation:
         """Take a document's score apart, in words as people write them."""
         raise NotImplementedError
+
+    def word_vectors(self) -> np.ndarray | None:
+        """A vector for each word of the vocabulary, for other models to build on; None where it has none."""
+        return None

@@ -2,27 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-
-
-@njit(cache=True, nogil=True)
-def gram(indptr, indices, data, v, out):
-    """out += X' X v for the sparse rows X: one document at a time, so that neither X' nor X v is ever held."""
-    width = v.shape[1]
-    y = np.empty(width)
-    for i in range(len(indptr) - 1):
-        y[:] = 0.0
-        for e in range(indptr[i], indptr[i + 1]):
-            x = data[e]
-            w = indices[e]
-            for k in range(width):
-                y[k] += x * v[w, k]
-        for e in range(indptr[i], indptr[i + 1]):
-            x = data[e]
-            w = indices[e]
-            for k in range(width):
-                out[w, k] += x * y[k]
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sublex.models import cg
-from sublex_dcot import kernels
+from sublex.models.kernels import gram
 
 Progress = Callable[[int, int], None]
 # Added to the diagonal of Q except at the bias, as M. Chen's program does for marginalised denoising autoencoders.
@@ -36,7 +36,7 @@ def first_map(
     def add(v: np.ndarray, out: np.ndarray) -> np.ndarray:
         """q² (S - s s'/n) v, added to what is there."""
         out -= qs[:, None] * (np.einsum("i,ij->j", qs, v) / n)
-        kernels.gram(x.indptr, x.indices, qx, v, out)
+        gram(x.indptr, x.indices, qx, v, out)
         return out
 
     def product(v: np.ndarray) -> np.ndarray:

@@ -91,7 +91,7 @@ class DCoT:
             W, self.steps_ = first_map(_plain(x[:, self.words_]), r, self._type, self.p, self.tol, workers, progress)
             self.W_ = [W]
             for _ in range(1, self.layers):
-                self.W_.append(self._next(x, workers))
+                self.W_.append(self._next(x, workers, progress))
         return self
 
     def transform(self, matrix: Any, workers: int = 1) -> np.ndarray:
@@ -216,7 +216,7 @@ class DCoT:
             found.append(np.tanh(h, out=h))
         return found
 
-    def _next(self, x: csr_array, workers: int) -> np.ndarray:
+    def _next(self, x: csr_array, workers: int, progress: Progress | None) -> np.ndarray:
         """The map of one more layer, solved directly: its scatter matrix is small."""
         size = self.W_[0].shape[1] + 1
         S = np.zeros((size, size))
@@ -226,8 +226,11 @@ class DCoT:
             h = np.concatenate([h, np.ones((len(h), 1))], axis=1)
             return h.T @ h
 
-        for part in in_order(work, spans(x.shape[0], ROWS), workers):
+        blocks = spans(x.shape[0], ROWS)
+        for done, part in enumerate(in_order(work, blocks, workers), 1):
             S += part
+            if progress:
+                progress(done, len(blocks))
         return deeper_map(S, self.p).astype(self._type)
 
 

@@ -70,9 +70,10 @@ class DCoTRepresentation(Representation):
         first = [self.vocabulary[word] for word in self.estimator.prototypes_[:10].tolist()]
         return {"prototypes": len(self.estimator.prototypes_), "the most frequent": first}
 
-    def estimate(self, corpus):
-        counts = 16 * int(corpus.lengths.sum())
-        return counts + 4 * len(corpus.vocabulary) * self.estimator.r + 8 * 6 * len(corpus.vocabulary) * 64
+    def estimate(self, corpus, job):
+        # The counts with what is made of them, W, and what conjugate gradients hold of some columns.
+        terms = len(corpus.vocabulary)
+        return 48 * int(corpus.lengths.sum()) + 4 * terms * self.estimator.r + 8 * 10 * terms * 32 * job.workers
 
     def encode_documents(self, inputs):
         directions, lengths = _directions(self._above(inputs))
@@ -91,7 +92,7 @@ class DCoTRepresentation(Representation):
 
     def score(self, query, view, docs=None):
         rows = view.rows(docs)
-        evoked = rows[:, :-2] @ query.direction
+        evoked = view.products(np.append(query.direction, (0.0, 0.0)), docs)
         if self.words == 0:
             # What evokes nothing has no direction.
             return np.where((rows[:, -2] > 0) & (query.length > 0), evoked, -np.inf)
@@ -107,7 +108,7 @@ class DCoTRepresentation(Representation):
         products = row[0, :-2] * query.direction.astype(np.float64)
         parts = []
         if self.words:
-            norm = self._norms(query, row)[0]
+            norm = self._norms(query, row)[0] or 1.0
             products *= query.length * row[0, -2] / norm
             shared = query.x.multiply(self._tamed(terms)).tocoo()
             parts = [

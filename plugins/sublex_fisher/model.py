@@ -64,7 +64,9 @@ class Fisher:
         names = ("words", "k", "idf", "power", "l2", "variance", "starts", "seed")
         return {name: getattr(self, name) for name in names}
 
-    def fit(self, matrix: csr_array | Blocks, workers: int = 1) -> Fisher:
+    def fit(
+        self, matrix: csr_array | Blocks, workers: int = 1, progress: gmm.Progress = lambda done, total: None
+    ) -> Fisher:
         """Fit to counts of documents by terms: a matrix, a list of blocks of rows, or a function that returns them."""
         if not self.power > 0:
             raise InputError(f"Fisher: power={self.power} must be above 0.")
@@ -78,8 +80,9 @@ class Fisher:
         if not (self.counts * known).any():
             raise InputError("Fisher: no word of the documents has a vector.")
         found, self.likelihoods = gmm.fit(
-            vectors[known], self.counts[known], self.k, starts=self.starts, seed=self.seed, workers=workers
-        )
+            vectors[known], self.counts[known], self.k,
+            starts=self.starts, seed=self.seed, workers=workers, progress=progress,
+        )  # fmt: skip
         self.mixture = found.mixture
         self.x = np.zeros(vectors.shape)
         self.x[known] = self.mixture.standard(vectors[known])

@@ -10,7 +10,7 @@ import numpy as np
 from sublex.base import Explanation
 from sublex.errors import InputError
 from sublex.models.gmm import Mixture
-from sublex.models.words import WordSums
+from sublex.models.words import WordSums, columns
 from sublex_fisher.model import Fisher, Gammas
 
 # The words that name a Gaussian.
@@ -41,7 +41,7 @@ class FisherRepresentation(WordSums):
 
     def fit(self, corpus, job):
         model = job.model(self.words)
-        vectors = getattr(getattr(model, "estimator", None), "vectors", None)
+        vectors = model.word_vectors()
         if vectors is None:
             raise InputError(
                 f"{self.words} gives words no vectors; name a model that does, as in fisher(words=lsi(e=50))."
@@ -49,16 +49,8 @@ class FisherRepresentation(WordSums):
         self.vocabulary = list(model.vocabulary)
         numbers = {term: number for number, term in enumerate(corpus.vocabulary)}
         kept = np.array([numbers.get(term, -1) for term in self.vocabulary])
-
-        def blocks():
-            done = 0
-            for block in corpus.blocks():
-                done += block.shape[0]
-                job.progress(done, len(corpus.docs))
-                yield _columns(block, kept)
-
         self.estimator.words = vectors
-        self.estimator.fit(blocks, workers=job.workers)
+        self.estimator.fit(lambda: columns(corpus.blocks(), kept), workers=job.workers, progress=job.progress)
 
     def save(self, store):
         fitted = self.estimator
@@ -86,11 +78,16 @@ class FisherRepresentation(WordSums):
         }
         return {"log-likelihoods of the starts": [round(float(x), 4) for x in self.estimator.likelihoods], **topics}
 
-    def estimate(self, corpus):
-        return 8 * len(corpus.vocabulary) * 4 * 100
+    def estimate(self, corpus, job):
+        # The vectors thrice, and of each word in a block what belongs to which Gaussian.
+        vectors = job.model(self.words).word_vectors()
+        return 0 if vectors is None else 8 * 4 * vectors.size + 8 * 4 * len(vectors) * self.estimator.k
 
     def encode_documents(self, inputs):
-        return super().encode_documents(inputs) if self._sums else self.estimator.transform(inputs).astype(np.float32)
+        if self._sums:
+            return super().encode_documents(inputs)
+        vectors = self.estimator.transform(inputs)
+        return np.hstack([vectors, vectors.any(axis=1, keepdims=True)]).astype(np.float32)
 
     def valued(self, row):
         asked = self.estimator.transform(row)[0]
@@ -103,14 +100,14 @@ class FisherRepresentation(WordSums):
     def score(self, query, view, docs=None):
         if self._sums:
             return super().score(query, view, docs)
-        rows = view.rows(docs)
-        return np.where((rows != 0).any(axis=1) & query[1].any(), rows @ query[1], -np.inf)
+        known = np.asarray(view.rows(docs))[:, -1] > 0
+        return np.where(known & query[1].any(), view.products(np.append(query[1], 0.0), docs), -np.inf)
 
     def explain(self, query, view, doc):
         if self._sums:
             return super().explain(query, view, doc)
         k = len(self.estimator.mixture.shares)
-        products = (view.rows(np.array([doc]))[0] * query[1]).reshape(-1, k, self.estimator.x.shape[1])
+        products = (view.rows(np.array([doc]))[0, :-1] * query[1]).reshape(-1, k, self.estimator.x.shape[1])
         values = products.sum(axis=(0, 2))
         parts = tuple(Explanation(float(values[k]), words) for k, words in self._named(view.surface).items())
         return Explanation(
@@ -126,11 +123,3 @@ class FisherRepresentation(WordSums):
         names, _ = self.estimator.topics(NAMED)
         order = np.argsort(-self.estimator.mixture.shares, kind="stable").tolist()
         return {k: ", ".join(surface(self.vocabulary[word]) for word in names[k] if word >= 0) for k in order}
-
-
-def _columns(block, kept):
-    """These columns, empty where there is none."""
-    from scipy.sparse import csr_array, hstack
-
-    padded = csr_array(hstack([block, csr_array((block.shape[0], 1), dtype=block.dtype)], format="csr"))
-    return csr_array(padded[:, kept])

@@ -47,7 +47,7 @@ class LSIRepresentation(WordSums):
         values = self.estimator.values
         return {"dimensions": len(values), "largest singular values": [round(float(v), 3) for v in values[:5]]}
 
-    def estimate(self, corpus):
+    def estimate(self, corpus, job):
         # The vectors, the random start and what the power iterations make of it.
         return 8 * 4 * len(corpus.vocabulary) * (self.estimator.e + 10)
 

@@ -42,7 +42,7 @@ class VectorsRepresentation(WordSums):
     def describe(self):
         return {"dimensions": self.estimator.vectors.shape[1]}
 
-    def estimate(self, corpus):
+    def estimate(self, corpus, job):
         # The file says how wide its vectors are only when it is read; 300 is usual.
         return 8 * 2 * len(corpus.vocabulary) * 300
 

@@ -33,7 +33,7 @@ class Projection(Representation):
     def describe(self):
         return {"directions": self.r, "terms": len(self.vocabulary)}
 
-    def estimate(self, corpus):
+    def estimate(self, corpus, job):
         return 4 * self.r * len(corpus.vocabulary)
 
     def encode_documents(self, inputs):
@@ -46,7 +46,7 @@ class Projection(Representation):
         rows = np.asarray(view.rows(docs), np.float64)
         lengths = np.sqrt((rows**2).sum(1) * (query[1] ** 2).sum())
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(lengths > 0, rows @ query[1] / lengths, -np.inf)
+            return np.where(lengths > 0, view.products(query[1], docs) / lengths, -np.inf)
 
     def explain(self, query, view, doc):
         terms = view.terms(np.array([doc]))

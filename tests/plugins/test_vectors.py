@@ -95,8 +95,11 @@ def test_the_same_content_is_the_same_model_wherever_it_lies(index, file, tmp_pa
         index.search("cranes", f'vectors("{other}")')
     path.unlink()
     index = engine.open(index.path)
+    assert len(index.search("cranes", f'vectors("{path}")', k=3)) == 3
+    index.add([{"id": "new", "text": "A crane by the river."}])
+    assert "new" in index.search("cranes", f'vectors("{path}")', k=300).docnos
     with pytest.raises(InputError, match="No file .* and demo has no resource of that name"):
-        index.search("cranes", f'vectors("{path}")')
+        index.search("cranes", f'vectors("{path}x")')
     assert len(index.search("cranes", "vectors(here)", k=3)) == 3
     index.forget(next(iter(index.fitted)))
     assert not index.fitted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import keyword
 import re
 import tempfile
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import click
 
 from sublex.cli.output import format_option, say_if_compiling, table
-from sublex.errors import InputError, SublexError
+from sublex.errors import InputError
 
 
 @click.command()
@@ -61,7 +62,7 @@ def plugin() -> None:
 @click.option("-o", "--output", default=".", show_default=True, metavar="DIR", help="Where its folder is made.")
 def new(name: str, output: str) -> None:
     """Write a working package with a representation, its tests and its entry point."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or name in ("tests", "sublex"):
         raise InputError(f"{name!r} is no name for a package; take small letters, digits and _.")
     place = Path(output) / name
     if place.exists():
@@ -97,7 +98,7 @@ def test(context: click.Context, expression: str) -> None:
             try:
                 check(Subject(expression, Path(folder) / str(number)))
                 click.echo(f"ok      {said}")
-            except (AssertionError, SublexError) as error:
+            except Exception as error:
                 failed += 1
                 click.echo(f"{click.style('failed', bold=True)}  {said}\n        {' '.join(str(error).split())}")
     click.echo(f"{len(CHECKS) - failed} of {len(CHECKS)} hold")

@@ -11,7 +11,7 @@ from sublex.errors import IndexCorrupt, SublexError
 from sublex.index import derived
 from sublex.index import manifest as files
 from sublex.index.arena import spans
-from sublex.index.format import Folder
+from sublex.index.format import Folder, hash_of
 from sublex.index.segment import Segment
 
 SPAN = 1 << 20
@@ -27,7 +27,31 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     for entry in manifest["segments"]:
         progress(f"segment {entry['name']}")
         problems += _segment(root / files.SEGMENTS / entry["name"], entry)
+    for name, entry in manifest.get(files.FITTED, {}).items():
+        progress(entry["expression"])
+        place = root / files.REPRESENTATIONS / name
+        problems += _component_folder(place / "model", entry["model"])
+        for rows, own in entry["rows"].items():
+            for segment, kept in own["segments"].items():
+                problems += _component_folder(place / rows / segment, kept["data"])
+    for name, entry in manifest.get(files.RESOURCES, {}).items():
+        problems += _resource(root / files.RESOURCES / name / entry["file"], entry)
     return [*problems, *derived.check(root)]
+
+
+def _component_folder(path: Path, entry: dict) -> list[str]:
+    try:
+        return list(_damaged(Folder(path, entry)))
+    except SublexError as error:
+        return [str(error)]
+
+
+def _resource(path: Path, entry: dict) -> list[str]:
+    try:
+        whole = hash_of(path) == entry["hash"]
+    except OSError:
+        whole = False
+    return [] if whole else [f"{path} is missing or damaged; forget what was fitted with it, and add it again."]
 
 
 def _segment(path: Path, entry: dict) -> list[str]:

@@ -152,6 +152,15 @@ def allow_many_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
+def hash_of(path: Path) -> str:
+    """The hash of a whole file."""
+    hasher = xxhash.xxh3_128()
+    with open(path, "rb") as file:
+        while chunk := file.read(CHUNK):
+            hasher.update(chunk)
+    return hasher.hexdigest()
+
+
 def sync(folder: Path) -> None:
     """Make a folder's entries last."""
     descriptor = os.open(folder, os.O_RDONLY)

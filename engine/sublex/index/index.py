@@ -66,7 +66,7 @@ class Index:
             except IndexCorrupt:
                 if attempt == 4 or files.read(self.path)["generation"] == manifest["generation"]:
                     raise
-        self._manifest, self.segments = manifest, segments
+        self.manifest, self.segments = manifest, segments
         self.bases = np.cumsum([0, *(segment.docs for segment in segments)])
         self.generation: int = manifest["generation"]
         self.fingerprint: str = manifest["fingerprint"]
@@ -90,13 +90,13 @@ class Index:
     @cached_property
     def analyzer(self) -> Analyzer:
         """The analyzer the index was built with."""
-        settings = self._manifest["analyzer"]["settings"]
+        settings = self.manifest["analyzer"]["settings"]
         return plugins.load().build("analyzer", settings["name"], settings["params"])
 
     @property
     def analyzer_versions(self) -> dict[str, str]:
         """The libraries' versions that its terms were made with."""
-        return self._manifest["analyzer"]["versions"]
+        return self.manifest["analyzer"]["versions"]
 
     def analyze(self, text: str) -> list[str]:
         """The terms of a text, as the documents' were made."""

@@ -7,6 +7,8 @@ k-means++: D. Arthur and S. Vassilvitskii, The advantages of careful seeding, SO
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ GONE = 1e-10
 TOLERANCE = 1e-8
 LEAST, MOST = 20, 1000
 LOG_TAU = float(np.log(2 * np.pi))
+Progress = Callable[[int, int], None]
 
 
 class Mixture(NamedTuple):
@@ -52,9 +55,19 @@ class Fit(NamedTuple):
 
 
 def fit(
-    points: np.ndarray, weights: np.ndarray, k: int, *, starts: int = 5, seed: int = 0, workers: int = 1
+    points: np.ndarray,
+    weights: np.ndarray,
+    k: int,
+    *,
+    starts: int = 5,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress = lambda done, total: None,
 ) -> tuple[Fit, list[float]]:
-    """The best of several starts by likelihood, and the likelihoods of all; fewer Gaussians where there are fewer points."""
+    """The best of several starts by likelihood, and the likelihoods of all; fewer Gaussians where there are fewer points.
+
+    `progress` is called at each step with the starts done.
+    """
     points, weights = _checked(points, weights)
     if k < 1 or starts < 1:
         raise InputError(f"k={k} and starts={starts} must be at least 1.")
@@ -65,7 +78,13 @@ def fit(
         scale[scale <= 1e-12 * (np.abs(points).max(axis=0) + np.abs(centre))] = 1.0
         x = (points - centre) / scale
         fits = [
-            em(x, weights, first(x, weights, k, seed, s)._replace(centre=centre, scale=scale), workers)
+            em(
+                x,
+                weights,
+                first(x, weights, k, seed, s)._replace(centre=centre, scale=scale),
+                workers,
+                partial(progress, s, starts),
+            )
             for s in range(starts)
         ]
     likelihoods = [found.trace[-1] for found in fits]
@@ -110,12 +129,15 @@ def first(x: np.ndarray, weights: np.ndarray, k: int, seed: int = 0, start: int 
     return Mixture(np.full(number, 1 / number), x[chosen], np.ones((number, e)), np.zeros(e), np.ones(e))
 
 
-def em(x: np.ndarray, weights: np.ndarray, mixture: Mixture, workers: int = 1) -> Fit:
+def em(
+    x: np.ndarray, weights: np.ndarray, mixture: Mixture, workers: int = 1, progress: Callable[[], None] = lambda: None
+) -> Fit:
     """Steps of EM until the log-likelihood hardly rises; it never falls. Gaussians that no point belongs to any more are dropped."""
     trace: list[float] = []
     total = weights.sum()
     blocks = spans(len(x))
     for _ in range(MOST):
+        progress()
         form = _quadratic(mixture)
         parts = in_order(lambda span, form=form: _step(x[span], weights[span], form), blocks, workers)  # type: ignore[misc]
         sums = [sum(column) for column in zip(*parts, strict=True)]

@@ -47,6 +47,10 @@ class WordSums(Representation):
         sums = view.dot(values, docs, self.of)
         return np.divide(sums, lengths, out=np.full(len(sums), -np.inf), where=lengths > 0)
 
+    def word_vectors(self) -> np.ndarray | None:
+        """Those of the estimator, where it has some."""
+        return getattr(self.estimator, "vectors", None)
+
     def explain(self, query: Any, view: View, doc: int) -> Explanation:
         """The pairs of words that add up to a cosine."""
         shares = self.estimator.shares(query[0], view.terms(np.array([doc])))
@@ -67,11 +71,20 @@ def frequent(blocks: Iterable[Any], least: int, most: float = 1.0) -> np.ndarray
 
 
 def columns(blocks: Iterable[Any], kept: np.ndarray) -> Iterator[csr_array]:
-    """Blocks with these columns alone."""
+    """Blocks with these columns alone; one without entries for -1."""
     from scipy.sparse import csr_array
 
+    places: np.ndarray | None = None
     for block in blocks:
-        yield csr_array(block[:, kept])
+        if places is None:
+            places = np.full(block.shape[1], -1)
+            places[kept[kept >= 0]] = np.flatnonzero(kept >= 0)
+        found = places[block.indices]
+        there = found >= 0
+        starts = np.append(0, np.cumsum(there))[block.indptr]
+        made = csr_array((block.data[there], found[there], starts), shape=(block.shape[0], len(kept)))
+        made.sort_indices()
+        yield made
 
 
 def pairs(shares: Shares, vocabulary: Sequence[str], surface: Callable[[str], str]) -> tuple[Explanation, ...]:

@@ -6,8 +6,9 @@ from threading import Lock
 from typing import Any
 
 from sublex import expression as tree
-from sublex.errors import InputError, counted
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, counted
 from sublex.expression import Call, Expression
+from sublex.index import manifest as files
 from sublex.index.index import Index
 from sublex.normalise import NORMALISERS
 from sublex.pipeline.stages import (
@@ -38,7 +39,7 @@ class Composer:
     def __init__(self, index: Index, registry: Registry, allow_uncovered: bool = False):
         self.index, self.registry, self.allow_uncovered = index, registry, allow_uncovered
         self.lexicon = Lexicon(index)
-        self._namer = Namer(registry, Resources(index.path, index.resources))
+        self._namer = Namer(registry, Resources(index.path, index.manifest))
         self._searchers: dict[str, Searcher] = {}
         self._named: set[str] = set()
         self._sides: dict[str, Side] = {}
@@ -61,15 +62,24 @@ class Composer:
         with self._lock:
             if name not in self._sides:
                 found = self._namer.resolve(representation)
-                self._sides[name] = Side(self.index, found, self._namer, self.allow_uncovered)
+                try:
+                    self._sides[name] = Side(self.index, found, self._namer, self.allow_uncovered)
+                except IndexCorrupt:
+                    if files.read(self.index.path)["generation"] == self.index.generation:
+                        raise
+                    raise IndexProblem(f"{self.index.path} has changed since it was opened; open it again.") from None
             return self._sides[name]
+
+    def is_representation(self, call: Call) -> bool:
+        """Whether a call names a representation."""
+        return call.name not in NORMALISERS and self.registry.find("component", call.name).kind == "representation"
 
     def models(self, canonical: Expression) -> dict[str, str]:
         """The fitted models that an expression names, with their fingerprints, and how many documents they lack."""
         found: dict[str, str] = {}
 
         def look(node: Any) -> Any:
-            if isinstance(node, Call) and node.name in self.registry.names("representation"):
+            if isinstance(node, Call) and self.is_representation(node):
                 side = self.side(node)
                 lacking = f", {counted(side.uncovered, 'document')} uncovered" if side.uncovered else ""
                 found[str(node)] = f"{side.fingerprint}{lacking}"

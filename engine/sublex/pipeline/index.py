@@ -171,7 +171,7 @@ class Index(Stored):
     def side(self, expression: Expr) -> Side:
         """A fitted representation on this index: its model, its rows, its scores."""
         canonical = self.pipeline(expression).expression
-        if not isinstance(canonical, Call) or canonical.name not in self._composer.registry.names("representation"):
+        if not isinstance(canonical, Call) or not self._composer.is_representation(canonical):
             raise InputError(f"{canonical} is not a single representation.")
         return self._composer.side(canonical)
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sublex import plugins
-from sublex.errors import IndexProblem, InputError, contract
+from sublex.errors import IndexProblem, InputError, PluginError, contract
 from sublex.expression import Expression
 from sublex.fitted import Representation
 from sublex.index import manifest as files
-from sublex.index.format import FolderWriter
+from sublex.index.format import FolderWriter, sync
 from sublex.index.index import Index
-from sublex.index.manifest import FITTED, RESOURCES, Manifest
+from sublex.index.manifest import FITTED, Manifest
 from sublex.index.segment import Segment
 from sublex.index.workers import Workers
 from sublex.represent import rows as kept
@@ -27,8 +27,9 @@ from sublex.represent.store import StoreReader, StoreWriter
 
 MODEL = "model"
 Model = Callable[[Expression], Representation]
-# When more of the tokens added since are unknown to a model, it should be fitted again.
+# When so much more of the tokens added since are unknown to a model than of those that it was fitted on, it should be fitted again.
 UNKNOWN = 0.2
+NONE = {"tokens": 0, "unknown": 0}
 
 
 class Options(NamedTuple):
@@ -44,8 +45,17 @@ class Job:
     """What `sublex.fitted.Job` says, for one model."""
 
     def __init__(self, options: Options, pool: Workers, scratch: Path, model: Model, resource: Callable[[str], Path]):
-        self.workers, self.memory, self.progress = options.workers, options.memory, options.progress
+        self.workers, self.memory, self._options = options.workers, options.memory, options
         self.scratch, self.model, self.resource, self._pool = scratch, model, resource, pool
+        self.stopped: Exception | None = None
+
+    def progress(self, done: int, total: int) -> None:
+        """Say how far it is; whoever listens may raise to stop it."""
+        try:
+            self._options.progress(done, total)
+        except Exception as error:
+            self.stopped = error
+            raise
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         """The results of work on items, in their order."""
@@ -91,13 +101,20 @@ def forget(root: Path, expression: str) -> None:
 
 def namer(root: Path, manifest: Manifest) -> Namer:
     """What names the models of an index."""
-    return Namer(plugins.load(), Resources(root, manifest.get(RESOURCES, {})))
+    return Namer(plugins.load(), Resources(root, manifest))
 
 
 def absent(root: Path, call: Any, fitted: Manifest) -> str:
     """The sentence for a model that is not there."""
     there = ", ".join(sorted(entry["expression"] for entry in fitted.values())) or "nothing"
     return f"No {call} in {root.name}; fitted: {there}. Run: sublex fit {root.name} '{call}'"
+
+
+def seen(entry: Manifest, segments: Collection[str] = ()) -> tuple[Manifest, Manifest]:
+    """Tokens and unknown tokens of some segments, by default of all, and of these what was added after the fit."""
+    own = [counts for name, counts in entry["seen"].items() if not segments or name in segments]
+    whole = {count: sum(one[count] for one in own) for count in NONE}
+    return whole, {count: sum(one["added"][count] for one in own) for count in NONE}
 
 
 def loaded(root: Path, entry: Manifest, name: str, made: Representation) -> Representation:
@@ -120,17 +137,18 @@ class Fitting:
 
     def need(self, resolved: plugins.Resolved) -> Identity:
         """Have a component fitted and all documents encoded."""
-        made = resolved.make()
+        made = self.namer.make(resolved)
         found = self.namer.identity(resolved, made)
         for dependency in made.depends():
             self.need(self.namer.resolve(dependency))
         self._models[found.model] = made
+        fresh = found.model not in self.fitted and self.source is None
         if found.model in self.fitted:
             loaded(self.root, self.fitted[found.model], found.model, made)
         else:
             self.fitted[found.model] = self._fresh(resolved, made, found)
             self.changed = True
-        self.cover(made, found)
+        self.cover(made, found, fresh)
         return found
 
     def _fresh(self, resolved: plugins.Resolved, made: Representation, found: Identity) -> Manifest:
@@ -140,13 +158,14 @@ class Fitting:
         if self.source is not None:
             return self._copied(resolved, made, found, place)
         index = Index(self.root)
-        need = made.estimate(index.corpus)
-        if need > self.options.memory:
-            raise InputError(
-                f"Fitting {found.expression} takes {need >> 20:,} MB and --memory allows {self.options.memory >> 20:,}; allow more."
-            )
-        self.options.say(f"Fitting {found.expression}")
+        index.need("terms", "are what models are fitted to")
         with self._job() as job, contract("representation", found.expression):
+            need = made.estimate(index.corpus, job)
+            if need > self.options.memory:
+                raise InputError(
+                    f"Fitting {found.expression} takes {need >> 20:,} MB and --memory allows {self.options.memory >> 20:,}; allow more."
+                )
+            self.options.say(f"Fitting {found.expression}")
             made.fit(index.corpus, job)
             with FolderWriter(place) as folder:
                 store = StoreWriter(folder)
@@ -158,9 +177,9 @@ class Fitting:
             "depends": [self.namer.model_of(dependency) for dependency in made.depends()],
             "resources": self.namer.used(resolved),
             "origin": index.fingerprint,
-            "fitted on": [segment["name"] for segment in self.manifest["segments"]],
             "model": model,
             "rows": {},
+            "seen": {},
         }
 
     def _copied(self, resolved: plugins.Resolved, made: Representation, found: Identity, place: Path) -> Manifest:
@@ -169,7 +188,9 @@ class Fitting:
         if found.model not in theirs:
             raise IndexProblem(absent(self.source, found.expression, theirs))
         shutil.copytree(self.source / files.REPRESENTATIONS / found.model / MODEL, place)
-        entry = theirs[found.model] | {"rows": {}, "fitted on": [], "resources": self.namer.used(resolved)}
+        for path in (*place.rglob("*"), place):
+            sync(path)
+        entry = theirs[found.model] | {"rows": {}, "seen": {}, "resources": self.namer.used(resolved)}
         loaded(self.root, entry, found.model, made)
         return entry
 
@@ -185,22 +206,34 @@ class Fitting:
             Workers(self.options.workers) as pool,
             threadpool_limits(1),
         ):
-            yield Job(self.options, pool, Path(scratch), model, self.namer.resources.path)
+            job = Job(self.options, pool, Path(scratch), model, self.namer.resources.path)
+            try:
+                yield job
+            except PluginError:
+                # What stopped it is not the plugin's fault.
+                if job.stopped is not None:
+                    raise job.stopped from None
+                raise
 
-    def cover(self, made: Representation, found: Identity) -> None:
-        """Encode the documents of every segment that has no rows yet."""
+    def cover(self, made: Representation, found: Identity, fresh: bool = False) -> None:
+        """Encode the documents of every segment that has no rows yet; to a fresh model they are no additions."""
         entry = self.fitted[found.model]
         covered = dict(entry["rows"].get(found.rows, {"segments": {}})["segments"])
+        seen = dict(entry["seen"])
         lacking = [segment for segment in self.manifest["segments"] if segment["name"] not in covered]
         for described in lacking:
             segment = Segment(self.root / files.SEGMENTS / described["name"], described)
-            covered[segment.name] = self._encoded(made, found, segment)
+            covered[segment.name], counts = self._encoded(made, found, segment)
+            seen.setdefault(segment.name, counts | {"added": NONE if fresh else counts})
         if lacking:
+            sync(self.root / files.REPRESENTATIONS / found.model)
+            sync(self.root / files.REPRESENTATIONS)
             rows = {"expression": found.encoded, "segments": covered}
-            self.fitted[found.model] = entry | {"rows": entry["rows"] | {found.rows: rows}}
+            self.fitted[found.model] = entry | {"rows": entry["rows"] | {found.rows: rows}, "seen": seen}
             self.changed = True
 
-    def _encoded(self, made: Representation, found: Identity, segment: Segment) -> Manifest:
+    def _encoded(self, made: Representation, found: Identity, segment: Segment) -> tuple[Manifest, Manifest]:
+        """What the manifest says of the rows of a segment, and of its tokens how many there are and how many are unknown."""
         vocabulary = Vocabulary(made.vocabulary)
         parts, known, done = [], 0.0, 0
         with self._job() as job, contract("representation", found.expression):
@@ -212,8 +245,10 @@ class Fitting:
                 parts.append(part)
                 known += float(tokens)
                 done += part.shape[0]
-                self.options.progress(done, segment.docs)
-        place = self.root / files.REPRESENTATIONS / found.model / found.rows / segment.name
-        shutil.rmtree(place, ignore_errors=True)
+                job.progress(done, segment.docs)
+            place = self.root / files.REPRESENTATIONS / found.model / found.rows / segment.name
+            shutil.rmtree(place, ignore_errors=True)
+            written = kept.write(place, kept.stacked(parts))
+        sync(place.parent)
         tokens = int(segment.lengths.sum(dtype="int64"))
-        return {"data": kept.write(place, kept.stacked(parts)), "tokens": tokens, "unknown": tokens - int(known)}
+        return {"data": written}, {"tokens": tokens, "unknown": tokens - int(known)}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import xxhash
 
 from sublex.base import Resource
-from sublex.errors import InputError
+from sublex.errors import InputError, PluginError, contract
 from sublex.expression import Call, Expression, print_value
 from sublex.fitted import Representation
 from sublex.parser import parse
@@ -46,11 +47,13 @@ class Namer:
         Query parameters are in neither, so changing them never refits.
         """
         name, params = resolved.registration.name, resolved.registration.params
+        with contract("representation", resolved.call):
+            depends = tuple(made.depends())
         values = {
-            stage: {p.name: self._printed(p.type, resolved.values[p.name]) for p in params if p.stage == stage}
+            stage: {p.name: self._printed(p.type, resolved.values[p.name], depends) for p in params if p.stage == stage}
             for stage in ("fit", "encode")
         }
-        models = [self.model_of(dependency) for dependency in made.depends()]
+        models = [self.model_of(dependency) for dependency in depends]
         fitted = _hash([resolved.registration.plugin, name, made.version, values["fit"], models])
         encoded = _hash([fitted, values["encode"]])
         call = resolved.call
@@ -64,15 +67,26 @@ class Namer:
     def model_of(self, expression: Expression | str) -> str:
         """The name of the model that an expression stands for."""
         resolved = self.resolve(expression)
-        return self.identity(resolved, resolved.make()).model
+        return self.identity(resolved, self.make(resolved)).model
 
-    def used(self, resolved: Resolved) -> list[str]:
-        """The registered resources that a component names."""
-        given = {resolved.values[p.name] for p in resolved.registration.params if p.type is Resource}
-        return sorted(given & self.resources.entries.keys())
+    def make(self, resolved: Resolved) -> Representation:
+        """The representation itself, unfitted."""
+        with contract("representation", resolved.call):
+            made = resolved.make()
+        if made.reads != "terms":
+            raise PluginError(f"{resolved.call} reads {made.reads}, and this Sublex gives representations terms only.")
+        return made
 
-    def _printed(self, of: type, value: Any) -> str:
-        return self.resources.hash(value) if of is Resource and value is not None else print_value(value)
+    def used(self, resolved: Resolved) -> dict[str, str]:
+        """The resources that a component names, and what stands for their content."""
+        given = [resolved.values[p.name] for p in resolved.registration.params if p.type is Resource]
+        return {text: self.resources.hash(text) for text in given if text is not None}
+
+    def _printed(self, of: type, value: Any, depends: Sequence[Expression]) -> str:
+        if of is Resource and value is not None:
+            return self.resources.hash(value)
+        # A model stands for its expression, which may name a file that lies elsewhere by now.
+        return self.model_of(value) if value in depends else print_value(value)
 
 
 def _hash(parts: list[Any]) -> str:

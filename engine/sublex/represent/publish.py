@@ -14,7 +14,7 @@ from sublex.index.manifest import FITTED, Manifest
 from sublex.index.segment import Segment
 from sublex.index.writer import Dress
 from sublex.represent import rows as kept
-from sublex.represent.fit import UNKNOWN, Fitting, Options, loaded
+from sublex.represent.fit import UNKNOWN, Fitting, Options, loaded, seen
 
 
 def dresser(root: Path, options: Options) -> Dress:
@@ -38,7 +38,7 @@ def _covered(root: Path, new: Manifest, options: Options) -> Manifest:
         for place, rows in entry["rows"].items():
             try:
                 resolved = work.namer.resolve(rows["expression"])
-                made = resolved.make()
+                made = work.namer.make(resolved)
                 found = work.namer.identity(resolved, made)
                 if (found.model, found.rows) != (name, place):
                     raise SublexError("The plugin has changed since; fit it again.")
@@ -46,17 +46,18 @@ def _covered(root: Path, new: Manifest, options: Options) -> Manifest:
             except SublexError as error:
                 options.say(f"{rows['expression']} does not cover the new documents. {error}")
                 continue
-            _advise(work.fitted[name], found.rows, rows["expression"], root, options.say)
+            _advise(work.fitted[name], rows["expression"], root, options.say)
     return work.fitted
 
 
-def _advise(entry: Manifest, place: str, expression: str, root: Path, say: Callable[[str], None]) -> None:
-    """Say when a model knows too little of what was added since it was fitted."""
-    segments = [rows for name, rows in entry["rows"][place]["segments"].items() if name not in entry["fitted on"]]
-    tokens, unknown = (sum(rows[count] for rows in segments) for count in ("tokens", "unknown"))
-    if tokens and unknown > UNKNOWN * tokens:
+def _advise(entry: Manifest, expression: str, root: Path, say: Callable[[str], None]) -> None:
+    """Say when a model knows too little of what was added since it was fitted; some words it may leave out on purpose."""
+    whole, added = seen(entry)
+    before = (whole["unknown"] - added["unknown"]) / max(1, whole["tokens"] - added["tokens"])
+    if added["unknown"] > (before + UNKNOWN) * added["tokens"]:
+        share, tokens = added["unknown"] / added["tokens"], counted(added["tokens"], "token")
         say(
-            f"{expression} does not know {unknown / tokens:.0%} of the {counted(tokens, 'token')} added since it was fitted; "
+            f"{expression} does not know {share:.0%} of the {tokens} added since it was fitted, and {before:.0%} of those before; "
             f"fit it again: sublex forget {root.name} '{expression}', then sublex fit."
         )
 
@@ -65,19 +66,23 @@ def _merged(root: Path, new: Manifest, replaced: Sequence[Manifest]) -> Manifest
     """Every model with the rows of the segments that became one, without those of deleted documents."""
     segments = [Segment(root / files.SEGMENTS / entry["name"], entry) for entry in replaced]
     live = [~segment.dead for segment in segments]
+    names = {segment.name for segment in segments}
     last = new["segments"][-1]["name"]
     fitted = {}
     for name, entry in new[FITTED].items():
         rows = {}
         for place, own in entry["rows"].items():
-            covered = {key: value for key, value in own["segments"].items() if key not in {s.name for s in segments}}
+            covered = {key: value for key, value in own["segments"].items() if key not in names}
             if all(segment.name in own["segments"] for segment in segments):
                 covered[last] = _joined(
                     root / files.REPRESENTATIONS / name / place, own["segments"], segments, live, last
                 )
             rows[place] = own | {"segments": covered}
-        whole = all(segment.name in entry["fitted on"] for segment in segments)
-        fitted[name] = entry | {"rows": rows, "fitted on": [*entry["fitted on"], *([last] if whole else [])]}
+        known = {key: value for key, value in entry["seen"].items() if key not in names}
+        if names <= entry["seen"].keys():
+            whole, added = seen(entry, names)
+            known[last] = whole | {"added": added}
+        fitted[name] = entry | {"rows": rows, "seen": known}
     return fitted
 
 
@@ -87,5 +92,4 @@ def _joined(
     parts = [
         kept.read(place / s.name, rows[s.name]["data"], s.docs)[mask] for s, mask in zip(segments, live, strict=True)
     ]
-    counts = {count: sum(rows[segment.name][count] for segment in segments) for count in ("tokens", "unknown")}
-    return {"data": kept.write(place / last, kept.stacked(parts)), **counts}
+    return {"data": kept.write(place / last, kept.stacked(parts))}

@@ -7,21 +7,20 @@ import shutil
 from functools import lru_cache
 from pathlib import Path
 
-import xxhash
-
 from sublex.errors import IndexProblem, InputError
 from sublex.index import manifest as files
-from sublex.index.format import sync
+from sublex.index.format import hash_of, sync
 from sublex.index.manifest import FITTED, RESOURCES, Manifest
-
-CHUNK = 1 << 22
 
 
 class Resources:
-    """The registered resources of an index, and any file by its path."""
+    """The registered resources of an index, and any file by its path; of files that are gone, what they held when models read them."""
 
-    def __init__(self, root: Path, entries: Manifest):
-        self.root, self.entries = root, entries
+    def __init__(self, root: Path, manifest: Manifest):
+        self.root, self.entries = root, manifest.get(RESOURCES, {})
+        self._read = {
+            text: held for entry in manifest.get(FITTED, {}).values() for text, held in entry["resources"].items()
+        }
 
     def path(self, text: str) -> Path:
         """The file that a name or a path stands for."""
@@ -38,10 +37,12 @@ class Resources:
         """What stands for its content."""
         if text in self.entries:
             return self.entries[text]["hash"]
+        if text in self._read and not os.path.exists(text):
+            return self._read[text]
         path = self.path(text)
         try:
             found = path.stat()
-            return _hash(path, found.st_size, found.st_mtime_ns)
+            return _hash(path.absolute(), found.st_size, found.st_mtime_ns)
         except OSError as error:
             raise InputError(f"Cannot read {path}: {error.strerror}.") from None
 
@@ -63,9 +64,9 @@ def add(root: Path, name: str, file: Path) -> None:
         try:
             place.mkdir(parents=True)
             shutil.copyfile(file, place / file.name)
-            if _hash(place / file.name, 0, 0) != found:
+            if hash_of(place / file.name) != found:
                 raise InputError(f"{file} changed while it was copied; try again.")
-            for path in (place / file.name, place):
+            for path in (place / file.name, place, place.parent):
                 sync(path)
             entry = {"file": file.name, "hash": found, "bytes": (place / file.name).stat().st_size}
             files.commit(root, old | {"generation": old["generation"] + 1, RESOURCES: there | {name: entry}})
@@ -92,9 +93,5 @@ def remove(root: Path, name: str) -> None:
 
 @lru_cache(maxsize=64)
 def _hash(path: Path, size: int, changed: int) -> str:
-    """The hash of a file; made again when its size or its time of change is another."""
-    hasher = xxhash.xxh3_128()
-    with open(path, "rb") as file:
-        while chunk := file.read(CHUNK):
-            hasher.update(chunk)
-    return hasher.hexdigest()
+    """The hash of a file, made again when its size or its time of change is another."""
+    return hash_of(path)

@@ -54,6 +54,8 @@ def empty(like: Rows, docs: int) -> Rows:
 
 def stacked(parts: Sequence[Rows]) -> Rows:
     """Rows under one another."""
+    if len({(part.shape[1:], hasattr(part, "indptr")) for part in parts}) > 1:
+        raise PluginError("Documents were encoded as rows of different shapes, which cannot be kept together.")
     if len(parts) == 1:
         return parts[0]
     if hasattr(parts[0], "indptr"):

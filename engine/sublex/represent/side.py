@@ -12,7 +12,7 @@ from sublex.index import manifest as files
 from sublex.index.index import Index
 from sublex.plugins import Resolved
 from sublex.represent import rows as kept
-from sublex.represent.fit import absent, loaded
+from sublex.represent.fit import absent, loaded, seen
 from sublex.represent.identity import Namer
 from sublex.represent.inputs import Vocabulary
 from sublex.represent.view import View
@@ -24,8 +24,8 @@ class Side:
     """A model with the rows of an index's documents."""
 
     def __init__(self, index: Index, resolved: Resolved, namer: Namer, allow_uncovered: bool = False):
-        self.index, self.name = index, str(resolved.call)
-        self.model = resolved.make()
+        self.index, self.name, self._generation = index, str(resolved.call), index.generation
+        self.model = namer.make(resolved)
         found = self._found = namer.identity(resolved, self.model)
         fitted = index.fitted
         rows = fitted.get(found.model, {}).get("rows", {}).get(found.rows, {}).get("segments")
@@ -58,10 +58,7 @@ class Side:
         """How the model was made, what it covers, and what it says of itself."""
         entry = self._entry
         rows = entry["rows"][self._found.rows]["segments"].values()
-        added = [
-            own for name, own in entry["rows"][self._found.rows]["segments"].items() if name not in entry["fitted on"]
-        ]
-        tokens, unknown = (sum(own[count] for own in added) for count in ("tokens", "unknown"))
+        _, added = seen(entry)
         with contract("representation", self.name):
             described = dict(self.model.describe())
         return {
@@ -71,11 +68,11 @@ class Side:
             "version": entry["version"],
             "fitted on": entry["origin"],
             "depends on": entry["depends"],
-            "resources": entry["resources"],
+            "resources": sorted(entry["resources"]),
             "terms": len(self.vocabulary),
             "documents": sum(segment.live for segment in self.index.segments),
-            "tokens added since": tokens,
-            "of these unknown": unknown,
+            "tokens added since": added["tokens"],
+            "of these unknown": added["unknown"],
             "bytes of the model": sum(entry["model"]["components"].values()),
             "bytes of the rows": sum(sum(own["data"]["components"].values()) for own in rows),
             **described,
@@ -83,6 +80,8 @@ class Side:
 
     def query(self, query: Query) -> Any:
         """A query as the model reads it."""
+        if self.index.generation != self._generation:
+            raise IndexProblem(f"{self.index.path} has changed since this pipeline was made; ask for a new one.")
         with contract("representation", self.name):
             return self.model.encode_queries(self.vocabulary.query(query.weights()))[0]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.errors import IndexCorrupt, PluginError
-from sublex.index.format import DTYPES, Folder, FolderWriter
+from sublex.index.format import CHECKSUMS, DTYPES, Folder, FolderWriter
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -30,7 +30,7 @@ class StoreWriter:
 
     def put(self, name: str, value: Any) -> None:
         """Keep an array, sparse rows, or what JSON can hold."""
-        if not name.isidentifier() or name == VALUES or name in self._values:
+        if not name.isidentifier() or name in (VALUES, CHECKSUMS) or name in self._values:
             raise PluginError(
                 f"A value cannot be kept under the name {name!r}; each needs one of its own, of letters and digits."
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,43 +29,48 @@ class View:
     def __init__(self, index: Index, vocabulary: Vocabulary, parts: Sequence[Rows]):
         self.index, self.vocabulary, self._parts = index, vocabulary, parts
         self._lock = threading.Lock()
-        self._of: dict[tuple[str, Of], np.ndarray] = {}
-
-    @cached_property
-    def _rows(self) -> Rows:
-        return stacked(self._parts)
 
     def rows(self, docs: np.ndarray | None = None) -> Rows:
         """The rows of documents; of all, by document number, without `docs`."""
-        return self._rows if docs is None else self._rows[docs]
+        if len(self._parts) == 1:
+            return self._parts[0] if docs is None else self._parts[0][docs]
+        if docs is None:
+            return stacked(self._parts)
+        order, found = [], []
+        for number, chosen, local in self._by_segment(docs):
+            found.append(self._parts[number][local])
+            order.append(chosen)
+        if not found:
+            return self._parts[0][:0]
+        return stacked(found)[np.argsort(np.concatenate(order), kind="stable")]
 
-    @cached_property
-    def _places(self) -> list[np.ndarray]:
-        """The model's number of each term of each segment, -1 where it has none."""
-        return [self.vocabulary.of_segment(segment) for segment in self.index.segments]
+    def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
+        """The products of documents' dense rows with a vector."""
+        asked = np.ascontiguousarray(vector, np.float64)
+        sums = np.empty(int(self.index.bases[-1]) if docs is None else len(docs))
+        for number, chosen, local in self._by_segment(docs):
+            found = np.empty(len(local))
+            kernels.products(self._parts[number], asked, local, found)
+            sums[chosen] = found
+        return sums
 
     def dot(self, weights: np.ndarray, docs: np.ndarray | None = None, of: Of | None = None) -> np.ndarray:
-        """For each document the sum over its terms of count, or `of` the counts, times the term's weight."""
+        """For each document the sum over its terms of count, or `of` the count, times the term's weight."""
         self.index.need("terms", "are scored by")
         # The place -1 stands for the zero at the end.
         padded = np.append(np.ascontiguousarray(weights, np.float64), 0.0)
-        own = [padded[places] for places in self._places]
-        if docs is None:
-            sums = np.empty(int(self.index.bases[-1]))
-            for segment, base, values in zip(self.index.segments, self.index.bases.tolist(), own, strict=False):
-                kernels.dot_all(*self._forward(segment, of), values, sums[base : base + segment.docs])
-            return sums
-        sums = np.empty(len(docs))
-        for number, segment, chosen in self._by_segment(docs):
-            local = docs[chosen] - self.index.bases[number]
-            if len(docs) <= FEW and "forward" not in segment.__dict__:
+        sums = np.empty(int(self.index.bases[-1]) if docs is None else len(docs))
+        for number, chosen, local in self._by_segment(docs):
+            segment, own = self.index.segments[number], padded[self._places[number]]
+            if docs is not None and len(docs) <= FEW and number not in self._decoded:
                 counts, terms, tfs = segment.terms_of(local)
-                starts = np.concatenate([[0], np.cumsum(counts)])
-                found = np.empty(len(local))
-                kernels.dot_all(starts, terms, of(tfs) if of else tfs, own[number], found)
+                starts, most, local = np.append(0, np.cumsum(counts)), tfs.max(initial=0), np.arange(len(local))
             else:
-                found = np.empty(len(local))
-                kernels.dot_some(*self._forward(segment, of), own[number], local.astype(np.int64), found)
+                starts, terms, tfs, most = self._forward(number, segment)
+            counts_of = np.arange(most + 1.0)
+            worth = np.asarray(of(counts_of), np.float64) if of else counts_of
+            found = np.empty(len(local))
+            kernels.dot(starts, terms, tfs, worth, own, local, found)
             sums[chosen] = found
         return sums
 
@@ -75,9 +80,10 @@ class View:
 
         self.index.need("terms", "are explained by")
         order, made = [], []
-        for number, segment, chosen in self._by_segment(docs):
-            found = segment.terms_of(docs[chosen] - self.index.bases[number])
-            made.append(recoded(*found, self._places[number], len(self.vocabulary)))
+        for number, chosen, local in self._by_segment(docs):
+            made.append(
+                recoded(*self.index.segments[number].terms_of(local), self._places[number], len(self.vocabulary))
+            )
             order.append(chosen)
         if not made:
             return csr_array((0, len(self.vocabulary)))
@@ -87,15 +93,31 @@ class View:
         """The commonest raw form of a term."""
         return self.index.corpus.surface(term)
 
-    def _forward(self, segment: Segment, of: Of | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        with self._lock:
-            starts, terms, tfs = segment.forward
-            if of and (segment.name, of) not in self._of:
-                self._of[segment.name, of] = of(tfs)
-            return starts, terms, self._of[segment.name, of] if of else tfs
+    @cached_property
+    def _places(self) -> list[np.ndarray]:
+        """The model's number of each term of each segment, -1 where it has none."""
+        return [self.vocabulary.of_segment(segment) for segment in self.index.segments]
 
-    def _by_segment(self, docs: np.ndarray) -> Iterator[tuple[int, Segment, np.ndarray]]:
-        """Each segment that has some of the documents: its number, itself, and their places."""
+    @cached_property
+    def _decoded(self) -> dict[int, tuple[np.ndarray, np.ndarray, np.ndarray, int]]:
+        return {}
+
+    def _forward(self, number: int, segment: Segment) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+        """All document terms of a segment, and the largest count."""
+        with self._lock:
+            if number not in self._decoded:
+                starts, terms, tfs = segment.forward
+                self._decoded[number] = starts, terms, tfs, int(tfs.max(initial=0))
+            return self._decoded[number]
+
+    def _by_segment(self, docs: np.ndarray | None) -> Iterator[tuple[int, Any, np.ndarray]]:
+        """Each segment that has some of the documents: its number, their places, and their numbers within it."""
+        if docs is None:
+            for number, base in enumerate(self.index.bases[:-1].tolist()):
+                count = self.index.segments[number].docs
+                yield number, slice(base, base + count), np.arange(count)
+            return
         numbers = np.searchsorted(self.index.bases, docs, side="right") - 1
         for number in np.unique(numbers).tolist():
-            yield number, self.index.segments[number], np.flatnonzero(numbers == number)
+            chosen = np.flatnonzero(numbers == number)
+            yield number, chosen, (docs[chosen] - self.index.bases[number]).astype(np.int64)

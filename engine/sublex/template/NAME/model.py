@@ -30,7 +30,7 @@ class Model(Representation):
     def describe(self):
         return {"directions": self.r}
 
-    def estimate(self, corpus):
+    def estimate(self, corpus, job):
         return 8 * self.r * len(corpus.vocabulary)
 
     def encode_documents(self, inputs):
@@ -42,10 +42,8 @@ class Model(Representation):
         return list(self.encode_documents(inputs))
 
     def score(self, query, view, docs=None):
-        rows = view.rows(docs)
-        # einsum adds up a row in the same way however many rows there are; a product of matrices may not.
-        scores = np.einsum("ij,j->i", rows, query)
-        return scores if query.any() else np.full(len(rows), -np.inf)
+        scores = view.products(query, docs)
+        return scores if query.any() else np.full(len(scores), -np.inf)
 
     def explain(self, query, view, doc):
         terms = view.terms(np.array([doc]))
