@@ -15,6 +15,7 @@ from test_cli import DEMO
 import sublex
 from sublex import plugins
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
+from sublex.index.check import check
 from sublex.index.format import FolderWriter
 from sublex.represent.export import export
 from sublex.represent.store import StoreReader, StoreWriter
@@ -54,8 +55,10 @@ def stored(tmp_path, **values) -> StoreReader:
         store = StoreWriter(folder)
         for name, value in values.items():
             store.put(name, value)
-        entry = store.finish()
-    return StoreReader(tmp_path / "store", json.loads(json.dumps(entry)))
+        entry = json.loads(json.dumps(store.finish()))
+    reader = StoreReader(tmp_path / "store", entry)
+    reader.entry = entry
+    return reader
 
 
 def test_a_store_gives_back_what_was_put(tmp_path):
@@ -90,19 +93,11 @@ def test_a_store_refuses_what_it_cannot_give_back(tmp_path, name, value):
 
 
 def test_a_flipped_bit_is_seen(tmp_path):
-    stored(tmp_path, values=np.arange(100.0), sparse=csr_array(np.eye(4)), plain=[1, 2, 3])
-    entry = None
+    reader = stored(tmp_path, values=np.arange(100.0), sparse=csr_array(np.eye(4)), plain=[1, 2, 3])
+    entry = reader.entry
     for path in sorted((tmp_path / "store").glob("*.npy")):
         whole = path.read_bytes()
         path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 4]))
-        with FolderWriter(tmp_path / "again") as folder:
-            store = StoreWriter(folder)
-            for name, value in (("values", np.arange(100.0)), ("sparse", csr_array(np.eye(4))), ("plain", [1, 2, 3])):
-                store.put(name, value)
-            entry = json.loads(json.dumps(store.finish()))
-        for part in (tmp_path / "again").iterdir():
-            part.unlink()
-        (tmp_path / "again").rmdir()
         with pytest.raises(IndexCorrupt):
             reader = StoreReader(tmp_path / "store", entry)
             for name in ("values", "sparse", "plain"):
@@ -186,7 +181,10 @@ def test_a_refit_is_advised_when_too_much_is_unknown(index):
     index.fit("projection")
     said: list[str] = []
     index.add([{"id": "x", "text": "Xyzzy plugh foo crane."}], say=said.append)
-    assert any("does not know 75% of the 4 tokens added since it was fitted, and 0% of those before; fit it again" in text for text in said)
+    assert any(
+        "does not know 75% of the 4 tokens added since it was fitted, and 0% of those before; fit it again" in text
+        for text in said
+    )
     facts = index.card("projection")
     assert (facts["tokens added since"], facts["of these unknown"], facts["directions"]) == (4, 3, 64)
     index.merge()
@@ -388,3 +386,91 @@ def test_bundled_plugins_are_fitted_alike_by_any_number_of_workers(index, expres
         for entry in sorted(index.fitted.values(), key=lambda entry: -len(entry["depends"])):
             index.forget(entry["expression"])
     assert len(found) == 1
+
+
+def test_check_looks_at_models_rows_and_resources(index, tmp_path):
+    (tmp_path / "vectors.txt").write_text("crane 1 2\nriver 2 1\n")
+    index.add_resource("given", tmp_path / "vectors.txt")
+    index.fit("vectors(given)")
+    assert check(index.path) == []
+    places = [*(index.path / "representations").rglob("*.npy"), index.path / "resources" / "given" / "vectors.txt"]
+    assert len(places) > 5
+    for path in places:
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        assert len(check(index.path)) >= 1, path
+        path.unlink()
+        assert len(check(index.path)) >= 1, path
+        path.write_bytes(whole)
+    assert check(index.path) == []
+
+
+def test_a_pipeline_of_another_generation_is_refused(index):
+    index.fit("projection")
+    held = index.pipeline("projection")
+    assert held.answer(index.query("crane"), 3).hits
+    index.delete(["ships-01"])
+    index.merge()
+    with pytest.raises(IndexProblem, match="has changed since this pipeline was made; ask for a new one"):
+        held.answer(index.query("crane"), 3)
+    assert index.search("crane", "projection", k=3)
+
+
+def test_an_index_that_another_writer_changed_is_said_to_be_so(index):
+    index.fit("projection")
+    reader = sublex.open(index.path)
+    index.add([{"id": "new", "text": "A crane."}])
+    index.merge()
+    assert len(reader.search("crane", "BM25"))
+    with pytest.raises(IndexProblem, match="has changed since it was opened; open it again"):
+        reader.search("crane", "projection")
+
+
+def test_a_name_that_two_plugins_offer_is_told_apart_everywhere(index, monkeypatch, projection):
+    points = [*plugins.entry_points(group=plugins.GROUP)]
+    both = [*points, *(EntryPoint(name, "projection", plugins.GROUP) for name in ("one", "two"))]
+    monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(both))
+    index.fit("one:projection")
+    assert index.card("one:projection")["directions"] == 64
+    assert list(index.pipeline("BM25 + one:projection").models) == ["one:projection"]
+    with pytest.raises(SublexError, match="Several plugins offer"):
+        index.search("crane", "projection")
+
+
+def test_who_stops_a_fit_gets_his_own_exception(index):
+    class Enough(Exception):
+        pass
+
+    def stop(done, total):
+        raise Enough
+
+    with pytest.raises(Enough):
+        index.fit("projection", progress=stop)
+    assert not index.fitted and not list((index.path / "representations").glob("*/model"))
+
+
+@pytest.mark.parametrize("method", ["estimate", "depends", "__init__", "describe", "load"])
+def test_whatever_of_a_plugin_fails_is_one_sentence(index, projection, monkeypatch, method):
+    if method in ("describe", "load"):
+        index.fit("projection")
+        index = sublex.open(index.path)
+    monkeypatch.setattr(projection.Projection, method, lambda self, *given, **named: 1 / 0)
+    with pytest.raises(PluginError, match="projection.* failed .ZeroDivisionError"):
+        index.fit("projection")
+        index.card("projection")
+
+
+def test_rows_of_different_widths_are_refused(index, projection, monkeypatch):
+    monkeypatch.setattr("sublex.represent.inputs.ROWS", 100)
+    monkeypatch.setattr(
+        projection.Projection, "encode_documents", lambda self, inputs: np.ones((inputs.shape[0], inputs.shape[0]))
+    )
+    with pytest.raises(PluginError, match="rows of different shapes"):
+        index.fit("projection")
+    assert not index.fitted
+
+
+def test_what_reads_sequences_is_refused(index, projection, monkeypatch):
+    monkeypatch.setattr(projection.Projection, "reads", "sequence")
+    with pytest.raises(PluginError, match="projection reads sequence"):
+        index.fit("projection")

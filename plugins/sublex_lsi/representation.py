@@ -12,7 +12,7 @@ from sublex_lsi.model import LSI
 class LSIRepresentation(WordSums):
     """Cosines of sums of words' vectors."""
 
-    version = 1
+    version = 2
     compared = "LSI vectors"
 
     def __init__(self, e: int = 100, weighting: str = "tfidf", unit: bool = False, min_df: int = 2, seed: int = 0):
@@ -48,8 +48,8 @@ class LSIRepresentation(WordSums):
         return {"dimensions": len(values), "largest singular values": [round(float(v), 3) for v in values[:5]]}
 
     def estimate(self, corpus, job):
-        # The vectors, the random start and what the power iterations make of it.
-        return 8 * 4 * len(corpus.vocabulary) * (self.estimator.e + 10)
+        # The random start, twice as wide as the vectors, and what the power iterations make of it.
+        return 8 * 4 * len(corpus.vocabulary) * 2 * max(10, self.estimator.e)
 
     def valued(self, row):
         asked = self.estimator.transform(row)[0]

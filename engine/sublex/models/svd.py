@@ -34,22 +34,23 @@ def truncated_svd(
     e: int,
     *,
     seed: int = 0,
-    powers: int = 6,
-    oversampling: int = 10,
+    powers: int = 8,
+    oversampling: int | None = None,
     workers: int = 1,
 ) -> SVD:
     """The e greatest singular values and their right vectors; fewer where the rank is lower.
 
+    Where values fall slowly, as those of text do, the last vectors are the hardest; as many more are sought along with them as
+    are asked for, at least 10, unless `oversampling` says how many.
     The matrix may come as a list of blocks of rows, or as a function that returns them, once for each of powers + 1 passes.
     """
-    if e < 1 or powers < 2 or oversampling < 0:
-        raise InputError(
-            f"e={e} must be at least 1, powers={powers} at least 2 and oversampling={oversampling} at least 0."
-        )
+    more = max(10, e) if oversampling is None else oversampling
+    if e < 1 or powers < 2 or more < 0:
+        raise InputError(f"e={e} must be at least 1, powers={powers} at least 2 and oversampling={more} at least 0.")
     blocks = blocks_of(matrix)
     rows, _, df = totals(blocks)
     columns = len(df)
-    width = min(e + oversampling, rows, columns)
+    width = min(e + more, rows, columns)
     if width == 0:
         return SVD(np.zeros((columns, 0)), np.zeros(0))
     with one_thread():
