@@ -83,14 +83,15 @@ def test_a_check_fails_for_what_breaks_it(projection, monkeypatch, tmp_path, met
 def test_plugin_test_says_what_holds(command):  # noqa: F811
     code, output, _ = command("plugin", "test", "lsi(e=5)")
     assert code == 0 and output.splitlines()[-1] == "11 of 11 hold" and output.count("ok ") == 11
-    code, _, _ = command("plugin", "test", "nothing")
-    assert code in (1, 2)
+    for nothing in ("nothing", "BM25", "lsi(e=0)"):
+        code, output, said = command("plugin", "test", nothing)
+        assert code == 2 and not output and said.count("sublex: ") == 1
 
 
 def test_a_new_plugin_is_installed_fitted_and_found(command, tmp_path):  # noqa: F811
     code, output, _ = command("plugin", "new", "mine", "-o", str(tmp_path))
     assert code == 0 and "sublex plugin test mine" in output
-    for bad in ("mine", "Mine", "../up", "1x"):
+    for bad in ("mine", "Mine", "../up", "1x", "class", "lsi", "json", "tests"):
         assert command("plugin", "new", bad, "-o", str(tmp_path))[0] == 2
     environment = tmp_path / "environment"
     venv.create(environment, with_pip=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import types
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pyarrow.parquet
 import pytest
 from scipy.sparse import csr_array
 from test_cli import DEMO
+from test_cli import sublex as command  # noqa: F401
 
 import sublex
 from sublex import plugins
@@ -428,7 +431,10 @@ def test_an_index_that_another_writer_changed_is_said_to_be_so(index):
 
 def test_a_name_that_two_plugins_offer_is_told_apart_everywhere(index, monkeypatch, projection):
     points = [*plugins.entry_points(group=plugins.GROUP)]
-    both = [*points, *(EntryPoint(name, "projection", plugins.GROUP) for name in ("one", "two"))]
+    twin = types.ModuleType("twin")
+    vars(twin).update(vars(projection))
+    monkeypatch.setitem(sys.modules, "twin", twin)
+    both = [*points, EntryPoint("one", "projection", plugins.GROUP), EntryPoint("two", "twin", plugins.GROUP)]
     monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(both))
     index.fit("one:projection")
     assert index.card("one:projection")["directions"] == 64
@@ -474,3 +480,71 @@ def test_what_reads_sequences_is_refused(index, projection, monkeypatch):
     monkeypatch.setattr(projection.Projection, "reads", "sequence")
     with pytest.raises(PluginError, match="projection reads sequence"):
         index.fit("projection")
+
+
+def test_fitting_goes_on_after_one_that_cannot_be_fitted(index, command):  # noqa: F811
+    code, output, said = command("fit", str(index.path), "lsi(e=5)", "nope", "dcot(r=9)", "--seed", "3")
+    assert code == 2 and "No representation nope" in said
+    assert "lsi(e=5, seed=3) is fitted" in output and "dcot(r=9) is fitted" in output
+    assert command("fit", str(index.path), "lsi(e=5, seed=5)", "--seed", "3")[0] == 2
+    code, output, said = command("search", str(index.path), "zyzzyva", "-r", "lsi(e=5, seed=3)")
+    assert code == 0 and "is found by lsi(e=5, seed=3) for" in said
+
+
+def test_damage_is_said_with_what_mends_it(index):
+    index.fit("projection")
+    index.add([{"id": "new", "text": "A crane."}])
+    model = next((index.path / "representations").iterdir())
+    path = next(model.glob("rows-*/*/rows.npy"))
+    path.write_bytes(path.read_bytes()[:-4])
+    said: list[str] = []
+    index.merge(say=said.append)
+    assert any("projection does not cover the merged documents" in text for text in said)
+    path = model / "model" / "vectors.npy"
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(IndexCorrupt, match="run: sublex forget demo 'projection', then: sublex fit demo 'projection'"):
+        index.fit("projection")
+    index.forget("projection")
+    index.fit("projection")
+    assert "new" in scores(index, "projection")["bank"]
+
+
+def test_words_of_expressions_cannot_be_registered(monkeypatch, projection):
+    monkeypatch.setattr(
+        projection, "register_representations", projection.hookimpl(lambda register: register("minmax", None))
+    )
+    registry = plugins.Registry([EntryPoint("projection", "projection", plugins.GROUP)])
+    assert "minmax, a word that expressions have for something else" in registry.plugins[0].error
+
+
+def test_what_is_sublexs_own_works_whatever_else_is_registered(index, monkeypatch):
+    other = types.ModuleType("other")
+
+    def register_rankers(register):
+        register("BM25", lambda: 1 / 0)
+
+    def register_representations(register):
+        register("lsi", lambda: 1 / 0)
+
+    from sublex.hookspecs import hookimpl
+
+    other.sublex_api = 1
+    other.register_rankers, other.register_representations = (
+        hookimpl(register_rankers),
+        hookimpl(register_representations),
+    )
+    monkeypatch.setitem(sys.modules, "other", other)
+    points = [*plugins.entry_points(group=plugins.GROUP), EntryPoint("other", "other", plugins.GROUP)]
+    monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
+    assert index.search("crane") and index.search("crane", "RM3 >> PL2")
+    index.fit("fisher(k=2)")
+    assert index.search("crane", "rankers:BM25 + fisher(k=2)")
+    with pytest.raises(SublexError, match="Several plugins offer the component BM25"):
+        index.search("crane", "BM25")
+
+
+def test_tuning_leaves_out_defaults_that_are_not_fitted(index):
+    for e in (5, 9):
+        index.fit(f"lsi(e={e})")
+    found = sublex.tune(index, DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt"), "PL2 + lsi(e={5,9})")
+    assert found.default is None and len(found.settings) == 2

@@ -50,6 +50,10 @@ class PluginError(SublexError):
     """A plugin could not be loaded or broke its contract."""
 
 
+# Of what a plugin says when it fails, so many characters are shown.
+LONGEST = 300
+
+
 @contextmanager
 def contract(kind: str, part: object) -> Iterator[None]:
     """What goes wrong in the code of a plugin's part becomes one sentence that names it."""
@@ -57,10 +61,11 @@ def contract(kind: str, part: object) -> Iterator[None]:
         yield
     except SublexError:
         raise
-    except Exception as error:
-        raise PluginError(
-            f"The {kind} {part} failed ({type(error).__name__}: {error}); nothing was done by it."
-        ) from error
+    except (Exception, SystemExit) as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        if len(said) > LONGEST:
+            said = f"{said[:LONGEST]}…"
+        raise PluginError(f"The {kind} {part} failed ({said}); nothing was done by it.") from error
 
 
 class IndexProblem(SublexError):

@@ -154,8 +154,8 @@ class Fitted:
         """Be what was kept."""
         raise NotImplementedError
 
-    def describe(self) -> Mapping[str, Any]:
-        """What people may want to know of the fitted model: its card."""
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """What people may want to know of the fitted model, in words as `view.surface` gives them: its card."""
         return NO_FIELDS
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
@@ -179,6 +179,10 @@ class Representation(Fitted):
     def encode_documents(self, inputs: Any) -> Rows:
         """A row a document: of an array, or sparse."""
         raise NotImplementedError
+
+    def transform(self, inputs: Any) -> Rows:
+        """Documents as vectors for use elsewhere; their rows, where these are such."""
+        return self.encode_documents(inputs)
 
     def encode_queries(self, inputs: Any) -> Sequence[Any]:
         """Whatever `score` needs of each query."""

@@ -17,7 +17,7 @@ import pluggy
 from sublex import hookspecs
 from sublex.base import Param
 from sublex.errors import PluginError, UnknownName, unknown
-from sublex.expression import NORMALISERS, Call, Expression
+from sublex.expression import KEYWORDS, NORMALISERS, Call, Expression
 from sublex.parameters import canonical_call, matched, typed
 from sublex.parser import parse_call
 
@@ -26,6 +26,7 @@ GROUP = "sublex"
 KINDS = ("reader", "analyzer", "ranker", "expander", "representation")
 # The kinds that expressions are made of share one namespace; `component` stands for any of them.
 COMPONENTS = ("ranker", "expander", "representation", "filter")
+RESERVED = {*NORMALISERS, *KEYWORDS}
 OWN = "sublex."
 Profile = Mapping[str, Mapping[str, Any]]
 NOTHING: Profile = {}
@@ -111,6 +112,8 @@ class Registry:
     def _register(
         self, plugin: Plugin, kind: str, name: str, factory: Callable[..., Any], params: Iterable[Param] = ()
     ) -> None:
+        if kind in COMPONENTS and name in RESERVED:
+            raise PluginError(f"it registers the {kind} {name}, a word that expressions have for something else")
         plugin.registered.append(Registration(kind, name, plugin.name, factory, tuple(params)))
 
     def names(self, kind: str) -> list[str]:

@@ -17,7 +17,7 @@ class Profile(NamedTuple):
     analyzer: str
     about: str
     defaults: Defaults
-    ranker: str = "BM25"
+    ranker: str = "rankers:BM25"
 
 
 # Lucene keeps lengths in one byte, so that all models of this profile see them so.

@@ -66,14 +66,17 @@ class DCoTRepresentation(Representation):
         fitted.place_[fitted.words_] = np.arange(len(fitted.words_))
         fitted.W_ = [store.get(f"W{layer}") for layer in range(fitted.layers)]
 
-    def describe(self):
-        first = [self.vocabulary[word] for word in self.estimator.prototypes_[:10].tolist()]
+    def describe(self, view):
+        first = [view.surface(self.vocabulary[word]) for word in self.estimator.prototypes_[:10].tolist()]
         return {"prototypes": len(self.estimator.prototypes_), "the most frequent": first}
 
     def estimate(self, corpus, job):
         # The counts with what is made of them, W, and what conjugate gradients hold of some columns.
         terms = len(corpus.vocabulary)
         return 48 * int(corpus.lengths.sum()) + 4 * terms * self.estimator.r + 8 * 10 * terms * 32 * job.workers
+
+    def transform(self, inputs):
+        return self._above(inputs)
 
     def encode_documents(self, inputs):
         directions, lengths = _directions(self._above(inputs))

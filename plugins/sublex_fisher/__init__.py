@@ -9,7 +9,11 @@ sublex_api = 1
 PARAMS = [
     Param("k", int, 16, stage="fit", range=(1, 1024), help="Gaussians"),
     Param(
-        "words", Expression, "lsi(e=50, weighting=count)", stage="fit", help="the model that gives words their vectors"
+        "words",
+        Expression,
+        "lsi:lsi(e=50, weighting=count)",
+        stage="fit",
+        help="the model that gives words their vectors",
     ),
     Param("idf", bool, False, stage="fit", help="weight words by ln(N/df)"),
     Param("variance", bool, False, stage="fit", help="take the gradient by the deviations too"),

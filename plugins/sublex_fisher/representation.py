@@ -70,11 +70,11 @@ class FisherRepresentation(WordSums):
         fitted.mixture = Mixture(*(store.get(f"mixture_{name}") for name in Mixture._fields))
         fitted.gammas = Gammas(*(store.get(f"gammas_{name}") for name in Gammas._fields))
 
-    def describe(self):
+    def describe(self, view):
         theta = self.estimator.mixture.shares
         topics = {
             f"Gaussian {place} ({theta[k]:.0%})": words
-            for place, (k, words) in enumerate(self._named(lambda word: word).items(), 1)
+            for place, (k, words) in enumerate(self._named(view.surface).items(), 1)
         }
         return {"log-likelihoods of the starts": [round(float(x), 4) for x in self.estimator.likelihoods], **topics}
 

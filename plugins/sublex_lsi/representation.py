@@ -43,7 +43,7 @@ class LSIRepresentation(WordSums):
         for name in ("vectors", "values", "weights"):
             setattr(self.estimator, name, store.get(name))
 
-    def describe(self):
+    def describe(self, view):
         values = self.estimator.values
         return {"dimensions": len(values), "largest singular values": [round(float(v), 3) for v in values[:5]]}
 

@@ -10,6 +10,8 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.readers.source import FileSource
 
+WIDEST = 10_000
+LARGEST = 1e100
 Progress = Callable[[int, int], None]
 
 
@@ -58,9 +60,11 @@ def _read(
                 raise InputError(
                     f"{path}:{at}: a word and its numbers are needed, or first how many words and numbers there are."
                 )
+            if e > WIDEST:
+                raise InputError(f"{path}:{at}: vectors of {e:,} numbers; {WIDEST:,} are the most.")
             made = np.full((terms, e), np.nan)
-        if len(parts) <= e:
-            raise InputError(f"{path}:{at}: {len(parts) - 1} numbers where the vectors have {e}.")
+        if len(parts) <= e or (len(parts) > e + 1 and _is_number(parts[-e - 1])):
+            raise InputError(f"{path}:{at}: {_numbers_of(parts)} numbers where the vectors have {e}.")
         read += 1
         if read % 10_000 == 0:
             progress(read, words or read)
@@ -80,12 +84,22 @@ def _read(
 def _numbers(place: str, parts: list[bytes]) -> list[float]:
     """The numbers of one line; all finite."""
     try:
+        if any(b"_" in part for part in parts):
+            raise ValueError
         found = [float(part) for part in parts]
     except ValueError:
         wrong = next(part for part in parts if not _is_number(part)).decode(errors="replace")
         raise InputError(f"{place}: {wrong} is no number.") from None
-    if not np.isfinite(found).all():
-        raise InputError(f"{place}: the vector holds numbers that are not finite.")
+    if not (np.abs(found) < LARGEST).all():
+        raise InputError(f"{place}: the vector holds numbers that are not finite, or beyond all measure.")
+    return found
+
+
+def _numbers_of(parts: list[bytes]) -> int:
+    """How many of a line's parts are numbers, counted from the end."""
+    found = 0
+    while found < len(parts) - 1 and _is_number(parts[-found - 1]):
+        found += 1
     return found
 
 
@@ -94,4 +108,4 @@ def _is_number(part: bytes) -> bool:
         float(part)
     except ValueError:
         return False
-    return True
+    return b"_" not in part

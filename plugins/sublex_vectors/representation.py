@@ -39,7 +39,7 @@ class VectorsRepresentation(WordSums):
         for name in ("vectors", "weights"):
             setattr(self.estimator, name, store.get(name))
 
-    def describe(self):
+    def describe(self, view):
         return {"dimensions": self.estimator.vectors.shape[1]}
 
     def estimate(self, corpus, job):

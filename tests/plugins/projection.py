@@ -30,7 +30,7 @@ class Projection(Representation):
     def load(self, store):
         self.vocabulary, self.vectors = store.get("vocabulary"), store.get("vectors")
 
-    def describe(self):
+    def describe(self, view):
         return {"directions": self.r, "terms": len(self.vocabulary)}
 
     def estimate(self, corpus, job):

@@ -10,7 +10,9 @@ import pytest
 from test_cli import DEMO, sublex  # noqa: F401
 
 import sublex as engine
-from sublex.errors import IndexProblem, InputError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError
+from sublex.index import manifest
+from sublex.index.check import check
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +146,7 @@ def test_resources_by_the_command_line(sublex, index, file):  # noqa: F811
     code, _, said = sublex("resource", "remove", str(index.path), "packed")
     assert code == 2 and "was fitted with packed; forget it first" in said
     code, _, said = sublex("fit", str(index.path), "vectors(nothing)")
-    assert code == 2 and "No file nothing, and demo has no resource of that name" in said
+    assert code == 2 and "No file 'nothing', and demo has no resource of that name" in said
     code, _, said = sublex("fit", str(index.path), "vectors(3)")
     assert code == 2 and "has to be a path in quotes or the name of a resource" in said
 
@@ -152,3 +154,55 @@ def test_resources_by_the_command_line(sublex, index, file):  # noqa: F811
 def test_words_that_are_not_in_the_file_have_no_opinion(index, file):
     index.fit(f'vectors("{file[0]}")')
     assert len(index.search("zebra", f'vectors("{file[0]}")')) == 0
+
+
+def test_a_damaged_resource_makes_no_model_and_can_be_mended(index, file):
+    path, _ = file
+    index.add_resource("given", path)
+    kept = index.path / "resources" / "given" / "vectors.txt"
+    kept.write_text("crane 9 9 9 9\n")
+    with pytest.raises(IndexCorrupt, match="is missing or damaged; run: sublex resource add demo given FILE"):
+        index.fit("vectors(given)")
+    index.add_resource("given", path)
+    index.fit("vectors(given)")
+    assert index.card("vectors(given)")["terms"] == 5
+    assert [found.name for found in kept.parent.iterdir()] == ["vectors.txt"]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_interrupt_around_the_commit_leaves_all_or_nothing(index, file, monkeypatch, when):
+    real = manifest.commit
+
+    def commit(root, new):
+        if when == "after":
+            real(root, new)
+        raise KeyboardInterrupt
+
+    for work, what in ((("add_resource", "given", file[0]), "resources"), (("fit", "vectors(given)"), "fitted")):
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(manifest, "commit", commit)
+            getattr(engine.open(index.path), work[0])(*work[1:])
+        assert check(index.path) == [] and len(getattr(engine.open(index.path), what)) == (when == "after")
+        getattr(engine.open(index.path), work[0])(*work[1:])
+    assert len(engine.open(index.path).search("cranes", "vectors(given)", k=3)) == 3
+
+
+def test_the_same_content_is_the_same_model_within_another(index, file, tmp_path):
+    path, _ = file
+    index.fit(f'fisher(k=2, words=vectors("{path}"))')
+    other = tmp_path / "elsewhere.txt"
+    other.write_bytes(path.read_bytes())
+    assert index.search("cranes", f'fisher(k=2, words=vectors("{other}"))', k=3)
+
+
+def test_vectors_of_words_are_written_for_use_elsewhere(sublex, index, file, tmp_path):  # noqa: F811
+    index.fit(f'vectors("{file[0]}", idf=false)')
+    some = tmp_path / "some.txt"
+    some.write_text('{"id": "a", "text": "cranes cranes"}\nbroken\n{"id": "a", "text": "the river"}\n')
+    call = ("encode", str(index.path), f'vectors("{file[0]}", idf=false)')
+    code, output, said = sublex(*call, str(some), "-o", str(tmp_path / "some.npz"), "--reader", "jsonl")
+    assert code == 0 and "2 documents" in output and "1 record of" in said and "docnos that came before" in said
+    rows = np.load(tmp_path / "some.npz")["rows"]
+    np.testing.assert_allclose(rows, [2 * file[1]["cranes"], file[1]["river"]])
+    assert sublex(*call, "-o", str(tmp_path / "all.npz"))[0] == 0
+    assert np.load(tmp_path / "all.npz")["rows"].shape == (252, 4)

@@ -6,6 +6,7 @@ import json
 import keyword
 import re
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -62,8 +63,10 @@ def plugin() -> None:
 @click.option("-o", "--output", default=".", show_default=True, metavar="DIR", help="Where its folder is made.")
 def new(name: str, output: str) -> None:
     """Write a working package with a representation, its tests and its entry point."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or name in ("tests", "sublex"):
-        raise InputError(f"{name!r} is no name for a package; take small letters, digits and _.")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or _is_taken(name):
+        raise InputError(
+            f"{name!r} is no free name for a package; take small letters, digits and _, and nothing that Python has."
+        )
     place = Path(output) / name
     if place.exists():
         raise InputError(f"{place} is there already; choose another name or place.")
@@ -80,6 +83,15 @@ def new(name: str, output: str) -> None:
         click.echo(f"  {command}")
 
 
+def _is_taken(name: str) -> bool:
+    """Whether Python or Sublex have something else by this name."""
+    from sublex import plugins
+
+    registry = plugins.load()
+    known = any(name in registry.names(kind) for kind in plugins.KINDS)
+    return known or keyword.iskeyword(name) or name == "tests" or find_spec(name) is not None
+
+
 @plugin.command()
 @click.argument("expression", metavar="NAME")
 @click.pass_context
@@ -88,8 +100,12 @@ def test(context: click.Context, expression: str) -> None:
 
     NAME is what the plugin registers, with parameters where they matter, as in 'lsi(e=20)'.
     """
+    from sublex.represent.fit import namer
     from sublex.testing import CHECKS, Subject
 
+    # A name that is none, or a parameter out of its range, is said once.
+    names = namer(Path(), {})
+    names.make(names.resolve(expression))
     say_if_compiling()
     failed = 0
     with tempfile.TemporaryDirectory(prefix="sublex-") as folder:

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 import sublex
+from sublex import plugins
 from sublex.cli.output import clean, format_option, index_path, progress, say, say_if_compiling, show_json, table
-from sublex.errors import InputError
+from sublex.errors import InputError, SublexError
 from sublex.expression import Call
 
 workers_option = click.option("--workers", type=click.IntRange(1), help="Threads.  [default: all cores]")
@@ -24,8 +25,9 @@ workers_option = click.option("--workers", type=click.IntRange(1), help="Threads
 @click.option("--seed", type=click.IntRange(0), help="For whatever takes chance.  [default: the component's]")
 @click.option("--memory", default="4GB", show_default=True, help="How much fitting may take.")
 @workers_option
+@click.pass_context
 def fit(
-    index: str, expressions: tuple[str, ...], update: bool, source: str | None, seed: int | None, memory: str,
+    context: click.Context, index: str, expressions: tuple[str, ...], update: bool, source: str | None, seed: int | None, memory: str,
     workers: int | None,
 ) -> None:  # fmt: skip
     """Fit models such as lsi(e=100), and encode the documents."""
@@ -34,25 +36,35 @@ def fit(
     path = index_path(index)
     say_if_compiling()
     opened = sublex.open(path)
-    wanted = [_seeded(expression, seed) for expression in expressions]
+    wanted = list(expressions)
     if update and not wanted:
         wanted = [rows["expression"] for entry in opened.fitted.values() for rows in entry["rows"].values()]
     if not wanted:
         raise InputError("Name what to fit, as in: sublex fit INDEX 'lsi(e=100)'.")
     other = None if source is None else index_path(source)
-    for expression in wanted:
+    failed = False
+    for given in wanted:
         before = opened.generation
-        with progress(expression, "documents") as advance:
-            opened.fit(
-                expression,
-                other,
-                workers=workers or os.cpu_count() or 1,
-                memory=size_of(memory),
-                say=say,
-                progress=advance,
-            )
+        try:
+            expression = _seeded(given, seed)
+            with progress(expression, "documents") as advance:
+                opened.fit(
+                    expression,
+                    other,
+                    workers=workers or os.cpu_count() or 1,
+                    memory=size_of(memory),
+                    say=say,
+                    progress=advance,
+                )
+        except SublexError as error:
+            # The others go on.
+            say(f"sublex: {error}")
+            failed = True
+            continue
         done = "is fitted" if opened.generation != before else "was fitted already"
         click.echo(f"{expression} {done} on {path}")
+    if failed:
+        context.exit(2)
 
 
 def _seeded(expression: str, seed: int | None) -> str:
@@ -60,8 +72,10 @@ def _seeded(expression: str, seed: int | None) -> str:
     call = sublex.parse(expression)
     if not isinstance(call, Call):
         raise InputError(f"{expression} is not one component; fit its parts, such as lsi(e=100), by themselves.")
-    if seed is None or "seed" in call.params:
+    if seed is None or "seed" not in [param.name for param in plugins.load().find("representation", call.name).params]:
         return str(call)
+    if call.params.get("seed", seed) != seed:
+        raise InputError(f"{expression} has a seed of its own; leave one of them out.")
     return str(Call(call.name, call.args, {**call.params, "seed": seed}))
 
 
@@ -106,14 +120,16 @@ def _fact(value: Any) -> str:
 @click.argument("expression", metavar="EXPR")
 @click.argument("file", required=False)
 @click.option("-o", "--output", required=True, metavar="OUT", help="A file in .npz or .parquet.")
-def encode(index: str, expression: str, file: str | None, output: str) -> None:
-    """Write a model's rows of an index's documents, or of FILE's.
+@click.option("--reader", help="The format of FILE.  [default: detected]")
+def encode(index: str, expression: str, file: str | None, output: str, reader: str | None) -> None:
+    """Write a model's vectors of an index's documents, or of FILE's.
 
-    OUT in .npz holds `docnos` and `rows`, or for sparse rows `data`, `indices`, `indptr` and `shape`; .parquet holds a column of lists.
+    OUT in .npz holds `docnos` and `rows`, or for sparse rows `data`, `indices`, `indptr` and `shape`; .parquet
+    has columns `docno` and `row`.
     """
     from sublex.represent.export import export
 
     say_if_compiling()
     opened = sublex.open(index_path(index))
-    count = export(opened, opened.side(expression), None if file is None else Path(file), Path(output))
-    click.echo(f"{output} has the rows of {count:,} documents by {expression}")
+    count = export(opened, opened.side(expression), None if file is None else Path(file), Path(output), reader, say)
+    click.echo(f"{output} has the vectors of {count:,} documents by {expression}")

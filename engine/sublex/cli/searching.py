@@ -64,7 +64,10 @@ def search(
             click.echo(folded(f"     {_marked(text, spans)}", 5))
     if not hits:
         words = " or ".join(term.term for term in answer.query.terms)
-        found = f"holds {words}" if words else "is found: the analyzer leaves no word of the query"
+        alone = ranker is None or opened.searches_words(ranker)
+        found = f"holds {words}" if alone else f"is found by {ranker} for {words}"
+        if not words:
+            found = "is found: the analyzer leaves no word of the query"
         say(f"Nothing in {opened.path} {found}.")
 
 

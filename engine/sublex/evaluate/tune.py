@@ -14,7 +14,7 @@ import numpy as np
 
 from sublex import plugins, profiles
 from sublex.base import Query
-from sublex.errors import InputError
+from sublex.errors import IndexProblem, InputError
 from sublex.evaluate import settings as space
 from sublex.evaluate.judge import Judge
 from sublex.evaluate.tuning import DIGITS, Fold, Scored, Setting, Tuning
@@ -63,7 +63,7 @@ def tune(
     if search not in SEARCHES:
         raise InputError(f"No search {search}; there are {', '.join(SEARCHES)}.")
     numbers = space.grid(slots, steps) if search == "grid" else space.sample(slots, samples, seed)
-    plan = _plan(tree, slots, numbers, composer.registry, defaults)
+    plan = _plan(tree, slots, numbers, composer, defaults)
     judge = Judge(index, qrels, qids, measure, k)
     queries = [index.query(text) for text in asked.values()]
     scores = _run(plan, composer, defaults, queries, judge, workers or os.cpu_count() or 1, progress)
@@ -135,7 +135,7 @@ def _plan(
     tree: Expression,
     slots: Sequence[space.Slot],
     numbers: Iterable[Sequence[float]],
-    registry: plugins.Registry,
+    composer: Composer,
     defaults: plugins.Profile,
 ) -> _Plan:
     """Settings that print the same expression are one; among equals the nearest to the defaults is preferred, then the first."""
@@ -145,14 +145,14 @@ def _plan(
     away: list[float] = []
     for values in numbers:
         filled = fill(tree, values)
-        canonical = registry.canonical(filled, defaults)
+        canonical = composer.registry.canonical(filled, defaults)
         if (name := str(canonical)) in runs:
             continue
         runs[name] = canonical
         order[name] = (0, *(value for slot, value in zip(slots, values, strict=True) if slot.parameter))
         settings.append(Setting(str(filled), name, {s.name: v for s, v in zip(slots, values, strict=True)}))
         away.append(space.distance(slots, values))
-    default = _default(space.without_ranges(tree, registry), slots, registry, defaults)
+    default = _default(space.without_ranges(tree, composer.registry), slots, composer, defaults)
     if default and str(default[1]) not in runs:
         runs[str(default[1])], order[str(default[1])] = default[1], (1,)
     places = {name: place for place, name in enumerate(runs)}
@@ -162,12 +162,13 @@ def _plan(
 
 
 def _default(
-    plain: Expression, slots: Sequence[space.Slot], registry: plugins.Registry, defaults: plugins.Profile
+    plain: Expression, slots: Sequence[space.Slot], composer: Composer, defaults: plugins.Profile
 ) -> tuple[Setting, Expression] | None:
-    """What holds without the ranges; nothing where one of them stands for what must be given."""
+    """What holds without the ranges; nothing where one of them stands for what must be given, or where that is not fitted."""
     try:
-        canonical = registry.canonical(plain, defaults)
-    except InputError:
+        canonical = composer.registry.canonical(plain, defaults)
+        composer.compose(canonical, defaults)
+    except (InputError, IndexProblem):
         return None
     values = {slot.name: slot.default for slot in slots if slot.default is not None}
     return Setting(str(plain), str(canonical), values), canonical

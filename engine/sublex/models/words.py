@@ -36,6 +36,10 @@ class WordSums(Representation):
         """The norms."""
         return self.estimator.norms(inputs).astype(np.float32)
 
+    def transform(self, inputs: csr_array) -> np.ndarray:
+        """The documents' vectors."""
+        return self.estimator.transform(inputs)
+
     def encode_queries(self, inputs: csr_array) -> list[Any]:
         """Rows with what they make of words."""
         return [(inputs[[k]], *self.valued(inputs[[k]])) for k in range(inputs.shape[0])]

@@ -32,6 +32,9 @@ from sublex.represent.identity import Namer
 from sublex.represent.resources import Resources
 from sublex.represent.side import Side
 
+# Sublex's own, whatever else is installed.
+FEEDBACK = "rankers:BM25"
+
 
 class Composer:
     """Makes pipelines for one generation of an index; each ranker's impacts are shared by all that name it."""
@@ -101,7 +104,7 @@ class Composer:
 
         With a memo, expressions that are composed one after another share what the parts of their blends find.
         """
-        feedback = self.registry.canonical(Call("BM25"), defaults)
+        feedback = self.registry.canonical(Call(FEEDBACK), defaults)
         made = self._stage(tree.no_ranges(canonical), feedback, memo)
         return _scorer(made, canonical, canonical)
 

@@ -68,6 +68,10 @@ class Index(Stored):
             raise InputError(f"{canonical} is not a single ranker.")
         return self._composer.searcher(canonical)
 
+    def searches_words(self, expression: Expr) -> bool:
+        """Whether an expression finds documents by their words alone, and not by what a model makes of them."""
+        return not self.pipeline(expression).models
+
     def query(self, text: str) -> Query:
         """A text as a query."""
         return Query(text, tuple(QueryTerm(term) for term in self.analyze(text)))

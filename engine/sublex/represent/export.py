@@ -1,16 +1,17 @@
-"""Rows for use elsewhere: those of an index, or of other documents, as NumPy's or Parquet's files."""
+"""Documents as vectors for use elsewhere: those of an index, or others, as NumPy's or Parquet's files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sublex import plugins
-from sublex.errors import InputError, MissingExtra, contract
+from sublex.base import Report
+from sublex.errors import InputError, MissingExtra, contract, counted
 from sublex.fitted import Rows
 from sublex.index.api import to_input
 from sublex.index.index import Index
@@ -19,17 +20,25 @@ from sublex.represent.rows import checked, stacked
 from sublex.represent.side import Side
 
 FORMS = (".npz", ".parquet")
+Inputs = Iterator[tuple[list[str], Any]]
+Say = Callable[[str], None]
 
 
-def export(index: Index, side: Side, file: Path | None, output: Path) -> int:
-    """Write rows with their docnos; how many they are."""
+def export(
+    index: Index, side: Side, file: Path | None, output: Path, reader: str | None = None, say: Say = lambda text: None
+) -> int:
+    """Write vectors with their docnos; how many they are."""
     if output.suffix not in FORMS:
         raise InputError(f"{output} is neither {' nor '.join(FORMS)}; name the output so.")
-    if file is None:
-        docs = index.corpus.docs
-        docnos, rows = [index.docno(doc) for doc in docs.tolist()], side.view.rows(docs)
-    else:
-        docnos, rows = _encoded(index, side, file)
+    docnos: list[str] = []
+    parts: list[Rows] = []
+    for names, inputs in _of_index(index, side) if file is None else _of_file(index, side, file, reader, say):
+        docnos += names
+        with contract("representation", side.name):
+            parts.append(checked(side.model.transform(inputs), len(names), side.name))
+    if not parts:
+        raise InputError(f"{file or index.path} holds no document to encode.")
+    rows = stacked(parts)
     try:
         (_npz if output.suffix == ".npz" else _parquet)(output, docnos, rows)
     except OSError as error:
@@ -37,26 +46,30 @@ def export(index: Index, side: Side, file: Path | None, output: Path) -> int:
     return len(docnos)
 
 
-def _encoded(index: Index, side: Side, file: Path) -> tuple[list[str], Rows]:
+def _of_index(index: Index, side: Side) -> Inputs:
+    """The live documents of an index, some at a time: their docnos and what a model reads of them."""
+    docs = index.corpus.docs
+    for begin in range(0, len(docs), ROWS):
+        some = docs[begin : begin + ROWS]
+        yield [index.docno(doc) for doc in some.tolist()], side.view.terms(some)
+
+
+def _of_file(index: Index, side: Side, file: Path, reader: str | None, say: Say) -> Inputs:
     """The documents of a file, analysed as those of the index."""
-    documents = _documents(file)
-    docnos, parts = [], []
-    while some := list(islice(documents, ROWS)):
-        docnos += [document.docno for document in some]
-        counted = [index.analyze(document.contents) for document in some]
-        with contract("representation", side.name):
-            parts.append(checked(side.model.encode_documents(_counts(side.vocabulary, counted)), len(some), side.name))
-    if not parts:
-        raise InputError(f"{file} holds no document to encode.")
-    return docnos, stacked(parts)
-
-
-def _documents(file: Path) -> Iterator[Any]:
-    from sublex.base import Report
-
     report = Report()
-    for source, _, reader in to_input(str(file), plugins.load(), None, False).sources:
-        yield from reader.read(source, report)
+    given = to_input(str(file), plugins.load(), reader, False)
+    documents = chain.from_iterable(chosen.read(source, report) for source, _, chosen in given.sources)
+    seen: set[str] = set()
+    while some := list(islice(documents, ROWS)):
+        docnos = [document.docno for document in some]
+        twice = len(seen) + len(docnos) - len(seen | set(docnos))
+        if twice:
+            say(f"{counted(twice, 'document')} of {file} have docnos that came before; each has a row of its own.")
+        seen.update(docnos)
+        yield docnos, _counts(side.vocabulary, [index.analyze(document.contents) for document in some])
+    if report.problems:
+        first = report.problems[0]
+        say(f"{counted(len(report.problems), 'record')} of {file} left out as malformed, the first {first}.")
 
 
 def _counts(vocabulary: Vocabulary, texts: list[list[str]]) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sublex import plugins
-from sublex.errors import IndexProblem, InputError, PluginError, contract
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, contract
 from sublex.expression import Expression
 from sublex.fitted import Representation
 from sublex.index import manifest as files
@@ -30,6 +30,8 @@ Model = Callable[[Expression], Representation]
 # When so much more of the tokens added since are unknown to a model than of those that it was fitted on, it should be fitted again.
 UNKNOWN = 0.2
 NONE = {"tokens": 0, "unknown": 0}
+# So many models are named where one is missing.
+NAMED = 8
 
 
 class Options(NamedTuple):
@@ -74,11 +76,10 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
         try:
             found = work.need(work.namer.resolve(expression))
             if work.changed:
-                new = old | {"generation": old["generation"] + 1, FITTED: work.fitted}
-                files.commit(root, new)
-                old = new
+                files.commit(root, old | {"generation": old["generation"] + 1, FITTED: work.fitted})
         finally:
-            files.sweep(root, old)
+            # What is the index by now says what stays: it may be interrupted just after the commit.
+            files.sweep(root, files.read(root))
     return found
 
 
@@ -106,8 +107,12 @@ def namer(root: Path, manifest: Manifest) -> Namer:
 
 def absent(root: Path, call: Any, fitted: Manifest) -> str:
     """The sentence for a model that is not there."""
-    there = ", ".join(sorted(entry["expression"] for entry in fitted.values())) or "nothing"
-    return f"No {call} in {root.name}; fitted: {there}. Run: sublex fit {root.name} '{call}'"
+    there = sorted({entry["expression"] for entry in fitted.values()})
+    fit = f"Run: sublex fit {root.name} '{call}'"
+    if str(call) in there:
+        return f"{call} was fitted in {root.name} to something else, a file since changed or another version. {fit}"
+    few = ", ".join(there[:NAMED]) + (f" and {len(there) - NAMED:,} more" if len(there) > NAMED else "")
+    return f"No {call} in {root.name}; fitted: {few or 'nothing'}. {fit}"
 
 
 def seen(entry: Manifest, segments: Collection[str] = ()) -> tuple[Manifest, Manifest]:
@@ -119,9 +124,21 @@ def seen(entry: Manifest, segments: Collection[str] = ()) -> tuple[Manifest, Man
 
 def loaded(root: Path, entry: Manifest, name: str, made: Representation) -> Representation:
     """The model as it was kept."""
-    with contract("representation", name):
+    with contract("representation", name), mending(root, entry["expression"]):
         made.load(StoreReader(root / files.REPRESENTATIONS / name / MODEL, entry["model"]))
     return made
+
+
+@contextmanager
+def mending(root: Path, expression: str) -> Iterator[None]:
+    """Damage to a model or its rows is said with what mends it."""
+    try:
+        yield
+    except IndexCorrupt as error:
+        what = str(error).rpartition(";")[0] or str(error)
+        raise IndexCorrupt(
+            f"{what}; run: sublex forget {root.name} '{expression}', then: sublex fit {root.name} '{expression}'"
+        ) from None
 
 
 class Fitting:
@@ -145,6 +162,10 @@ class Fitting:
         fresh = found.model not in self.fitted and self.source is None
         if found.model in self.fitted:
             loaded(self.root, self.fitted[found.model], found.model, made)
+            if self.source is not None:
+                self.options.say(
+                    f"{found.expression} is fitted here already; forget it first to have that of {self.source}."
+                )
         else:
             self.fitted[found.model] = self._fresh(resolved, made, found)
             self.changed = True
@@ -159,6 +180,8 @@ class Fitting:
             return self._copied(resolved, made, found, place)
         index = Index(self.root)
         index.need("terms", "are what models are fitted to")
+        if not len(index):
+            raise InputError(f"{self.root} has no document to fit {found.expression} to.")
         with self._job() as job, contract("representation", found.expression):
             need = made.estimate(index.corpus, job)
             if need > self.options.memory:
@@ -171,6 +194,7 @@ class Fitting:
                 store = StoreWriter(folder)
                 made.save(store)
                 model = store.finish()
+            made.load(StoreReader(place, model))
         return {
             "expression": found.expression,
             "version": made.version,
@@ -185,6 +209,9 @@ class Fitting:
     def _copied(self, resolved: plugins.Resolved, made: Representation, found: Identity, place: Path) -> Manifest:
         assert self.source is not None
         theirs = files.read(self.source).get(FITTED, {})
+        Index(self.root).need("terms", "are what documents are encoded by")
+        if files.read(self.source)["analyzer"]["settings"] != self.manifest["analyzer"]["settings"]:
+            self.options.say(f"{self.source} was analysed otherwise; the model will know fewer of the words here.")
         if found.model not in theirs:
             raise IndexProblem(absent(self.source, found.expression, theirs))
         shutil.copytree(self.source / files.REPRESENTATIONS / found.model / MODEL, place)

@@ -49,6 +49,8 @@ class Namer:
         name, params = resolved.registration.name, resolved.registration.params
         with contract("representation", resolved.call):
             depends = tuple(made.depends())
+        if resolved.call in depends:
+            raise PluginError(f"{resolved.call} says that it depends on itself.")
         values = {
             stage: {p.name: self._printed(p.type, resolved.values[p.name], depends) for p in params if p.stage == stage}
             for stage in ("fit", "encode")

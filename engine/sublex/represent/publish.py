@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sublex.errors import SublexError, counted
+from sublex.errors import IndexCorrupt, SublexError, counted
 from sublex.index import manifest as files
 from sublex.index.manifest import FITTED, Manifest
 from sublex.index.segment import Segment
@@ -24,7 +24,7 @@ def dresser(root: Path, options: Options) -> Dress:
         if not new.get(FITTED):
             return
         if replaced:
-            new[FITTED] = _merged(root, new, replaced)
+            new[FITTED] = _merged(root, new, replaced, options.say)
         else:
             new[FITTED] = _covered(root, new, options)
 
@@ -41,7 +41,7 @@ def _covered(root: Path, new: Manifest, options: Options) -> Manifest:
                 made = work.namer.make(resolved)
                 found = work.namer.identity(resolved, made)
                 if (found.model, found.rows) != (name, place):
-                    raise SublexError("The plugin has changed since; fit it again.")
+                    raise SublexError("What it was fitted with has changed since, the plugin or a file; fit it again.")
                 work.cover(loaded(root, entry, name, made), found)
             except SublexError as error:
                 options.say(f"{rows['expression']} does not cover the new documents. {error}")
@@ -62,7 +62,7 @@ def _advise(entry: Manifest, expression: str, root: Path, say: Callable[[str], N
         )
 
 
-def _merged(root: Path, new: Manifest, replaced: Sequence[Manifest]) -> Manifest:
+def _merged(root: Path, new: Manifest, replaced: Sequence[Manifest], say: Callable[[str], None]) -> Manifest:
     """Every model with the rows of the segments that became one, without those of deleted documents."""
     segments = [Segment(root / files.SEGMENTS / entry["name"], entry) for entry in replaced]
     live = [~segment.dead for segment in segments]
@@ -73,10 +73,13 @@ def _merged(root: Path, new: Manifest, replaced: Sequence[Manifest]) -> Manifest
         rows = {}
         for place, own in entry["rows"].items():
             covered = {key: value for key, value in own["segments"].items() if key not in names}
-            if all(segment.name in own["segments"] for segment in segments):
-                covered[last] = _joined(
-                    root / files.REPRESENTATIONS / name / place, own["segments"], segments, live, last
-                )
+            if names <= own["segments"].keys():
+                try:
+                    covered[last] = _joined(
+                        root / files.REPRESENTATIONS / name / place, own["segments"], segments, live, last
+                    )
+                except IndexCorrupt as error:
+                    say(f"{own['expression']} does not cover the merged documents. {error}")
             rows[place] = own | {"segments": covered}
         known = {key: value for key, value in entry["seen"].items() if key not in names}
         if names <= entry["seen"].keys():

@@ -7,7 +7,8 @@ import shutil
 from functools import lru_cache
 from pathlib import Path
 
-from sublex.errors import IndexProblem, InputError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError
+from sublex.expression import KEYWORDS
 from sublex.index import manifest as files
 from sublex.index.format import hash_of, sync
 from sublex.index.manifest import FITTED, RESOURCES, Manifest
@@ -23,12 +24,18 @@ class Resources:
         }
 
     def path(self, text: str) -> Path:
-        """The file that a name or a path stands for."""
+        """The file that a name or a path stands for, whole as it was."""
         if text in self.entries:
-            return self.root / RESOURCES / text / self.entries[text]["file"]
+            entry = self.entries[text]
+            path = self.root / RESOURCES / text / entry["file"]
+            if not path.is_file() or hash_of(path) != entry["hash"]:
+                raise IndexCorrupt(
+                    f"{path} is missing or damaged; run: sublex resource add {self.root.name} {text} FILE"
+                )
+            return path
         if not os.path.isfile(text):
             raise InputError(
-                f"No file {text}, and {self.root.name} has no resource of that name; "
+                f"No file {text!r}, and {self.root.name} has no resource of that name; "
                 f"give it one: sublex resource add {self.root.name} NAME FILE"
             )
         return Path(text)
@@ -49,30 +56,31 @@ class Resources:
 
 def add(root: Path, name: str, file: Path) -> None:
     """Copy a file into an index under a name."""
-    if not (name.isidentifier() and name.isascii()):
+    if not (name.isidentifier() and name.isascii()) or name in KEYWORDS:
         raise InputError(f"A resource cannot be called {name}; take letters, digits and _, a letter first.")
     found = Resources(root, {}).hash(str(file))
     with files.locked(root, "resource add"):
         old = files.read(root)
         files.sweep(root, old)
         there = old.get(RESOURCES, {})
-        if name in there:
-            if there[name]["hash"] == found:
-                return
+        if name in there and there[name]["hash"] != found:
             raise IndexProblem(f"{root.name} has another resource {name}; remove it first, or take another name.")
         place = root / RESOURCES / name
+        place.mkdir(parents=True, exist_ok=True)
+        copy = place / f"{file.name}.new"
         try:
-            place.mkdir(parents=True)
-            shutil.copyfile(file, place / file.name)
-            if hash_of(place / file.name) != found:
+            shutil.copyfile(file, copy)
+            if hash_of(copy) != found:
                 raise InputError(f"{file} changed while it was copied; try again.")
-            for path in (place / file.name, place, place.parent):
+            entry = {"file": there.get(name, {}).get("file", file.name), "hash": found, "bytes": copy.stat().st_size}
+            sync(copy)
+            copy.replace(place / entry["file"])
+            for path in (place, place.parent):
                 sync(path)
-            entry = {"file": file.name, "hash": found, "bytes": (place / file.name).stat().st_size}
             files.commit(root, old | {"generation": old["generation"] + 1, RESOURCES: there | {name: entry}})
-        except BaseException:
-            files.sweep(root, old)
-            raise
+        finally:
+            copy.unlink(missing_ok=True)
+            files.sweep(root, files.read(root))
 
 
 def remove(root: Path, name: str) -> None:

@@ -12,7 +12,7 @@ from sublex.index import manifest as files
 from sublex.index.index import Index
 from sublex.plugins import Resolved
 from sublex.represent import rows as kept
-from sublex.represent.fit import absent, loaded, seen
+from sublex.represent.fit import absent, loaded, mending, seen
 from sublex.represent.identity import Namer
 from sublex.represent.inputs import Vocabulary
 from sublex.represent.view import View
@@ -44,9 +44,12 @@ class Side:
         self.fingerprint: str = self._entry["model"]["checksum"]
         self.vocabulary = Vocabulary(self.model.vocabulary)
         place = index.path / files.REPRESENTATIONS / found.model / found.rows
-        parts = {
-            s.name: kept.read(place / s.name, rows[s.name]["data"], s.docs) for s in index.segments if s.name in rows
-        }
+        with mending(index.path, self._entry["expression"]):
+            parts = {
+                s.name: kept.read(place / s.name, rows[s.name]["data"], s.docs)
+                for s in index.segments
+                if s.name in rows
+            }
         like = next(iter(parts.values()), np.empty(0))
         self.view = View(
             index,
@@ -60,7 +63,7 @@ class Side:
         rows = entry["rows"][self._found.rows]["segments"].values()
         _, added = seen(entry)
         with contract("representation", self.name):
-            described = dict(self.model.describe())
+            described = dict(self.model.describe(self.view))
         return {
             "expression": self.name,
             "model": self._found.model,
@@ -114,4 +117,9 @@ class Side:
     def explain(self, encoded: Any, doc: int) -> Explanation:
         """A document's score, taken apart by the model."""
         with contract("representation", self.name):
-            return self.model.explain(encoded, self.view, doc)
+            found = self.model.explain(encoded, self.view, doc)
+            if not isinstance(found, Explanation):
+                raise PluginError(
+                    f"{self.name} explained a score by {type(found).__name__}, and not by an Explanation."
+                )
+            return found

@@ -27,7 +27,7 @@ class Model(Representation):
     def load(self, store):
         self.vocabulary, self.vectors = store.get("vocabulary"), store.get("vectors")
 
-    def describe(self):
+    def describe(self, view):
         return {"directions": self.r}
 
     def estimate(self, corpus, job):
