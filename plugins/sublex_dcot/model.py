@@ -150,23 +150,31 @@ class DCoT:
 
         `layer` counts from 1, 0 is the last; the shares are always of the first.
         """
-        x = self._counts(self._fitted(row))
-        if x.shape[0] != 1:
-            raise InputError(f"One document is explained at a time, not {x.shape[0]}.")
         if not 0 <= layer <= len(self.W_):
             raise InputError(f"There is no layer {layer}; there are {len(self.W_)}.")
         width = self.W_[0].shape[1]
         begin = ((layer or len(self.W_)) - 1) * width
         value = (self.transform(row)[0] - self.empty_)[begin : begin + width].astype(np.float64)
+        best = np.argsort(-value, kind="stable")[:prototypes]
+        return [
+            Evoked(int(self.words_[j]), float(value[j]), *raised)
+            for j, raised in zip(best.tolist(), self.raised(row, best, words), strict=True)
+        ]
+
+    def raised(self, row: Any, prototypes: np.ndarray, words: int = 5) -> list[tuple[float, tuple[Share, ...]]]:
+        """Of some prototypes, by their places in h, how far one document's words raise them in the first layer, and which most."""
+        x = self._counts(self._fitted(row))
+        if x.shape[0] != 1:
+            raise InputError(f"One document is explained at a time, not {x.shape[0]}.")
         place = self.place_[x.indices]
         known = place >= 0
-        share = x.data[known, None] * self.W_[0][place[known]].astype(np.float64)
+        columns = x.indices[known]
+        shares = x.data[known, None] * self.W_[0][place[known]][:, prototypes].astype(np.float64)
+        best = np.argsort(-shares, axis=0, kind="stable")[:words]
         return [
-            Evoked(int(self.words_[j]), float(value[j]), float(share[:, j].sum()), tuple(
-                Share(int(x.indices[known][i]), float(share[i, j])) for i in np.argsort(-share[:, j], kind="stable")[:words]
-            ))
-            for j in np.argsort(-value, kind="stable")[:prototypes]
-        ]  # fmt: skip
+            (float(shares[:, k].sum()), tuple(Share(int(columns[i]), float(shares[i, k])) for i in best[:, k]))
+            for k in range(len(prototypes))
+        ]
 
     @property
     def _type(self) -> type:

@@ -119,10 +119,10 @@ class DCoTRepresentation(Representation):
                 for word, value in zip(shared.coords[1].tolist(), shared.data.tolist(), strict=True)
             ]
         order = np.argsort(-np.abs(products), kind="stable")
-        raised = {one.prototype: one for one in self.estimator.explain(terms, len(products), WORDS, layer=1)}
-        prototypes = self.estimator.prototypes_
+        best = order[:PROTOTYPES]
         parts += [
-            self._prototype(int(prototypes[k]), float(products[k]), raised, view) for k in order[:PROTOTYPES].tolist()
+            self._prototype(k, float(products[k]), shares, view)
+            for k, (_, shares) in zip(best.tolist(), self.estimator.raised(terms, best, WORDS), strict=True)
         ]
         rest = order[PROTOTYPES:]
         if len(rest):
@@ -131,11 +131,11 @@ class DCoTRepresentation(Representation):
         total = sum(part.value for part in parts)
         return Explanation(total, f"cosine of what query and document evoke, {what}", "sum", tuple(parts))
 
-    def _prototype(self, word, value, raised, view):
+    def _prototype(self, place, value, shares, view):
         """What a prototype adds, and the words of the document that raised it in the first layer."""
-        shares = raised[word].shares if word in raised else ()
         told = {view.surface(self.vocabulary[share.word]): round(share.share, 4) for share in shares if share.share > 0}
-        return Explanation(value, view.surface(self.vocabulary[word]), evidence={"raised by": told} if told else {})
+        label = view.surface(self.vocabulary[self.estimator.prototypes_[place]])
+        return Explanation(value, label, evidence={"raised by": told} if told else {})
 
     def _above(self, inputs):
         return (self.estimator.transform(inputs) - self.estimator.empty_)[:, -self.estimator.W_[-1].shape[1] :]

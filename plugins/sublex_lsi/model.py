@@ -31,12 +31,7 @@ class LSI(Bag):
 
     def __init__(self, e: int = 200, weighting: str = "count", unit: bool = False, seed: int = 0):
         self.e, self.weighting, self.unit, self.seed = e, weighting, unit, seed
-        self.values = np.zeros(0)
-
-    @property
-    def logs(self) -> bool:  # type: ignore[override]
-        """Whether counts are damped."""
-        return self.weighting == "logtfidf"
+        self.values, self.logs = np.zeros(0), weighting == "logtfidf"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, by name."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from sublex.models.bags import damped
-from sublex.models.words import WordSums, columns, frequent
+from sublex.models.words import BagSums, columns, frequent
 from sublex_lsi.model import LSI
 
 
-class LSIRepresentation(WordSums):
+class LSIRepresentation(BagSums):
     """Cosines of sums of words' vectors."""
 
     version = 2
     compared = "LSI vectors"
+    kept = ("vectors", "values", "weights")
 
     def __init__(self, e: int = 100, weighting: str = "tfidf", unit: bool = False, min_df: int = 2, seed: int = 0):
         self.estimator, self.min_df = LSI(e, weighting, unit, seed), min_df
@@ -33,16 +32,6 @@ class LSIRepresentation(WordSums):
 
         self.estimator.fit(blocks, workers=job.workers)
 
-    def save(self, store):
-        store.put("vocabulary", list(self.vocabulary))
-        for name in ("vectors", "values", "weights"):
-            store.put(name, getattr(self.estimator, name))
-
-    def load(self, store):
-        self.vocabulary = store.get("vocabulary")
-        for name in ("vectors", "values", "weights"):
-            setattr(self.estimator, name, store.get(name))
-
     def describe(self, view):
         values = self.estimator.values
         return {"dimensions": len(values), "largest singular values": [round(float(v), 3) for v in values[:5]]}
@@ -50,7 +39,3 @@ class LSIRepresentation(WordSums):
     def estimate(self, corpus, job):
         # The random start, twice as wide as the vectors, and what the power iterations make of it.
         return 8 * 4 * len(corpus.vocabulary) * 2 * max(10, self.estimator.e)
-
-    def valued(self, row):
-        asked = self.estimator.transform(row)[0]
-        return self.estimator.weights * (self.estimator.vectors @ asked), float(np.linalg.norm(asked))

@@ -6,11 +6,11 @@ import numpy as np
 
 from sublex.models.bags import Bag
 from sublex.models.blocks import totals
-from sublex.models.words import WordSums
+from sublex.models.words import BagSums
 from sublex_vectors.reader import read_vectors
 
 
-class VectorsRepresentation(WordSums):
+class VectorsRepresentation(BagSums):
     """Cosines of sums of words' vectors."""
 
     version = 1
@@ -29,23 +29,9 @@ class VectorsRepresentation(WordSums):
             docs, _, df = totals(corpus.blocks)
             self.estimator.weights = np.log(docs / df[known])
 
-    def save(self, store):
-        store.put("vocabulary", list(self.vocabulary))
-        for name in ("vectors", "weights"):
-            store.put(name, getattr(self.estimator, name))
-
-    def load(self, store):
-        self.vocabulary = store.get("vocabulary")
-        for name in ("vectors", "weights"):
-            setattr(self.estimator, name, store.get(name))
-
     def describe(self, view):
         return {"dimensions": self.estimator.vectors.shape[1]}
 
     def estimate(self, corpus, job):
         # The file says how wide its vectors are only when it is read; 300 is usual.
         return 8 * 2 * len(corpus.vocabulary) * 300
-
-    def valued(self, row):
-        asked = self.estimator.transform(row)[0]
-        return self.estimator.weights * (self.estimator.vectors @ asked), float(np.linalg.norm(asked))

@@ -1,1 +1,1 @@
-"""Estimators that more than one plugin uses: arrays in, arrays out; nothing here knows of indexes, queries or hooks."""
+"""What more than one plugin uses: estimators, arrays in and arrays out, and in `words` what representations by words share."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.base import Explanation
-from sublex.fitted import Of, Representation, View
+from sublex.fitted import Of, Representation, Store, Stored, View
+from sublex.models.bags import Bag
 from sublex.models.linear import Shares
 
 if TYPE_CHECKING:
@@ -61,6 +62,30 @@ class WordSums(Representation):
         parts = pairs(shares, self.vocabulary, view.surface)
         label = f"cosine of the {self.compared} of query and document, by pairs of words"
         return Explanation(sum(part.value for part in parts), label, "sum", parts)
+
+
+class BagSums(WordSums):
+    """Sums of words' vectors: the estimator is a `Bag`, of which the parts in `kept` are stored."""
+
+    estimator: Bag
+    kept: tuple[str, ...] = ("vectors", "weights")
+
+    def save(self, store: Store) -> None:
+        """Vocabulary and estimator."""
+        store.put("vocabulary", list(self.vocabulary))
+        for name in self.kept:
+            store.put(name, getattr(self.estimator, name))
+
+    def load(self, store: Stored) -> None:
+        """The same again."""
+        self.vocabulary = store.get("vocabulary")
+        for name in self.kept:
+            setattr(self.estimator, name, store.get(name))
+
+    def valued(self, row: csr_array) -> tuple[np.ndarray, float]:
+        """The products of the words' vectors with the query's, times their weights."""
+        asked = self.estimator.transform(row)[0]
+        return self.estimator.weights * (self.estimator.vectors @ asked), float(np.linalg.norm(asked))
 
 
 def frequent(blocks: Iterable[Any], least: int, most: float = 1.0) -> np.ndarray:

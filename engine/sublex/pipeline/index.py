@@ -204,14 +204,16 @@ class Index(Stored):
         remove(self.path, name)
         self._load()
 
-    def _dresser(self, say: Say) -> Any:
+    def _dresser(self, say: Say, workers: int | None) -> Any:
         from sublex.represent.fit import Options
         from sublex.represent.publish import dresser
 
-        return dresser(self.path, Options(os.cpu_count() or 1, say=say))
+        return dresser(self.path, Options(workers or os.cpu_count() or 1, say=say))
 
     def add(self, documents: Any, duplicates: str = "error", say: Say = silently, **options: Any) -> Outcome:
-        outcome = super().add(documents, duplicates, say=say, dress=self._dresser(say), **options)
+        outcome = super().add(
+            documents, duplicates, say=say, dress=self._dresser(say, options.get("workers")), **options
+        )
         self._refresh_impacts(say)
         return outcome
 
@@ -220,5 +222,5 @@ class Index(Stored):
         self._refresh_impacts(say)
 
     def merge(self, workers: int | None = None, say: Say = silently, **options: Any) -> None:
-        super().merge(workers, dress=self._dresser(say), **options)
+        super().merge(workers, dress=self._dresser(say, workers), **options)
         self._refresh_impacts(say)
