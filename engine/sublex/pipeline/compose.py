@@ -31,6 +31,7 @@ from sublex.rank.search import Searcher
 from sublex.represent.identity import Namer
 from sublex.represent.resources import Resources
 from sublex.represent.side import Side
+from sublex.represent.view import View
 
 # Sublex's own, whatever else is installed.
 FEEDBACK = "rankers:BM25"
@@ -46,6 +47,7 @@ class Composer:
         self._searchers: dict[str, Searcher] = {}
         self._named: set[str] = set()
         self._sides: dict[str, Side] = {}
+        self._views: dict[str, View] = {}
         self._lock = Lock()
 
     def searcher(self, ranker: Call) -> Searcher:
@@ -66,7 +68,7 @@ class Composer:
             if name not in self._sides:
                 found = self._namer.resolve(representation)
                 try:
-                    self._sides[name] = Side(self.index, found, self._namer, self.allow_uncovered)
+                    self._sides[name] = Side(self.index, found, self._namer, self._views, self.allow_uncovered)
                 except IndexCorrupt:
                     if files.read(self.index.path)["generation"] == self.index.generation:
                         raise

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,9 +23,11 @@ NO_OPINION = np.float32(-np.inf)
 
 
 class Side:
-    """A model with the rows of an index's documents."""
+    """A model with the rows of an index's documents; models that differ at query time alone share these in `views`."""
 
-    def __init__(self, index: Index, resolved: Resolved, namer: Namer, allow_uncovered: bool = False):
+    def __init__(
+        self, index: Index, resolved: Resolved, namer: Namer, views: dict[str, View], allow_uncovered: bool = False
+    ):
         self.index, self.name, self._generation = index, str(resolved.call), index.generation
         self.model = namer.make(resolved)
         found = self._found = namer.identity(resolved, self.model)
@@ -43,18 +47,20 @@ class Side:
         loaded(index.path, self._entry, found.model, self.model)
         self.fingerprint: str = self._entry["model"]["checksum"]
         self.vocabulary = Vocabulary(self.model.vocabulary)
-        place = index.path / files.REPRESENTATIONS / found.model / found.rows
-        with mending(index.path, self._entry["expression"]):
-            parts = {
-                s.name: kept.read(place / s.name, rows[s.name]["data"], s.docs)
-                for s in index.segments
-                if s.name in rows
-            }
+        if found.rows not in views:
+            with mending(index.path, self._entry["expression"]):
+                views[found.rows] = self._view(index.path / files.REPRESENTATIONS / found.model / found.rows, rows)
+        self.view = views[found.rows]
+
+    def _view(self, place: Path, rows: Mapping[str, Any]) -> View:
+        """The index with the rows of its segments; rows of zeros where they are not covered."""
+        segments = self.index.segments
+        parts = {s.name: kept.read(place / s.name, rows[s.name]["data"], s.docs) for s in segments if s.name in rows}
         like = next(iter(parts.values()), np.empty(0))
-        self.view = View(
-            index,
+        return View(
+            self.index,
             self.vocabulary,
-            [parts[s.name] if s.name in parts else kept.empty(like, s.docs) for s in index.segments],
+            [parts[s.name] if s.name in parts else kept.empty(like, s.docs) for s in segments],
         )
 
     def card(self) -> dict[str, Any]:
