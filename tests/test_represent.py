@@ -548,3 +548,12 @@ def test_tuning_leaves_out_defaults_that_are_not_fitted(index):
         index.fit(f"lsi(e={e})")
     found = sublex.tune(index, DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt"), "PL2 + lsi(e={5,9})")
     assert found.default is None and len(found.settings) == 2
+
+
+def test_models_are_fitted_with_the_index(command):  # noqa: F811
+    code, output, said = command("index", "new", str(DEMO), "--fit", "lsi(e=5)", "--fit", "lsi(e=9, min_df=10000)")
+    assert code == 2 and "indexed                        252" in output and "lsi(e=5) is fitted on" in output
+    assert "LSI" in said
+    assert command("index", "other", str(DEMO), "--fit", "nope")[0] == 2
+    assert not Path("indexes/other").exists()
+    assert command("search", "new", "crane", "-r", "lsi(e=5)")[0] == 0

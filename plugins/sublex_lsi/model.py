@@ -44,7 +44,7 @@ class LSI(Bag):
         blocks = blocks_of(matrix)
         docs, cf, df = totals(blocks)
         if not cf.any():
-            raise InputError("LSI: the matrix holds no counts; index some documents first.")
+            raise InputError("LSI: no words are left to decompose; index more documents, or lower min_df.")
         known = df > 0
         self.weights = known.astype(np.float64)
         if self.weighting != "count":

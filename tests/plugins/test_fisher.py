@@ -9,6 +9,8 @@ import naive
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from skimage.feature import fisher_vector
+from sklearn.mixture import GaussianMixture
 
 from sublex.errors import InputError
 from sublex_fisher.model import Fisher
@@ -90,7 +92,7 @@ def test_the_scale_of_the_words_dimensions_does_not_matter():
 
 
 def test_it_is_scikit_images_block_of_means_times_the_number_of_words():
-    """The formula of skimage.feature.fisher_vector 0.26, beside the function itself where it is installed."""
+    """By the formula of skimage.feature.fisher_vector 0.26, and by the function itself."""
     matrix = counts()
     fisher = fitted(variance=True)
     shares, means, variances = fisher.mixture[:3]
@@ -105,11 +107,6 @@ def test_it_is_scikit_images_block_of_means_times_the_number_of_words():
     by_sigma /= np.sqrt(2) * np.sqrt(shares)[:, None] * variances
     made = fisher.transform(row)[0]
     np.testing.assert_allclose(made, n * np.concatenate((by_mean.ravel(), -by_sigma.ravel())), atol=1e-10)
-    try:
-        from skimage.feature import fisher_vector
-        from sklearn.mixture import GaussianMixture
-    except ImportError:
-        return
     theirs = GaussianMixture(len(shares), covariance_type="diag")
     theirs.weights_, theirs.means_, theirs.covariances_ = shares, means, variances
     theirs.precisions_cholesky_ = 1 / np.sqrt(variances)

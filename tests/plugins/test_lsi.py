@@ -120,7 +120,7 @@ def test_unknown_words_and_empty_queries_score_nothing():
 
 @pytest.mark.parametrize("matrix", [csr_array((0, 5)), csr_array((5, 0)), csr_array((3, 4))])
 def test_a_matrix_of_nothing_is_refused(matrix):
-    with pytest.raises(InputError, match="holds no counts"):
+    with pytest.raises(InputError, match="no words are left"):
         LSI(2).fit(matrix)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +14,9 @@ from sublex import plugins
 from sublex.cli.output import clean, format_option, index_path, progress, say, say_if_compiling, show_json, table
 from sublex.errors import InputError, SublexError
 from sublex.expression import Call
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
 
 workers_option = click.option("--workers", type=click.IntRange(1), help="Threads.  [default: all cores]")
 
@@ -41,30 +45,29 @@ def fit(
         wanted = [rows["expression"] for entry in opened.fitted.values() for rows in entry["rows"].values()]
     if not wanted:
         raise InputError("Name what to fit, as in: sublex fit INDEX 'lsi(e=100)'.")
-    other = None if source is None else index_path(source)
-    failed = False
+    options = {"workers": workers or os.cpu_count() or 1, "memory": size_of(memory)}
+    if not fit_each(opened, wanted, seed, None if source is None else index_path(source), **options):
+        context.exit(2)
+
+
+def fit_each(
+    opened: Index, wanted: Iterable[str], seed: int | None = None, source: Path | None = None, **options: Any
+) -> bool:
+    """Fit one expression after another, those too that come after one that cannot be fitted; whether all could."""
+    whole = True
     for given in wanted:
         before = opened.generation
         try:
             expression = _seeded(given, seed)
             with progress(expression, "documents") as advance:
-                opened.fit(
-                    expression,
-                    other,
-                    workers=workers or os.cpu_count() or 1,
-                    memory=size_of(memory),
-                    say=say,
-                    progress=advance,
-                )
+                opened.fit(expression, source, say=say, progress=advance, **options)
         except SublexError as error:
-            # The others go on.
             say(f"sublex: {error}")
-            failed = True
+            whole = False
             continue
         done = "is fitted" if opened.generation != before else "was fitted already"
-        click.echo(f"{expression} {done} on {path}")
-    if failed:
-        context.exit(2)
+        click.echo(f"{expression} {done} on {opened.path}")
+    return whole
 
 
 def _seeded(expression: str, seed: int | None) -> str:

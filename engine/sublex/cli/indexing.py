@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +36,18 @@ strict_option = click.option("--strict", is_flag=True, help="Stop at the first m
 @workers_option
 @memory_option
 @click.option("--impacts", multiple=True, metavar="EXPR", help="Keep what postings add to scores under this ranker.")
+@click.option(
+    "--fit", "fits", multiple=True, metavar="EXPR", help="Fit a model, such as 'lsi(e=100)', when all is indexed."
+)
 @click.option("--resume", is_flag=True, help="Go on with an interrupted build.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing index, once the new one is finished.")
 @strict_option
 @format_option("table", "json")
-def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, ...], **options: Any) -> None:
+@click.pass_context
+def index(
+    context: click.Context, index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, ...],
+    fits: tuple[str, ...], **options: Any,
+) -> None:  # fmt: skip
     """Index a collection.
 
     SOURCE is a file, a folder, - for standard input, or irds:NAME.
@@ -47,11 +55,16 @@ def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, .
     from sublex import plugins
     from sublex.index.api import create
     from sublex.parser import parse_call
+    from sublex.represent.identity import Namer
+    from sublex.represent.resources import Resources
 
     path = index_path(index)
     registry = plugins.load()
     for ranker in impacts:
         registry.resolve("ranker", parse_call(ranker))
+    names = Namer(registry, Resources(path, {}))
+    for model in fits:
+        names.resolve(model)
     say_if_compiling()
     with progress(f"Indexing {path}") as advance, changing(path):
         outcome = create(path, list(sources), progress=advance, say=say, **options)
@@ -60,6 +73,11 @@ def index(index: str, sources: tuple[str, ...], form: str, impacts: tuple[str, .
         sublex.open(path).store_impacts(impacts)
     except SublexError as error:
         say(str(error))
+    if fits:
+        from sublex.cli.fitting import fit_each
+
+        if not fit_each(sublex.open(path), fits, workers=options["workers"] or os.cpu_count() or 1):
+            context.exit(2)
 
 
 @click.command()
