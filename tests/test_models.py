@@ -124,7 +124,7 @@ def test_the_likelihood_never_falls():
 def test_a_weight_is_a_repeated_point():
     points, weights = clusters()
     x = (points - points.mean(axis=0)) / points.std(axis=0)
-    begin = gmm.first(x, weights, 3)
+    begin = gmm.first(x, 3)
     weighted = gmm.em(x, weights, begin)
     repeated = gmm.em(np.repeat(x, weights.astype(int), axis=0), np.ones(int(weights.sum())), begin)
     assert len(weighted.trace) == len(repeated.trace)
@@ -135,7 +135,7 @@ def test_a_weight_is_a_repeated_point():
 def test_a_step_of_em_is_the_textbooks():
     points, weights = clusters(number=40)
     x = (points - points.mean(axis=0)) / points.std(axis=0)
-    begin = gmm.first(x, weights, 3)
+    begin = gmm.first(x, 3)
     found = gmm._maximised(begin, weights.sum(), *gmm._step(x, weights, gmm._quadratic(begin))[1:])
     for a, b in zip(found[:3], naive.em_step(x, weights, *begin[:3]), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)

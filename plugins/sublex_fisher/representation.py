@@ -20,7 +20,7 @@ NAMED = 8
 class FisherRepresentation(WordSums):
     """Cosines of Fisher vectors; the words' vectors are those of another model, which is fitted first."""
 
-    version = 1
+    version = 2
     compared = "Fisher vectors"
 
     def __init__(

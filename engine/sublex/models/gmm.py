@@ -2,7 +2,6 @@
 
 Everything happens in standard units, each dimension less its mean and over its deviation: EM does not care, but where it begins does,
 so the fit is the same whatever the dimensions' scales. A point with weight 3 counts as three equal points.
-k-means++: D. Arthur and S. Vassilvitskii, The advantages of careful seeding, SODA 2007.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ def fit(
             em(
                 x,
                 weights,
-                first(x, weights, k, seed, s)._replace(centre=centre, scale=scale),
+                first(x, k, seed, s)._replace(centre=centre, scale=scale),
                 workers,
                 partial(progress, s, starts),
             )
@@ -108,24 +107,15 @@ def _checked(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nd
     return points, weights
 
 
-def first(x: np.ndarray, weights: np.ndarray, k: int, seed: int = 0, start: int = 0) -> Mixture:
-    """Where a start begins: means at k different points, the variances of all points, equal shares.
+def first(x: np.ndarray, k: int, seed: int = 0, start: int = 0) -> Mixture:
+    """Where a start begins: means at k different points, all equally likely, the variances of all points, equal shares.
 
-    Odd starts choose points by k-means++, which goes for the extremes; even ones by weight alone, which is better where a few frequent
-    words lie far out and everything else would be left to one Gaussian.
+    Of words, to take the frequent rather, or as k-means++ does those far out, begins with a few that are both, and leaves
+    everything else to one Gaussian.
     """
-    chance = random(seed, start)
-    near = np.full(len(x), np.inf)
-    chosen: list[int] = []
-    odds = weights
-    while len(chosen) < k and odds.any():
-        ladder = np.cumsum(odds)
-        point = int(np.searchsorted(ladder, chance.random() * ladder[-1], side="right"))
-        chosen.append(min(point, len(x) - 1))
-        near = np.minimum(near, ((x - x[chosen[-1]]) ** 2).sum(axis=1))
-        odds = weights * near if start % 2 else np.where(near > 0, weights, 0.0)
-    e = x.shape[1]
-    number = len(chosen)
+    places = np.unique(x, axis=0, return_index=True)[1]
+    chosen = np.sort(random(seed, start).permutation(np.sort(places))[:k])
+    number, e = len(chosen), x.shape[1]
     return Mixture(np.full(number, 1 / number), x[chosen], np.ones((number, e)), np.zeros(e), np.ones(e))
 
 
