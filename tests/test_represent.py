@@ -557,3 +557,49 @@ def test_models_are_fitted_with_the_index(command):  # noqa: F811
     assert command("index", "other", str(DEMO), "--fit", "nope")[0] == 2
     assert not Path("indexes/other").exists()
     assert command("search", "new", "crane", "-r", "lsi(e=5)")[0] == 0
+
+
+# Expanders may be fitted too.
+
+
+@pytest.fixture
+def companions(monkeypatch):
+    """A stranger's expander that is fitted."""
+    points = [*plugins.entry_points(group=plugins.GROUP), EntryPoint("companions", "companions", plugins.GROUP)]
+    monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
+
+
+def test_an_expander_is_fitted_once_and_then_expands(index, companions, tmp_path):
+    with pytest.raises(IndexProblem, match="No Companions in demo; fitted: nothing. Run: sublex fit demo 'Companions'"):
+        index.search("crane", "Companions >> BM25")
+    index.fit("Companions")
+    matrix = index.corpus.matrix().toarray() > 0
+    terms = index.corpus.vocabulary
+    counts = (matrix[:, terms.index("crane")][:, None] & matrix).sum(axis=0)
+    counts[terms.index("crane")] = 0
+    beside = [terms[k] for k in np.argsort(-counts, kind="stable")[:2]]
+    answer = sublex.open(index.path).answer("crane", "Companions(weight=0.5) >> BM25")
+    assert [(t.term, t.weight) for t in answer.query.terms] == [("crane", 1.0), (beside[0], 0.5), (beside[1], 0.5)]
+    assert index.card("Companions")["words known"] == len(terms) and "documents" not in index.card("Companions")
+    assert list(index.pipeline("Companions >> BM25 + 0.1*PL2").models) == ["Companions"]
+    generation = index.generation
+    index.fit("Companions")
+    assert index.generation == generation
+    index.add([{"id": "new", "text": "A crane of another kind."}])
+    index.merge()
+    assert index.search("crane", "Companions >> BM25") and check(index.path) == []
+    other = sublex.build([{"id": "a", "text": "A crane by the river."}], tmp_path / "other")
+    other.fit("Companions", index.path)
+    assert other.answer("crane", "Companions >> BM25").query.weights().keys() == {"crane", *beside}
+    index.forget("Companions")
+    assert not index.fitted
+
+
+def test_what_is_not_fitted_cannot_be(index):
+    for expression in ("BM25", "RM3", "PL2(c=3)"):
+        with pytest.raises(InputError, match="has nothing that is fitted"):
+            index.fit(expression)
+        with pytest.raises(InputError, match="is not a single model that is fitted"):
+            index.card(expression)
+    with pytest.raises(SublexError, match="No representation nope"):
+        index.fit("nope")

@@ -8,6 +8,7 @@ from typing import Any
 from sublex import expression as tree
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, counted
 from sublex.expression import Call, Expression
+from sublex.fitted import Fitted
 from sublex.index import manifest as files
 from sublex.index.index import Index
 from sublex.normalise import NORMALISERS
@@ -30,7 +31,7 @@ from sublex.rank.lexicon import Lexicon
 from sublex.rank.search import Searcher
 from sublex.represent.identity import Namer
 from sublex.represent.resources import Resources
-from sublex.represent.side import Side
+from sublex.represent.side import Kept, Side
 from sublex.represent.view import View
 
 # Sublex's own, whatever else is installed.
@@ -46,7 +47,7 @@ class Composer:
         self._namer = Namer(registry, Resources(index.path, index.manifest))
         self._searchers: dict[str, Searcher] = {}
         self._named: set[str] = set()
-        self._sides: dict[str, Side] = {}
+        self._kept: dict[str, Kept] = {}
         self._views: dict[str, View] = {}
         self._lock = Lock()
 
@@ -63,31 +64,44 @@ class Composer:
 
     def side(self, representation: Call) -> Side:
         """The fitted model of a representation with its rows."""
-        name = str(representation)
+        found = self.kept(representation)
+        assert isinstance(found, Side)
+        return found
+
+    def kept(self, call: Call) -> Kept:
+        """The fitted model of a component."""
+        name = str(call)
         with self._lock:
-            if name not in self._sides:
-                found = self._namer.resolve(representation)
+            if name not in self._kept:
+                found = self._namer.resolve(call)
                 try:
-                    self._sides[name] = Side(self.index, found, self._namer, self._views, self.allow_uncovered)
+                    if found.registration.kind == "representation":
+                        self._kept[name] = Side(self.index, found, self._namer, self._views, self.allow_uncovered)
+                    else:
+                        self._kept[name] = Kept(self.index, found, self._namer)
                 except IndexCorrupt:
                     if files.read(self.index.path)["generation"] == self.index.generation:
                         raise
                     raise IndexProblem(f"{self.index.path} has changed since it was opened; open it again.") from None
-            return self._sides[name]
+            return self._kept[name]
 
-    def is_representation(self, call: Call) -> bool:
-        """Whether a call names a representation."""
-        return call.name not in NORMALISERS and self.registry.find("component", call.name).kind == "representation"
+    def is_fitted(self, call: Call) -> bool:
+        """Whether a call names something that is fitted to an index."""
+        if call.name in NORMALISERS:
+            return False
+        found = self.registry.resolve("component", call)
+        kind = found.registration.kind
+        return kind == "representation" or (kind != "ranker" and isinstance(found.make(), Fitted))
 
     def models(self, canonical: Expression) -> dict[str, str]:
         """The fitted models that an expression names, with their fingerprints, and how many documents they lack."""
         found: dict[str, str] = {}
 
         def look(node: Any) -> Any:
-            if isinstance(node, Call) and self.is_representation(node):
-                side = self.side(node)
-                lacking = f", {counted(side.uncovered, 'document')} uncovered" if side.uncovered else ""
-                found[str(node)] = f"{side.fingerprint}{lacking}"
+            if isinstance(node, Call) and self.is_fitted(node):
+                kept = self.kept(node)
+                lacking = f", {counted(kept.uncovered, 'document')} uncovered" if kept.uncovered else ""
+                found[str(node)] = f"{kept.fingerprint}{lacking}"
             elif isinstance(node, Expression):
                 node.map(look)
             return node
@@ -138,7 +152,9 @@ class Composer:
                     return Represent(self.side(call))
                 if found.registration.kind == "ranker":
                     return Rank(self.searcher(call))
-                return Expand(found.make(), Rank(self.searcher(feedback)))  # type: ignore[arg-type]
+                made = found.make()
+                expander = self.kept(call).model if isinstance(made, Fitted) else made
+                return Expand(expander, Rank(self.searcher(feedback)))  # type: ignore[arg-type]
         raise InputError(f"{node} cannot be run.")
 
 

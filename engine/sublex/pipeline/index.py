@@ -24,7 +24,7 @@ from sublex.pipeline.stages import Work
 from sublex.rank import stored
 from sublex.rank.hits import Hits
 from sublex.rank.search import Searcher
-from sublex.represent.side import Side
+from sublex.represent.side import Kept, Side
 from sublex.trec.names import tag_of
 from sublex.trec.runs import Run
 from sublex.trec.strings import Strings
@@ -39,6 +39,10 @@ Say = Callable[[str], None]
 
 def silently(text: str) -> None:
     """Say nothing."""
+
+
+def _tree(expression: Expr) -> Expression:
+    return expression if isinstance(expression, Expression) else parse(expression)
 
 
 class Index(Stored):
@@ -56,8 +60,7 @@ class Index(Stored):
         """What an expression does on this index; defaults are those of the profile, else of the index's own."""
         chosen = profiles.profile(self.profile if profile is None else profile)
         given = chosen.ranker if expression is None else expression
-        tree = given if isinstance(given, Expression) else parse(given)
-        canonical = self._composer.registry.canonical(tree, chosen.defaults)
+        canonical = self._composer.registry.canonical(_tree(given), chosen.defaults)
         scorer = self._composer.compose(canonical, chosen.defaults)
         return Pipeline(canonical, scorer, self._composer.models(canonical))
 
@@ -174,14 +177,21 @@ class Index(Stored):
 
     def side(self, expression: Expr) -> Side:
         """A fitted representation on this index: its model, its rows, its scores."""
-        canonical = self.pipeline(expression).expression
-        if not isinstance(canonical, Call) or not self._composer.is_representation(canonical):
-            raise InputError(f"{canonical} is not a single representation.")
-        return self._composer.side(canonical)
+        found = self.kept(expression)
+        if not isinstance(found, Side):
+            raise InputError(f"{found.name} is no representation.")
+        return found
+
+    def kept(self, expression: Expr) -> Kept:
+        """A fitted model of this index."""
+        canonical = self._composer.registry.canonical(_tree(expression), profiles.profile(self.profile).defaults)
+        if not isinstance(canonical, Call) or not self._composer.is_fitted(canonical):
+            raise InputError(f"{canonical} is not a single model that is fitted.")
+        return self._composer.kept(canonical)
 
     def card(self, expression: Expr) -> dict[str, Any]:
         """What is known of a fitted model: how it was made, what it covers, and what it says of itself."""
-        return self.side(expression).card()
+        return self.kept(expression).card()
 
     def forget(self, expression: Expr) -> None:
         """Drop a fitted model and the rows it gave."""

@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sublex import plugins
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, contract
 from sublex.expression import Expression
-from sublex.fitted import Representation
+from sublex.fitted import Fitted, Representation
 from sublex.index import manifest as files
 from sublex.index.format import FolderWriter, sync
 from sublex.index.index import Index
@@ -26,7 +26,7 @@ from sublex.represent.resources import Resources
 from sublex.represent.store import StoreReader, StoreWriter
 
 MODEL = "model"
-Model = Callable[[Expression], Representation]
+Model = TypeVar("Model", bound=Fitted)
 # When so much more of the tokens added since are unknown to a model than of those that it was fitted on, it should be fitted again.
 UNKNOWN = 0.2
 NONE = {"tokens": 0, "unknown": 0}
@@ -46,7 +46,14 @@ class Options(NamedTuple):
 class Job:
     """What `sublex.fitted.Job` says, for one model."""
 
-    def __init__(self, options: Options, pool: Workers, scratch: Path, model: Model, resource: Callable[[str], Path]):
+    def __init__(
+        self,
+        options: Options,
+        pool: Workers,
+        scratch: Path,
+        model: Callable[[Expression], Fitted],
+        resource: Callable[[str], Path],
+    ):
         self.workers, self.memory, self._options = options.workers, options.memory, options
         self.scratch, self.model, self.resource, self._pool = scratch, model, resource, pool
         self.stopped: Exception | None = None
@@ -122,10 +129,10 @@ def seen(entry: Manifest, segments: Collection[str] = ()) -> tuple[Manifest, Man
     return whole, {count: sum(one["added"][count] for one in own) for count in NONE}
 
 
-def loaded(root: Path, entry: Manifest, name: str, made: Representation) -> Representation:
+def loaded(root: Path, entry: Manifest, found: Identity, made: Model) -> Model:
     """The model as it was kept."""
-    with contract("representation", name), mending(root, entry["expression"]):
-        made.load(StoreReader(root / files.REPRESENTATIONS / name / MODEL, entry["model"]))
+    with contract(found.kind, found.expression), mending(root, entry["expression"]):
+        made.load(StoreReader(root / files.REPRESENTATIONS / found.model / MODEL, entry["model"]))
     return made
 
 
@@ -150,7 +157,7 @@ class Fitting:
         self.manifest = manifest
         self.fitted: Manifest = dict(manifest.get(FITTED, {}))
         self.changed = False
-        self._models: dict[str, Representation] = {}
+        self._models: dict[str, Fitted] = {}
 
     def need(self, resolved: plugins.Resolved) -> Identity:
         """Have a component fitted and all documents encoded."""
@@ -161,7 +168,7 @@ class Fitting:
         self._models[found.model] = made
         fresh = found.model not in self.fitted and self.source is None
         if found.model in self.fitted:
-            loaded(self.root, self.fitted[found.model], found.model, made)
+            loaded(self.root, self.fitted[found.model], found, made)
             if self.source is not None:
                 self.options.say(
                     f"{found.expression} is fitted here already; forget it first to have that of {self.source}."
@@ -169,10 +176,11 @@ class Fitting:
         else:
             self.fitted[found.model] = self._fresh(resolved, made, found)
             self.changed = True
-        self.cover(made, found, fresh)
+        if isinstance(made, Representation):
+            self.cover(made, found, fresh)
         return found
 
-    def _fresh(self, resolved: plugins.Resolved, made: Representation, found: Identity) -> Manifest:
+    def _fresh(self, resolved: plugins.Resolved, made: Fitted, found: Identity) -> Manifest:
         """Fit a model, or copy it from another index, and keep it."""
         place = self.root / files.REPRESENTATIONS / found.model / MODEL
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -182,7 +190,7 @@ class Fitting:
         index.need("terms", "are what models are fitted to")
         if not len(index):
             raise InputError(f"{self.root} has no document to fit {found.expression} to.")
-        with self._job() as job, contract("representation", found.expression):
+        with self._job() as job, contract(found.kind, found.expression):
             need = made.estimate(index.corpus, job)
             if need > self.options.memory:
                 raise InputError(
@@ -206,7 +214,7 @@ class Fitting:
             "seen": {},
         }
 
-    def _copied(self, resolved: plugins.Resolved, made: Representation, found: Identity, place: Path) -> Manifest:
+    def _copied(self, resolved: plugins.Resolved, made: Fitted, found: Identity, place: Path) -> Manifest:
         assert self.source is not None
         theirs = files.read(self.source).get(FITTED, {})
         Index(self.root).need("terms", "are what documents are encoded by")
@@ -218,14 +226,14 @@ class Fitting:
         for path in (*place.rglob("*"), place):
             sync(path)
         entry = theirs[found.model] | {"rows": {}, "seen": {}, "resources": self.namer.used(resolved)}
-        loaded(self.root, entry, found.model, made)
+        loaded(self.root, entry, found, made)
         return entry
 
     @contextmanager
     def _job(self) -> Iterator[Job]:
         from threadpoolctl import threadpool_limits
 
-        def model(expression: Expression) -> Representation:
+        def model(expression: Expression) -> Fitted:
             return self._models[self.namer.model_of(expression)]
 
         with (
@@ -263,7 +271,7 @@ class Fitting:
         """What the manifest says of the rows of a segment, and of its tokens how many there are and how many are unknown."""
         vocabulary = Vocabulary(made.vocabulary)
         parts, known, done = [], 0.0, 0
-        with self._job() as job, contract("representation", found.expression):
+        with self._job() as job, contract(found.kind, found.expression):
 
             def encode(block: Any) -> tuple[Any, float]:
                 return kept.checked(made.encode_documents(block), block.shape[0], found.expression), block.sum()

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import xxhash
 
 from sublex.base import Resource
-from sublex.errors import InputError, PluginError, contract
+from sublex.errors import InputError, PluginError, UnknownName, contract
 from sublex.expression import Call, Expression, print_value
-from sublex.fitted import Representation
+from sublex.fitted import Fitted, Representation
 from sublex.parser import parse
 from sublex.plugins import Registry, Resolved
 from sublex.represent.resources import Resources
@@ -20,6 +20,7 @@ from sublex.represent.resources import Resources
 class Identity(NamedTuple):
     """The names of a model and of its rows, and the expressions that fit the one and encode the other."""
 
+    kind: str
     model: str
     rows: str
     expression: str
@@ -39,15 +40,18 @@ class Namer:
             raise InputError(
                 f"{expression} is not one component; name a representation, such as lsi(e=100), by itself."
             )
-        return self.registry.resolve("representation", call)
+        try:
+            return self.registry.resolve("component", call)
+        except UnknownName:
+            return self.registry.resolve("representation", call)
 
-    def identity(self, resolved: Resolved, made: Representation) -> Identity:
+    def identity(self, resolved: Resolved, made: Fitted) -> Identity:
         """Fit parameters, what resources hold, the model's version and the models it depends on make the model; encode parameters its rows.
 
         Query parameters are in neither, so changing them never refits.
         """
         name, params = resolved.registration.name, resolved.registration.params
-        with contract("representation", resolved.call):
+        with contract(resolved.registration.kind, resolved.call):
             depends = tuple(made.depends())
         if resolved.call in depends:
             raise PluginError(f"{resolved.call} says that it depends on itself.")
@@ -64,18 +68,20 @@ class Namer:
             str(Call(call.name, call.args, {p: value for p, value in call.params.items() if p in kept}))
             for kept in (values["fit"], both)
         )
-        return Identity(f"{name}-{fitted}", f"rows-{encoded}", *expressions)
+        return Identity(resolved.registration.kind, f"{name}-{fitted}", f"rows-{encoded}", *expressions)
 
     def model_of(self, expression: Expression | str) -> str:
         """The name of the model that an expression stands for."""
         resolved = self.resolve(expression)
         return self.identity(resolved, self.make(resolved)).model
 
-    def make(self, resolved: Resolved) -> Representation:
-        """The representation itself, unfitted."""
-        with contract("representation", resolved.call):
+    def make(self, resolved: Resolved) -> Fitted:
+        """The model itself, unfitted."""
+        with contract(resolved.registration.kind, resolved.call):
             made = resolved.make()
-        if made.reads != "terms":
+        if not isinstance(made, Fitted):
+            raise InputError(f"{resolved.call} has nothing that is fitted; name a representation, such as lsi(e=100).")
+        if isinstance(made, Representation) and made.reads != "terms":
             raise PluginError(f"{resolved.call} reads {made.reads}, and this Sublex gives representations terms only.")
         return made
 

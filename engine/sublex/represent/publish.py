@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sublex.errors import IndexCorrupt, SublexError, counted
+from sublex.fitted import Representation
 from sublex.index import manifest as files
 from sublex.index.manifest import FITTED, Manifest
 from sublex.index.segment import Segment
@@ -42,7 +43,8 @@ def _covered(root: Path, new: Manifest, options: Options) -> Manifest:
                 found = work.namer.identity(resolved, made)
                 if (found.model, found.rows) != (name, place):
                     raise SublexError("What it was fitted with has changed since, the plugin or a file; fit it again.")
-                work.cover(loaded(root, entry, name, made), found)
+                assert isinstance(made, Representation)
+                work.cover(loaded(root, entry, found, made), found)
             except SublexError as error:
                 options.say(f"{rows['expression']} does not cover the new documents. {error}")
                 continue

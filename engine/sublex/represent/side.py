@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +23,58 @@ from sublex.represent.view import View
 NO_OPINION = np.float32(-np.inf)
 
 
-class Side:
-    """A model with the rows of an index's documents; models that differ at query time alone share these in `views`."""
+class Kept:
+    """A fitted model of an index, loaded."""
+
+    def __init__(self, index: Index, resolved: Resolved, namer: Namer):
+        self.index, self.name, self._generation = index, str(resolved.call), index.generation
+        self.model: Any = namer.make(resolved)
+        self._found = namer.identity(resolved, self.model)
+        if self._found.model not in index.fitted:
+            raise IndexProblem(absent(index.path, resolved.call, index.fitted))
+        self._entry = index.fitted[self._found.model]
+        loaded(index.path, self._entry, self._found, self.model)
+        self.fingerprint: str = self._entry["model"]["checksum"]
+        self.uncovered = 0
+
+    @cached_property
+    def view(self) -> View:
+        """The index as the model sees it."""
+        return View(self.index, Vocabulary(()), ())
+
+    def card(self) -> dict[str, Any]:
+        """How the model was made, and what it says of itself."""
+        entry = self._entry
+        with contract(self._found.kind, self.name):
+            described = dict(self.model.describe(self.view))
+        return {
+            "expression": self.name,
+            "model": self._found.model,
+            "fingerprint": self.fingerprint,
+            "version": entry["version"],
+            "fitted on": entry["origin"],
+            "depends on": entry["depends"],
+            "resources": sorted(entry["resources"]),
+            **self._coverage(),
+            "bytes of the model": sum(entry["model"]["components"].values()),
+            **described,
+        }
+
+    def _coverage(self) -> dict[str, Any]:
+        return {}
+
+
+class Side(Kept):
+    """A representation with the rows of an index's documents; those that differ at query time alone share these in `views`."""
 
     def __init__(
         self, index: Index, resolved: Resolved, namer: Namer, views: dict[str, View], allow_uncovered: bool = False
     ):
-        self.index, self.name, self._generation = index, str(resolved.call), index.generation
-        self.model = namer.make(resolved)
-        found = self._found = namer.identity(resolved, self.model)
-        fitted = index.fitted
-        rows = fitted.get(found.model, {}).get("rows", {}).get(found.rows, {}).get("segments")
+        super().__init__(index, resolved, namer)
+        found = self._found
+        rows = self._entry["rows"].get(found.rows, {}).get("segments")
         if rows is None:
-            raise IndexProblem(absent(index.path, resolved.call, fitted))
+            raise IndexProblem(absent(index.path, resolved.call, index.fitted))
         covered = [segment.name in rows for segment in index.segments]
         self.uncovered = sum(segment.live for segment, known in zip(index.segments, covered, strict=True) if not known)
         if not all(covered) and not (allow_uncovered and any(covered)):
@@ -43,14 +83,11 @@ class Side:
                 f"run: sublex fit {index.path} '{resolved.call}' --update"
             )
         self._covered = np.repeat(covered, [segment.docs for segment in index.segments])
-        self._entry = fitted[found.model]
-        loaded(index.path, self._entry, found.model, self.model)
-        self.fingerprint: str = self._entry["model"]["checksum"]
         self.vocabulary = Vocabulary(self.model.vocabulary)
         if found.rows not in views:
             with mending(index.path, self._entry["expression"]):
                 views[found.rows] = self._view(index.path / files.REPRESENTATIONS / found.model / found.rows, rows)
-        self.view = views[found.rows]
+        self.__dict__["view"] = views[found.rows]
 
     def _view(self, place: Path, rows: Mapping[str, Any]) -> View:
         """The index with the rows of its segments; rows of zeros where they are not covered."""
@@ -63,28 +100,15 @@ class Side:
             [parts[s.name] if s.name in parts else kept.empty(like, s.docs) for s in segments],
         )
 
-    def card(self) -> dict[str, Any]:
-        """How the model was made, what it covers, and what it says of itself."""
-        entry = self._entry
-        rows = entry["rows"][self._found.rows]["segments"].values()
-        _, added = seen(entry)
-        with contract("representation", self.name):
-            described = dict(self.model.describe(self.view))
+    def _coverage(self) -> dict[str, Any]:
+        rows = self._entry["rows"][self._found.rows]["segments"].values()
+        _, added = seen(self._entry)
         return {
-            "expression": self.name,
-            "model": self._found.model,
-            "fingerprint": self.fingerprint,
-            "version": entry["version"],
-            "fitted on": entry["origin"],
-            "depends on": entry["depends"],
-            "resources": sorted(entry["resources"]),
             "terms": len(self.vocabulary),
             "documents": sum(segment.live for segment in self.index.segments),
             "tokens added since": added["tokens"],
             "of these unknown": added["unknown"],
-            "bytes of the model": sum(entry["model"]["components"].values()),
             "bytes of the rows": sum(sum(own["data"]["components"].values()) for own in rows),
-            **described,
         }
 
     def query(self, query: Query) -> Any:

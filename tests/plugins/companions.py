@@ -1,0 +1,56 @@
+"""An expander that is fitted, as a stranger would write it: each word brings the words it stands beside most."""
+
+from __future__ import annotations
+
+from sublex.base import Param, Query, QueryTerm
+from sublex.fitted import Fitted
+from sublex.hookspecs import hookimpl
+
+sublex_api = 1
+
+
+class Companions(Fitted):
+    """Adds to each word of a query the words that most documents have beside it."""
+
+    docs = 0
+
+    def __init__(self, words: int = 2, weight: float = 0.3):
+        self.words, self.weight = words, weight
+
+    def fit(self, corpus, job):
+        matrix = corpus.matrix().astype(bool).astype(int)
+        together = (matrix.T @ matrix).tolil()
+        together.setdiag(0)
+        terms = corpus.vocabulary
+        self.beside = {}
+        for number, (others, counts) in enumerate(zip(together.rows, together.data, strict=True)):
+            order = sorted(range(len(others)), key=lambda k: (-counts[k], others[k]))[: self.words]
+            self.beside[terms[number]] = [terms[others[k]] for k in order]
+            job.progress(number, len(terms))
+
+    def save(self, store):
+        store.put("beside", self.beside)
+
+    def load(self, store):
+        self.beside = store.get("beside")
+
+    def describe(self, view):
+        return {"words known": len(self.beside)}
+
+    def expand(self, query, context):
+        added = [
+            QueryTerm(term, self.weight * one.weight, "Companions")
+            for one in query.terms
+            for term in self.beside.get(one.term, [])
+        ]
+        return Query(query.text, (*query.terms, *added))
+
+
+@hookimpl
+def register_expanders(register):
+    """Companions: the words that a query's words stand beside."""
+    register(
+        "Companions",
+        Companions,
+        [Param("words", int, 2, stage="fit", range=(1, 100)), Param("weight", float, 0.3, range=(0, 10))],
+    )
