@@ -23,6 +23,7 @@ from sublex.errors import InputError, PluginError, UnknownName
 from sublex.fitted import Representation
 from sublex.hookspecs import hookimpl
 from sublex.pipeline.compose import Composer
+from sublex.pipeline.explain import explain
 from sublex.pipeline.stages import Work
 
 ROOT = Path(__file__).parents[1]
@@ -136,6 +137,49 @@ def test_hook_register_expanders(monkeypatch, tmp_path):
     assert composed.found(work).docnos == plain.found(work).docnos
     assert composed.found(work).scores == pytest.approx(2 * plain.found(work).scores)
     assert {"RM3", "Twice"} <= set(found.names("expander"))
+
+
+def test_hook_register_filters(monkeypatch, tmp_path):
+    class Holding:
+        def __init__(self, term):
+            self.term = term
+
+        def keep(self, docs, context):
+            (number,) = context.numbers([self.term])
+            return np.array([number in vector.terms for vector in context.vectors(docs)], bool)
+
+    class Faulty:
+        def keep(self, docs, context):
+            return np.ones(len(docs))
+
+    def register_filters(register):
+        register("holding", Holding, [Param("term", str, ...)])
+        register("faulty", Faulty)
+
+    found = registry(monkeypatch, filters={"register_filters": hookimpl(register_filters)})
+    documents = [Document("a", "whale"), Document("b", "whale ship"), Document("c", "ship whale whale")]
+    index = sublex.build(documents, tmp_path / "index")
+    composer = Composer(index, found)
+    work = Work(index.query("whale"))
+    everything = composer.compose(sublex.parse("BM25"), {}).found(work)
+    scores = dict(zip(everything.docnos, everything.scores.tolist(), strict=True))
+
+    def run(expression):
+        return composer.compose(sublex.parse(expression), {}).found(work)
+
+    kept = run("BM25 >> holding(ship)")
+    assert kept.docnos == [docno for docno in everything.docnos if docno != "a"]
+    assert kept.scores.tolist() == [scores[docno] for docno in kept.docnos]
+    assert run("BM25 >> holding(ship) >> PL2").docnos == run("PL2 >> holding(ship)").docnos
+    assert set(run("PL2 + 0.5*(BM25 >> holding(ship))").docnos) == {"a", "b", "c"}
+    with pytest.raises(InputError, match="put a ranker before it, as in BM25 >> holding"):
+        run("holding(ship)")
+    with pytest.raises(PluginError, match="The filter faulty gave float64 of shape"):
+        run("BM25 >> faulty")
+    for docno, said in (("a", "does not keep it"), ("c", "keeps it")):
+        tree = explain(composer.compose(sublex.parse("BM25 >> holding(ship)"), {}), work, index.doc(docno))
+        assert tree.parts[0].label == f"holding(ship) {said}"
+        assert tree.value == (pytest.approx(scores[docno]) if docno == "c" else -math.inf)
 
 
 @pytest.mark.parametrize(

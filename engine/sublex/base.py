@@ -281,3 +281,11 @@ class Expander(Protocol):
     def expand(self, query: Query, context: Context) -> Query:
         """The new query; every added term says in `origin` where it comes from."""
         ...
+
+
+class Filter(Protocol):
+    """Keeps or drops documents that were found."""
+
+    def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
+        """For each of the documents whether it is kept; the context is what was found, with these documents."""
+        ...

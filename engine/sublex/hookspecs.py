@@ -32,6 +32,11 @@ def register_expanders(register: Register) -> None:
 
 
 @hookspec
+def register_filters(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each way to keep or drop what was found; `factory(**params)` gives a `Filter`."""
+
+
+@hookspec
 def register_representations(register: Register) -> None:
     """Call `register(name, factory, params=[])` for each fitted model; `factory(**params)` gives a `Representation`."""
 

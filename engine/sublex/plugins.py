@@ -23,7 +23,7 @@ from sublex.parser import parse_call
 
 API = 1
 GROUP = "sublex"
-KINDS = ("reader", "analyzer", "ranker", "expander", "representation")
+KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation")
 # The kinds that expressions are made of share one namespace; `component` stands for any of them.
 COMPONENTS = ("ranker", "expander", "representation", "filter")
 RESERVED = {*NORMALISERS, *KEYWORDS}

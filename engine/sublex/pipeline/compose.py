@@ -17,6 +17,7 @@ from sublex.pipeline.stages import (
     Chain,
     Cut,
     Expand,
+    Keep,
     Memo,
     Normalise,
     Rank,
@@ -153,8 +154,11 @@ class Composer:
                 if found.registration.kind == "ranker":
                     return Rank(self.searcher(call))
                 made = found.make()
-                expander = self.kept(call).model if isinstance(made, Fitted) else made
-                return Expand(expander, Rank(self.searcher(feedback)))  # type: ignore[arg-type]
+                if isinstance(made, Fitted):
+                    made = self.kept(call).model
+                if found.registration.kind == "filter":
+                    return Keep(str(call), made, self.lexicon)  # type: ignore[arg-type]
+                return Expand(made, Rank(self.searcher(feedback)))  # type: ignore[arg-type]
         raise InputError(f"{node} cannot be run.")
 
 

@@ -16,9 +16,11 @@ from sublex.pipeline.stages import (
     Chain,
     Cut,
     Expand,
+    Keep,
     Normalise,
     Rank,
     Represent,
+    Scorer,
     Stage,
     Work,
     with_opinion,
@@ -95,6 +97,8 @@ def _(stage: Cut, work: Work, doc: int) -> Explanation:
 
 @explain.register
 def _(stage: Chain, work: Work, doc: int) -> Explanation:
+    if isinstance(stage.last, Keep) and stage.before and isinstance(stage.before[-1], Scorer):
+        return _filtered(stage.last, Chain(stage.before[:-1], stage.before[-1]), work, doc)
     steps = []
     for before in stage.before:
         work = before.run(work)
@@ -103,6 +107,14 @@ def _(stage: Chain, work: Work, doc: int) -> Explanation:
     if work.hits is not None and not _place(work.hits, doc):
         last = last._replace(value=float(NO_OPINION))
     return last._replace(parts=(*steps, *last.parts))
+
+
+def _filtered(stage: Keep, before: Scorer, work: Work, doc: int) -> Explanation:
+    """What the stages before a filter say, and whether it lets that stand."""
+    tree = explain(before, work, doc)
+    kept = bool(_place(stage.found(before.run(work)), doc))
+    said = Explanation(float(kept), f"{stage.name} {'keeps' if kept else 'does not keep'} it", "evidence")
+    return tree._replace(value=tree.value if kept else float(NO_OPINION), parts=(said, *tree.parts))
 
 
 def _step(stage: Stage, work: Work, doc: int) -> Explanation:

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import Expander, Query
+from sublex.base import Expander, Filter, Query
 from sublex.errors import InputError, PluginError, contract
 from sublex.normalise import Normaliser, minmax
 from sublex.rank.feedback import Feedback
 from sublex.rank.hits import Hits
+from sublex.rank.lexicon import Lexicon
 from sublex.rank.search import Searcher
 from sublex.represent.side import Side
 
@@ -110,6 +111,27 @@ class Expand(Stage):
         if not sound:
             raise PluginError(f"The expander {self.expander} gave a weight that is not a finite number.")
         return work._replace(query=query, hits=None)
+
+
+class Keep(Scorer):
+    """A filter: some of what was found before it, in the same order."""
+
+    def __init__(self, name: str, filter: Filter, lexicon: Lexicon):
+        self.name, self.filter, self.lexicon = name, filter, lexicon
+
+    def found(self, work: Work, k: int | None = None) -> Hits:
+        hits = work.hits
+        if hits is None:
+            raise InputError(
+                f"{self.name} keeps or drops what was found; put a ranker before it, as in BM25 >> {self.name}."
+            )
+        with contract("filter", self.name):
+            mask = np.asarray(self.filter.keep(hits.docs, Feedback(hits, self.lexicon)))
+        if mask.shape != hits.docs.shape or mask.dtype != bool:
+            raise PluginError(
+                f"The filter {self.name} gave {mask.dtype} of shape {mask.shape} for {len(hits):,} documents, not yes or no for each."
+            )
+        return Hits(hits.index, hits.docs[mask], hits.scores[mask])
 
 
 class Cut(Scorer):
