@@ -18,6 +18,7 @@ from test_cli import sublex as command  # noqa: F401
 import sublex
 from sublex import plugins
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
+from sublex.index import manifest as files
 from sublex.index.check import check
 from sublex.index.format import FolderWriter
 from sublex.represent.export import export
@@ -603,3 +604,39 @@ def test_what_is_not_fitted_cannot_be(index):
             index.card(expression)
     with pytest.raises(SublexError, match="No representation nope"):
         index.fit("nope")
+
+
+def test_a_manifest_cannot_name_what_lies_outside_the_index(index, tmp_path):
+    (tmp_path / "vectors.txt").write_text("crane 1 2\n")
+    index.add_resource("given", tmp_path / "vectors.txt")
+    index.fit("vectors(given)")
+    path = index.path / "index.json"
+    good = json.loads(path.read_text())
+    del good["checksum"]
+    text, model = json.dumps(good), next(iter(good["fitted"]))
+    for name in (
+        model,
+        "vectors.txt",
+        "given",
+        good["segments"][0]["name"],
+        "tails",
+        next(iter(good["fitted"][model]["rows"])),
+    ):
+        for bad in ("../../outside", "..", "/etc/passwd", ""):
+            changed = json.loads(text.replace(json.dumps(name), json.dumps(bad)))
+            path.write_text(json.dumps(changed | {"checksum": files._checksum(changed)}))
+            with pytest.raises(IndexCorrupt, match="lies outside the index; do not trust it"):
+                sublex.open(index.path)
+    path.write_text(json.dumps(good | {"checksum": files._checksum(good)}))
+    assert sublex.open(index.path).search("crane", "vectors(given)")
+
+
+def test_a_name_may_hold_what_a_folder_cannot(index, monkeypatch, projection):
+    monkeypatch.setattr(
+        projection,
+        "register_representations",
+        projection.hookimpl(lambda register: register("my/own.model", projection.Projection)),
+    )
+    index.fit("my/own.model")
+    index.add([{"id": "new", "text": "A crane."}])
+    assert "new" in sublex.open(index.path).search("crane", "my/own.model", k=300).docnos

@@ -47,7 +47,31 @@ def read(root: Path) -> Manifest:
         )
     if manifest.pop("checksum", None) != _checksum(manifest):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.")
+    for name in _places(manifest):
+        if name in (".", "..") or not name or set(name) & set("/\\\0"):
+            raise IndexCorrupt(f"{path} names {name!r}, which lies outside the index; do not trust it.")
     return manifest
+
+
+def _places(manifest: Manifest) -> Iterator[str]:
+    """The names of files and folders that a manifest gives."""
+    for segment in manifest["segments"]:
+        yield segment["name"]
+        yield from segment["data"]["components"]
+        if segment.get("deleted"):
+            yield segment["deleted"]["name"]
+            yield from segment["deleted"]["data"]["components"]
+    for name, entry in manifest.get(FITTED, {}).items():
+        yield name
+        yield from entry["model"]["components"]
+        for place, rows in entry["rows"].items():
+            yield place
+            for segment, kept in rows["segments"].items():
+                yield segment
+                yield from kept["data"]["components"]
+    for name, entry in manifest.get(RESOURCES, {}).items():
+        yield name
+        yield entry["file"]
 
 
 def _absent(root: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -68,7 +69,8 @@ class Namer:
             str(Call(call.name, call.args, {p: value for p, value in call.params.items() if p in kept}))
             for kept in (values["fit"], both)
         )
-        return Identity(resolved.registration.kind, f"{name}-{fitted}", f"rows-{encoded}", *expressions)
+        folder = re.sub(r"[^\w-]", "_", name)
+        return Identity(resolved.registration.kind, f"{folder}-{fitted}", f"rows-{encoded}", *expressions)
 
     def model_of(self, expression: Expression | str) -> str:
         """The name of the model that an expression stands for."""
