@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ REPORT = (("cranfield", ""), ("medline", ""), ("vaswani", ""), ("scifact", "test
 FISHER = "fisher(k=4, words=lsi, idf=true)"
 DCOT = "dcot(r=1000, p=0.7, log=true)"
 FEEDBACK = "(PL2(c=2) >> Bo1 >> PL2(c=2))"
-BEST = f"PL2(c=2) + {FEEDBACK} + 0.2*lsi(e=200) + 0.2*{FISHER}"
+BEST = f"BM25 + (BM25 >> Bo1 >> BM25) + 0.1*lsi(e=200) + 0.2*{FISHER}"
 BASE = "PL2"
 FIXED = (
     "PL2",
@@ -51,6 +52,9 @@ FIXED = (
     f"PL2(c=2) + 0.1*{DCOT}",
     f"PL2(c=2) + {FEEDBACK}",
     f"PL2(c=2) + 0.2*lsi(e=200) + 0.2*{FISHER}",
+    f"PL2(c=2) + {FEEDBACK} + 0.2*lsi(e=200) + 0.2*{FISHER}",
+    "BM25 + (BM25 >> Bo1 >> BM25)",
+    f"BM25 + 0.1*lsi(e=200) + 0.2*{FISHER}",
     BEST,
 )
 C, W = "{0.5,1,2,4,7}", "{0,0.1,0.2,0.4,0.8,1.5,3}"
@@ -63,6 +67,7 @@ TUNED = (
     f"PL2(c={C}) + {W}*{FISHER}",
     f"PL2(c={C}) + {W}*{DCOT}",
     f"PL2(c={C}) + {{0,1,2}}*{FEEDBACK} + {{0,0.2,0.5,1,2}}*lsi(e=200) + {{0,0.2,0.5,1}}*{FISHER}",
+    f"BM25 + {{0,1,2}}*(BM25 >> Bo1 >> BM25) + {{0,0.2,0.5,1,2}}*lsi(e=200) + {{0,0.2,0.5,1}}*{FISHER}",
 )
 
 # What is chosen from: representations alone and with weights beside PL2, then all together with the better of each.
@@ -157,12 +162,12 @@ def choose(tests: Sequence[Test]) -> None:
             for place, setting in enumerate(tunings[0].settings):
                 show(f"  {setting.text}", np.array([found.means[place] for found in tunings]))
     print("\nAll together, the best of those that lose nowhere, and the best:")
-    for normaliser in NORMALISERS:
+    for ranker, normaliser in product((plain, "BM25"), NORMALISERS):
         parts = (
-            "{0,0.5,1,2}*" + f"{normaliser}{FEEDBACK}",
+            f"{{0,0.5,1,2}}*{normaliser}({ranker} >> Bo1 >> {ranker})",
             *(f"{{0,0.1,0.2,0.4}}*{normaliser}({x})" for x in ("lsi(e=200)", FISHER, DCOT)),
         )
-        tunings = [test.tune(" + ".join((f"{normaliser}({plain})", *parts))) for test in tests]
+        tunings = [test.tune(" + ".join((f"{normaliser}({ranker})", *parts))) for test in tests]
         means = np.array([found.means for found in tunings]).T
         gains = means / base - 1
         order = np.argsort(-gains.mean(axis=1), kind="stable")

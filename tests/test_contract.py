@@ -28,6 +28,23 @@ def test_bundled_plugins_hold_the_contract(expression, check, tmp_path):
 
 
 @pytest.fixture
+def neighbours(monkeypatch, tmp_path):
+    """A stranger's plugin that reads sequences, installed as far as any process here can see."""
+    installed = tmp_path / "site" / "neighbours-1.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: neighbours\nVersion: 1\n")
+    (installed / "entry_points.txt").write_text("[sublex]\nneighbours = neighbours\n")
+    for place in (PLUGINS, installed.parent):
+        monkeypatch.syspath_prepend(place)
+    monkeypatch.setenv("PYTHONPATH", f"{installed.parent}{os.pathsep}{PLUGINS}", prepend=os.pathsep)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_what_reads_sequences_holds_the_contract(neighbours, check, tmp_path):
+    check(Subject("neighbours(least=1, log=true)", tmp_path / "subject"))
+
+
+@pytest.fixture
 def projection(monkeypatch):
     """A stranger's plugin, to be broken."""
     monkeypatch.syspath_prepend(PLUGINS)

@@ -35,8 +35,8 @@ def projection(monkeypatch):
     points = sorted(
         plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.OWN)
     )
-    point = EntryPoint("projection", "projection", plugins.GROUP)
-    monkeypatch.setattr(plugins, "load", lambda: plugins.Registry([*points, point]))
+    points += [EntryPoint(name, name, plugins.GROUP) for name in ("projection", "neighbours")]
+    monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
     import projection
 
     return projection
@@ -472,15 +472,100 @@ def test_rows_of_different_widths_are_refused(index, projection, monkeypatch):
     monkeypatch.setattr(
         projection.Projection, "encode_documents", lambda self, inputs: np.ones((inputs.shape[0], inputs.shape[0]))
     )
-    with pytest.raises(PluginError, match="rows of different shapes"):
+    with pytest.raises(PluginError, match="rows of different shapes or types"):
         index.fit("projection")
     assert not index.fitted
 
 
-def test_what_reads_sequences_is_refused(index, projection, monkeypatch):
-    monkeypatch.setattr(projection.Projection, "reads", "sequence")
-    with pytest.raises(PluginError, match="projection reads sequence"):
+def test_what_reads_something_else_is_refused(index, projection, monkeypatch):
+    monkeypatch.setattr(projection.Projection, "reads", "pictures")
+    with pytest.raises(PluginError, match="projection reads pictures; representations read terms or sequence"):
         index.fit("projection")
+
+
+def test_a_representation_may_read_words_in_their_order(index, tmp_path):
+    texts = {
+        "a": "The river bank.",
+        "b": "The bank: river.",
+        "c": "A river bank, a river bank.",
+        "d": "Bank the river.",
+    }
+    index = sublex.build([{"id": docno, "text": text} for docno, text in texts.items()], tmp_path / "order")
+    index.fit("neighbours")
+    assert index.card("neighbours")["phrases"] == 1, "the others are in one document each, or have a pause within"
+    found = index.search("by the River Banks", "neighbours")
+    assert {hit.docno: hit.score for hit in found} == {"a": 1.0, "c": 1.0}
+    assert not index.search("river, bank", "neighbours")
+    tree = index.explain("river banks", "a", "neighbours")
+    assert tree.evidence["read as written"] == "river banks"
+    assert [(part.label, part.value) for part in tree.parts] == [("river bank", 1.0)]
+    index.add([{"id": "e", "text": "River banks"}])
+    index.delete(["a"])
+    index.merge()
+    assert set(index.search("river bank", "neighbours").docnos) == {"c", "e"}
+    assert (index.card("neighbours")["tokens added since"], index.card("neighbours")["of these unknown"]) == (2, 0)
+
+
+def test_what_reads_words_in_their_order_does_not_see_expansions(index):
+    index.fit("neighbours")
+    text = "what looks like a crane"
+    plain, expanded = (index.pipeline(e) for e in ("neighbours", "Bo1(terms=50) >> neighbours"))
+    answers = [made.answer(index.query(text), 300) for made in (plain, expanded)]
+    assert len(answers[1].query.terms) > len(answers[0].query.terms)
+    assert answers[0].hits.docnos == answers[1].hits.docnos and len(answers[0].hits)
+
+
+def test_what_reads_sequences_needs_the_text(tmp_path):
+    bare = sublex.build(DEMO, tmp_path / "bare", store="terms")
+    with pytest.raises(
+        IndexProblem, match="without stored text, which documents are encoded by; rebuild it: .*--store terms,text"
+    ):
+        bare.fit("neighbours")
+    whole = sublex.build(DEMO, tmp_path / "whole", store="text")
+    whole.fit("neighbours")
+    with pytest.raises(IndexProblem, match="without stored terms, which documents are encoded by"):
+        whole.fit("projection")
+    assert whole.search("a thousand years", "neighbours") and check(whole.path) == []
+
+
+def test_a_parameter_of_encoding_shares_the_model_and_has_rows_of_its_own(index, tmp_path):
+    index.fit("neighbours")
+    with pytest.raises(IndexProblem, match=r"No neighbours\(log=true\) in demo; fitted: neighbours"):
+        index.search("a thousand years", "neighbours(log=true)")
+    model = json.dumps(next(iter(index.fitted.values()))["model"])
+    said: list[str] = []
+    index.fit("neighbours(log=true)", say=said.append)
+    (entry,) = index.fitted.values()
+    assert json.dumps(entry["model"]) == model and len(entry["rows"]) == 2 and not said
+    index.add([{"id": "new", "text": "A thousand years, a thousand years: it looks like a thousand years."}])
+    index.delete(["birds-05"])
+    index.merge()
+    sides = [index.side(expression) for expression in ("neighbours", "neighbours(log=true)")]
+    rows = [side.view.rows(np.array([index.doc("new")])).toarray()[0] for side in sides]
+    counts = rows[0] / rows[0][rows[0] > 0].min()
+    np.testing.assert_allclose(rows[1], np.log1p(counts) / np.linalg.norm(np.log1p(counts)), rtol=1e-6)
+    assert counts.max() == 3
+    both = index.search("a thousand years", "neighbours + 0.5*neighbours(log=true, power=2)", k=5)
+    assert both.docnos[0] == "new"
+    assert export(index, sides[1], None, tmp_path / "rows.npz") == 252
+    held = np.load(tmp_path / "rows.npz")
+    exported = csr_array((held["data"], held["indices"], held["indptr"]), shape=held["shape"])
+    docs = index.corpus.docs
+    assert (exported != sides[1].view.rows(docs)).nnz == 0 and held["docnos"].tolist() == [index.docno(d) for d in docs]
+    index.forget("neighbours(log=true)")
+    assert not index.fitted
+
+
+def test_rows_of_all_documents_deleted_and_added_anew(index, tmp_path):
+    empty = sublex.build([{"id": "a", "text": "A river bank."}], tmp_path / "empty")
+    empty.delete(["a"])
+    empty.merge()
+    empty.add([{"id": "b", "text": "A river bank."}])
+    for expression in ("neighbours(least=1)", "projection"):
+        empty.fit(expression)
+        assert empty.search("river bank", expression).docnos == ["b"]
+    empty.merge()
+    assert empty.search("river bank", "projection").docnos == ["b"] and check(empty.path) == []
 
 
 def test_fitting_goes_on_after_one_that_cannot_be_fitted(index, command):  # noqa: F811

@@ -29,6 +29,14 @@ class Document(NamedTuple):
         return f"{self.title}\n{self.text}" if self.title else self.text
 
 
+class Token(NamedTuple):
+    """A word of a text as written, its term (empty for a stop word), and whether punctuation stands before it."""
+
+    surface: str
+    term: str
+    pause: bool
+
+
 class Problem(NamedTuple):
     """A record that could not be read: where, and why."""
 

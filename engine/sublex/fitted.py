@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sublex.base import NO_FIELDS, Explanation
+from sublex.base import NO_FIELDS, Explanation, Token
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,8 +104,12 @@ class Corpus(Protocol):
         """A document's title and text, where `has` says that text is kept."""
         ...
 
-    def sequence(self, doc: int) -> list[Any]:
-        """A document's words in order, each with its surface, its term and whether punctuation stands before it."""
+    def sequence(self, doc: int) -> list[Token]:
+        """A document's words in order, stop words included, where `has` says that text is kept."""
+        ...
+
+    def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
+        """For each term of the corpus its number in another vocabulary, -1 where it has none."""
         ...
 
 
@@ -130,6 +134,10 @@ class View(Protocol):
 
     def terms(self, docs: np.ndarray) -> csr_array:
         """The term counts of documents."""
+        ...
+
+    def sequence(self, doc: int) -> list[Token]:
+        """A document's words in order, where text is kept."""
         ...
 
     def surface(self, term: str) -> str:
@@ -170,7 +178,8 @@ class Fitted:
 class Representation(Fitted):
     """A fitted model that gives documents rows and scores them by these.
 
-    It reads `terms`: sparse rows of counts over its own `vocabulary`, which for queries are weights and may be fractions.
+    It reads `"terms"`: sparse rows of counts over its own `vocabulary`, which for queries are weights and may be fractions. Or it
+    reads `"sequence"`: a list of a text's words for each text, which for queries is what the user wrote and not what expanders added.
     """
 
     reads: str = "terms"

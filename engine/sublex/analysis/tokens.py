@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -10,8 +11,10 @@ import numpy as np
 
 from sublex.analysis import kernels
 from sublex.analysis.words import split_terms
-from sublex.base import Analyzer
+from sublex.base import Analyzer, Token
 from sublex.errors import contract
+
+_PAUSE = re.compile(r"\S|\n\s*\n")
 
 
 class Tokens(NamedTuple):
@@ -81,3 +84,16 @@ def in_place(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, list[str
 def analyze(analyzer: Analyzer, text: str) -> list[str]:
     """The terms of one text, in order."""
     return [term for terms in terms_of(analyzer, raw_tokens(text)) for term in split_terms(terms)]
+
+
+def sequence(analyzer: Analyzer, text: str) -> list[Token]:
+    """The words of a text in order, stop words included."""
+    found: list[Token] = []
+    end = 0
+    for start, raw, terms in in_place(analyzer, text):
+        pause = bool(_PAUSE.search(text, end, start))
+        end = start + len(raw)
+        surfaces = [raw] if len(terms) < 2 else terms
+        pairs = zip(surfaces, terms or [""], strict=True)
+        found += [Token(surface, term, pause and k == 0) for k, (surface, term) in enumerate(pairs)]
+    return found

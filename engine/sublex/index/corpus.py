@@ -5,13 +5,13 @@ Terms are numbered over all segments in the order of their bytes; that vocabular
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sublex.base import Token
 from sublex.errors import SublexError
 from sublex.index.index import Index
 
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 ENTRY_BYTES = 8
-_PAUSE = re.compile(r"[^\s]|\n\s*\n")
-
-
-class Token(NamedTuple):
-    """A word of a document as written, its term (empty for a stop word), and whether punctuation stands before it."""
-
-    surface: str
-    term: str
-    pause: bool
 
 
 class Corpus:
@@ -129,18 +120,9 @@ class Corpus:
 
     def sequence(self, doc: int) -> list[Token]:
         """A document's words in order, stop words included."""
-        from sublex.analysis.tokens import in_place
+        from sublex.analysis.tokens import sequence
 
-        text = self.raw(doc)
-        tokens, end = [], 0
-        for start, raw, terms in in_place(self._index.analyzer, text):
-            pause = bool(_PAUSE.search(text, end, start))
-            end = start + len(raw)
-            surfaces = [raw] if len(terms) < 2 else terms
-            tokens += [
-                Token(s, t, pause and k == 0) for k, (s, t) in enumerate(zip(surfaces, terms or [""], strict=True))
-            ]
-        return tokens
+        return sequence(self._index.analyzer, self.raw(doc))
 
 
 _NOTHING = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))

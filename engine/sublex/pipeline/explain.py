@@ -85,8 +85,7 @@ def _frequency(segment: Segment, ordinal: int, local: int) -> int:
 def _(stage: Represent, work: Work, doc: int) -> Explanation:
     side = stage.side
     tree = side.explain(side.query(work.query), doc)
-    unknown = [term for term in work.query.weights() if term not in side.vocabulary.numbers]
-    evidence = {**tree.evidence, **({"not in the model": unknown} if unknown else {})}
+    evidence = {**tree.evidence, **side.inputs.said(work.query)}
     return tree._replace(label=f"{side.name}: {tree.label}", evidence=evidence)
 
 

@@ -11,16 +11,16 @@ import numpy as np
 
 from sublex import plugins
 from sublex.base import Report
-from sublex.errors import InputError, MissingExtra, contract, counted
+from sublex.errors import InputError, MissingExtra, counted
 from sublex.fitted import Rows
 from sublex.index.api import to_input
 from sublex.index.index import Index
-from sublex.represent.inputs import ROWS, Vocabulary
-from sublex.represent.rows import checked, stacked
+from sublex.represent.inputs import ROWS
+from sublex.represent.rows import stacked
 from sublex.represent.side import Side
 
 FORMS = (".npz", ".parquet")
-Inputs = Iterator[tuple[list[str], Any]]
+Vectors = Iterator[tuple[list[str], Rows]]
 Say = Callable[[str], None]
 
 
@@ -32,29 +32,30 @@ def export(
         raise InputError(f"{output} is neither {' nor '.join(FORMS)}; name the output so.")
     docnos: list[str] = []
     parts: list[Rows] = []
-    for names, inputs in _of_index(index, side) if file is None else _of_file(index, side, file, reader, say):
+    for names, rows in _of_index(index, side) if file is None else _of_file(index, side, file, reader, say):
         docnos += names
-        with contract("representation", side.name):
-            parts.append(checked(side.model.transform(inputs), len(names), side.name))
-    if not parts:
+        parts.append(rows)
+    if not docnos:
         raise InputError(f"{file or index.path} holds no document to encode.")
-    rows = stacked(parts)
     try:
-        (_npz if output.suffix == ".npz" else _parquet)(output, docnos, rows)
+        (_npz if output.suffix == ".npz" else _parquet)(output, docnos, stacked(parts))
     except OSError as error:
         raise InputError(f"Cannot write {output}: {error.strerror or error}; choose another place.") from None
     return len(docnos)
 
 
-def _of_index(index: Index, side: Side) -> Inputs:
-    """The live documents of an index, some at a time: their docnos and what a model reads of them."""
-    docs = index.corpus.docs
-    for begin in range(0, len(docs), ROWS):
-        some = docs[begin : begin + ROWS]
-        yield [index.docno(doc) for doc in some.tolist()], side.view.terms(some)
+def _of_index(index: Index, side: Side) -> Vectors:
+    """The live documents of an index, some at a time: their docnos and their vectors."""
+    for segment in index.segments:
+        done = 0
+        for inputs in side.inputs.blocks(segment):
+            rows = side.vectors(inputs)
+            live = np.flatnonzero(~segment.dead[done : done + rows.shape[0]])
+            yield [segment.docno(done + doc) for doc in live.tolist()], rows[live]
+            done += rows.shape[0]
 
 
-def _of_file(index: Index, side: Side, file: Path, reader: str | None, say: Say) -> Inputs:
+def _of_file(index: Index, side: Side, file: Path, reader: str | None, say: Say) -> Vectors:
     """The documents of a file, analysed as those of the index."""
     report = Report()
     given = to_input(str(file), plugins.load(), reader, False)
@@ -66,22 +67,10 @@ def _of_file(index: Index, side: Side, file: Path, reader: str | None, say: Say)
         if twice:
             say(f"{counted(twice, 'document')} of {file} have docnos that came before; each has a row of its own.")
         seen.update(docnos)
-        yield docnos, _counts(side.vocabulary, [index.analyze(document.contents) for document in some])
+        yield docnos, side.vectors(side.inputs.texts([document.contents for document in some]))
     if report.problems:
         first = report.problems[0]
         say(f"{counted(len(report.problems), 'record')} of {file} left out as malformed, the first {first}.")
-
-
-def _counts(vocabulary: Vocabulary, texts: list[list[str]]) -> Any:
-    from scipy.sparse import csr_array, vstack
-
-    rows = []
-    for terms in texts:
-        weights: dict[str, float] = {}
-        for term in terms:
-            weights[term] = weights.get(term, 0.0) + 1.0
-        rows.append(vocabulary.query(weights))
-    return csr_array(vstack(rows))
 
 
 def _npz(output: Path, docnos: list[str], rows: Rows) -> None:

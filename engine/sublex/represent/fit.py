@@ -6,13 +6,15 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from sublex import plugins
+from sublex.base import Analyzer
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, contract
 from sublex.expression import Expression
-from sublex.fitted import Fitted, Representation
+from sublex.fitted import Fitted, Representation, Rows
 from sublex.index import manifest as files
 from sublex.index.format import FolderWriter, sync
 from sublex.index.index import Index
@@ -21,7 +23,7 @@ from sublex.index.segment import Segment
 from sublex.index.workers import Workers
 from sublex.represent import rows as kept
 from sublex.represent.identity import Identity, Namer
-from sublex.represent.inputs import Vocabulary, blocks
+from sublex.represent.inputs import READINGS, inputs_of, size_of
 from sublex.represent.resources import Resources
 from sublex.represent.store import StoreReader, StoreWriter
 
@@ -159,6 +161,11 @@ class Fitting:
         self.changed = False
         self._models: dict[str, Fitted] = {}
 
+    @cached_property
+    def _analyzer(self) -> Analyzer:
+        settings = self.manifest["analyzer"]["settings"]
+        return self.namer.registry.build("analyzer", settings["name"], settings["params"])
+
     def need(self, resolved: plugins.Resolved) -> Identity:
         """Have a component fitted and all documents encoded."""
         made = self.namer.make(resolved)
@@ -187,7 +194,7 @@ class Fitting:
         if self.source is not None:
             return self._copied(resolved, made, found, place)
         index = Index(self.root)
-        index.need("terms", "are what models are fitted to")
+        self._check_store(index, made)
         if not len(index):
             raise InputError(f"{self.root} has no document to fit {found.expression} to.")
         with self._job() as job, contract(found.kind, found.expression):
@@ -214,10 +221,15 @@ class Fitting:
             "seen": {},
         }
 
+    def _check_store(self, index: Index, made: Fitted) -> None:
+        """Say it before the work is done when an index keeps too little for it."""
+        if isinstance(made, Representation):
+            index.need(READINGS[made.reads].needs, "documents are encoded by")
+
     def _copied(self, resolved: plugins.Resolved, made: Fitted, found: Identity, place: Path) -> Manifest:
         assert self.source is not None
         theirs = files.read(self.source).get(FITTED, {})
-        Index(self.root).need("terms", "are what documents are encoded by")
+        self._check_store(Index(self.root), made)
         if files.read(self.source)["analyzer"]["settings"] != self.manifest["analyzer"]["settings"]:
             self.options.say(f"{self.source} was analysed otherwise; the model will know fewer of the words here.")
         if found.model not in theirs:
@@ -269,21 +281,24 @@ class Fitting:
 
     def _encoded(self, made: Representation, found: Identity, segment: Segment) -> tuple[Manifest, Manifest]:
         """What the manifest says of the rows of a segment, and of its tokens how many there are and how many are unknown."""
-        vocabulary = Vocabulary(made.vocabulary)
-        parts, known, done = [], 0.0, 0
+        inputs, known = inputs_of(made, self._analyzer), 0
+        place = self.root / files.REPRESENTATIONS / found.model / found.rows / segment.name
         with self._job() as job, contract(found.kind, found.expression):
 
-            def encode(block: Any) -> tuple[Any, float]:
-                return kept.checked(made.encode_documents(block), block.shape[0], found.expression), block.sum()
+            def encode(block: Any) -> tuple[Rows, int]:
+                return kept.checked(made.encode_documents(block), size_of(block), found.expression), inputs.known(block)
 
-            for part, tokens in job.map(encode, blocks(segment, vocabulary)):
-                parts.append(part)
-                known += float(tokens)
-                done += part.shape[0]
-                job.progress(done, segment.docs)
-            place = self.root / files.REPRESENTATIONS / found.model / found.rows / segment.name
+            def parts() -> Iterator[Rows]:
+                nonlocal known
+                done = 0
+                for rows, tokens in job.map(encode, inputs.blocks(segment)):
+                    yield rows
+                    known += tokens
+                    done += rows.shape[0]
+                    job.progress(done, segment.docs)
+
             shutil.rmtree(place, ignore_errors=True)
-            written = kept.write(place, kept.stacked(parts))
+            written = kept.write(place, parts())
         sync(place.parent)
         tokens = int(segment.lengths.sum(dtype="int64"))
-        return {"data": written}, {"tokens": tokens, "unknown": tokens - int(known)}
+        return {"data": written}, {"tokens": tokens, "unknown": tokens - known}

@@ -15,6 +15,7 @@ from sublex.expression import Call, Expression, print_value
 from sublex.fitted import Fitted, Representation
 from sublex.parser import parse
 from sublex.plugins import Registry, Resolved
+from sublex.represent.inputs import READINGS
 from sublex.represent.resources import Resources
 
 
@@ -83,8 +84,8 @@ class Namer:
             made = resolved.make()
         if not isinstance(made, Fitted):
             raise InputError(f"{resolved.call} has nothing that is fitted; name a representation, such as lsi(e=100).")
-        if isinstance(made, Representation) and made.reads != "terms":
-            raise PluginError(f"{resolved.call} reads {made.reads}, and this Sublex gives representations terms only.")
+        if isinstance(made, Representation) and made.reads not in READINGS:
+            raise PluginError(f"{resolved.call} reads {made.reads}; representations read {' or '.join(READINGS)}.")
         return made
 
     def used(self, resolved: Resolved) -> dict[str, str]:

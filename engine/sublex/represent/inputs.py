@@ -1,20 +1,25 @@
-"""What a representation reads: terms over its own vocabulary, or sequences of tokens."""
+"""What a representation reads: terms over its own vocabulary, or sequences of words."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sublex.analysis.tokens import analyze, sequence
+from sublex.base import Analyzer, Query, Token
+from sublex.fitted import Representation
 from sublex.index.arena import starts_of
 from sublex.index.segment import Segment
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# So many documents are encoded at once, whatever the number of workers.
+# So many documents are encoded at once, whatever the number of workers; of sequences, which take more room, fewer.
 ROWS = 4096
+TEXTS = 256
 
 
 class Vocabulary:
@@ -60,10 +65,84 @@ def recoded(counts: np.ndarray, terms: np.ndarray, tfs: np.ndarray, places: np.n
     return rows
 
 
-def blocks(segment: Segment, vocabulary: Vocabulary) -> Iterator[csr_array]:
-    """All documents of a segment, deleted ones too, some at a time."""
-    places = vocabulary.of_segment(segment)
-    for begin in range(0, segment.docs, ROWS):
-        found = segment.document_terms(begin, min(begin + ROWS, segment.docs))
-        assert found is not None
-        yield recoded(*found, places, len(vocabulary))
+class Terms:
+    """Reading by terms: sparse rows of counts over the model's own vocabulary, of queries with their weights."""
+
+    needs = "terms"
+
+    def __init__(self, vocabulary: Vocabulary, analyzer: Analyzer):
+        self.vocabulary, self._analyzer = vocabulary, analyzer
+
+    def blocks(self, segment: Segment) -> Iterator[csr_array]:
+        """All documents of a segment, deleted ones too, some at a time."""
+        places = self.vocabulary.of_segment(segment)
+        for begin in range(0, segment.docs or 1, ROWS):
+            found = segment.document_terms(begin, min(begin + ROWS, segment.docs))
+            assert found is not None
+            yield recoded(*found, places, len(self.vocabulary))
+
+    def texts(self, texts: Sequence[str]) -> csr_array:
+        """Other documents."""
+        from scipy.sparse import csr_array, vstack
+
+        return csr_array(vstack([self.vocabulary.query(Counter(analyze(self._analyzer, text))) for text in texts]))
+
+    def query(self, query: Query) -> csr_array:
+        """A query, whatever expanders made of it."""
+        return self.vocabulary.query(query.weights())
+
+    def said(self, query: Query) -> dict[str, Any]:
+        """What an explanation says of how a query was read."""
+        unknown = [term for term in query.weights() if term not in self.vocabulary.numbers]
+        return {"not in the model": unknown} if unknown else {}
+
+    def known(self, block: csr_array) -> int:
+        """How many tokens the model knows."""
+        return int(block.sum())
+
+
+class Sequences:
+    """Reading by sequences: of each document, and of a query as the user put it, the list of its words."""
+
+    needs = "text"
+
+    def __init__(self, vocabulary: Vocabulary, analyzer: Analyzer):
+        self.vocabulary, self._analyzer = vocabulary, analyzer
+
+    def blocks(self, segment: Segment) -> Iterator[list[list[Token]]]:
+        """All documents of a segment, deleted ones too, some at a time."""
+        for begin in range(0, segment.docs or 1, TEXTS):
+            found = (segment.document(doc) for doc in range(begin, min(begin + TEXTS, segment.docs)))
+            yield self.texts([document.contents for document in found if document])
+
+    def texts(self, texts: Sequence[str]) -> list[list[Token]]:
+        """Other documents."""
+        return [sequence(self._analyzer, text) for text in texts]
+
+    def query(self, query: Query) -> list[list[Token]]:
+        """The words of a query; what expanders added is not among them."""
+        return self.texts([query.text])
+
+    def said(self, query: Query) -> dict[str, Any]:
+        """What an explanation says of how a query was read."""
+        return {"read as written": query.text}
+
+    def known(self, block: list[list[Token]]) -> int:
+        """How many tokens the model knows; one without a vocabulary of terms may know any."""
+        numbers = self.vocabulary.numbers
+        return sum(1 for words in block for word in words if word.term and (not numbers or word.term in numbers))
+
+
+Inputs = Terms | Sequences
+# By what a representation says that it reads.
+READINGS: dict[str, type[Terms] | type[Sequences]] = {"terms": Terms, "sequence": Sequences}
+
+
+def inputs_of(made: Representation, analyzer: Analyzer) -> Inputs:
+    """What a fitted representation reads of the documents that an analyzer cuts into words."""
+    return READINGS[made.reads](Vocabulary(made.vocabulary), analyzer)
+
+
+def size_of(block: Any) -> int:
+    """How many documents a block holds."""
+    return block.shape[0] if hasattr(block, "shape") else len(block)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sublex.errors import IndexCorrupt, SublexError, counted
-from sublex.fitted import Representation
+from sublex.errors import IndexCorrupt, PluginError, SublexError, counted
+from sublex.fitted import Representation, Rows
 from sublex.index import manifest as files
 from sublex.index.manifest import FITTED, Manifest
 from sublex.index.segment import Segment
 from sublex.index.writer import Dress
 from sublex.represent import rows as kept
 from sublex.represent.fit import UNKNOWN, Fitting, Options, loaded, seen
+from sublex.represent.inputs import ROWS
 
 
 def dresser(root: Path, options: Options) -> Dress:
@@ -80,7 +81,7 @@ def _merged(root: Path, new: Manifest, replaced: Sequence[Manifest], say: Callab
                     covered[last] = _joined(
                         root / files.REPRESENTATIONS / name / place, own["segments"], segments, live, last
                     )
-                except IndexCorrupt as error:
+                except (IndexCorrupt, PluginError) as error:
                     say(f"{own['expression']} does not cover the merged documents. {error}")
             rows[place] = own | {"segments": covered}
         known = {key: value for key, value in entry["seen"].items() if key not in names}
@@ -94,7 +95,10 @@ def _merged(root: Path, new: Manifest, replaced: Sequence[Manifest], say: Callab
 def _joined(
     place: Path, rows: Mapping[str, Any], segments: Sequence[Segment], live: Sequence[np.ndarray], last: str
 ) -> Manifest:
-    parts = [
-        kept.read(place / s.name, rows[s.name]["data"], s.docs)[mask] for s, mask in zip(segments, live, strict=True)
-    ]
-    return {"data": kept.write(place / last, kept.stacked(parts))}
+    def parts() -> Iterator[Rows]:
+        for segment, mask in zip(segments, live, strict=True):
+            own = kept.read(place / segment.name, rows[segment.name]["data"], segment.docs)
+            for begin in range(0, segment.docs, ROWS):
+                yield own[begin : begin + ROWS][mask[begin : begin + ROWS]]
+
+    return {"data": kept.write(place / last, parts())}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,11 @@ from sublex.represent.store import StoreReader, StoreWriter
 ROWS = "rows"
 
 
-def write(path: Path, rows: Rows) -> Mapping[str, Any]:
-    """Keep the rows of a segment; what the manifest must say of them."""
+def write(path: Path, parts: Iterable[Rows]) -> Mapping[str, Any]:
+    """Keep the rows of a segment, which come some at a time; what the manifest must say of them."""
     with FolderWriter(path) as folder:
         store = StoreWriter(folder)
-        store.put(ROWS, rows)
+        store.put_rows(ROWS, parts)
         return store.finish()
 
 
@@ -54,8 +54,6 @@ def empty(like: Rows, docs: int) -> Rows:
 
 def stacked(parts: Sequence[Rows]) -> Rows:
     """Rows under one another."""
-    if len({(part.shape[1:], hasattr(part, "indptr")) for part in parts}) > 1:
-        raise PluginError("Documents were encoded as rows of different shapes, which cannot be kept together.")
     if len(parts) == 1:
         return parts[0]
     if hasattr(parts[0], "indptr"):

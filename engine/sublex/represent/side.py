@@ -11,13 +11,14 @@ import numpy as np
 
 from sublex.base import Explanation, Query
 from sublex.errors import IndexProblem, PluginError, contract, counted
+from sublex.fitted import Rows
 from sublex.index import manifest as files
 from sublex.index.index import Index
 from sublex.plugins import Resolved
 from sublex.represent import rows as kept
 from sublex.represent.fit import absent, loaded, mending, seen
 from sublex.represent.identity import Namer
-from sublex.represent.inputs import Vocabulary
+from sublex.represent.inputs import Vocabulary, inputs_of, size_of
 from sublex.represent.view import View
 
 NO_OPINION = np.float32(-np.inf)
@@ -83,7 +84,8 @@ class Side(Kept):
                 f"run: sublex fit {index.path} '{resolved.call}' --update"
             )
         self._covered = np.repeat(covered, [segment.docs for segment in index.segments])
-        self.vocabulary = Vocabulary(self.model.vocabulary)
+        self.inputs = inputs_of(self.model, index.analyzer)
+        self.vocabulary = self.inputs.vocabulary
         if found.rows not in views:
             with mending(index.path, self._entry["expression"]):
                 views[found.rows] = self._view(index.path / files.REPRESENTATIONS / found.model / found.rows, rows)
@@ -116,7 +118,12 @@ class Side(Kept):
         if self.index.generation != self._generation:
             raise IndexProblem(f"{self.index.path} has changed since this pipeline was made; ask for a new one.")
         with contract("representation", self.name):
-            return self.model.encode_queries(self.vocabulary.query(query.weights()))[0]
+            return self.model.encode_queries(self.inputs.query(query))[0]
+
+    def vectors(self, inputs: Any) -> Rows:
+        """Documents as vectors for use elsewhere."""
+        with contract("representation", self.name):
+            return kept.checked(self.model.transform(inputs), size_of(inputs), self.name)
 
     def scores(self, encoded: Any, docs: np.ndarray | None = None) -> np.ndarray:
         """What the model says of documents; of all, by number, without `docs`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.errors import IndexCorrupt, PluginError
-from sublex.index.format import CHECKSUMS, DTYPES, Folder, FolderWriter
+from sublex.index.format import CHECKSUMS, DTYPES, ComponentWriter, Folder, FolderWriter
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -30,30 +30,60 @@ class StoreWriter:
 
     def put(self, name: str, value: Any) -> None:
         """Keep an array, sparse rows, or what JSON can hold."""
-        if not name.isidentifier() or name in (VALUES, CHECKSUMS) or name in self._values:
-            raise PluginError(
-                f"A value cannot be kept under the name {name!r}; each needs one of its own, of letters and digits."
-            )
+        self._expect(name)
         if isinstance(value, np.ndarray):
             self._values[name] = {"shape": value.shape}
-            self._array(name, value)
-        elif all(hasattr(value, part) for part in SPARSE):
-            rows = value.tocsr()
-            rows.sum_duplicates()
-            self._values[name] = {"sparse": rows.shape}
-            for part in SPARSE:
-                self._array(f"{name}.{part}", getattr(rows, part))
+            self._stream(name, value.dtype).write(value.ravel())
+        elif _is_sparse(value):
+            self.put_rows(name, [value])
         else:
             try:
                 self._values[name] = {"json": json.loads(json.dumps(value, allow_nan=False))}
             except (TypeError, ValueError) as error:
                 raise PluginError(f"The value {name} cannot be kept: {error}.") from None
 
-    def _array(self, name: str, values: np.ndarray) -> None:
-        plain = values.dtype.newbyteorder("<")
+    def put_rows(self, name: str, parts: Iterable[Any]) -> None:
+        """Keep rows that come some at a time, all dense or all sparse."""
+        self._expect(name)
+        streams: list[ComponentWriter] = []
+        starts = [np.zeros(1, np.int64)]
+        docs, kind = 0, None
+        for part in parts:
+            sparse, found = _is_sparse(part), (_is_sparse(part), part.dtype, part.shape[1:])
+            if kind is None:
+                kind = found
+                types = {f"{name}.data": part.dtype, f"{name}.indices": np.int32} if sparse else {name: part.dtype}
+                streams = [self._stream(stream, dtype) for stream, dtype in types.items()]
+            if found != kind:
+                raise PluginError(
+                    "Documents were encoded as rows of different shapes or types, which cannot be kept together."
+                )
+            docs += part.shape[0]
+            columns: tuple[np.ndarray, ...] = (part,)
+            if sparse:
+                part = part.tocsr()
+                part.sum_duplicates()
+                starts.append(starts[-1][-1] + part.indptr[1:])
+                columns = (part.data, part.indices)
+            for stream, values in zip(streams, columns, strict=True):
+                stream.write(values.ravel())
+        assert kind is not None, "there are no rows"
+        sparse, _, width = kind
+        if sparse:
+            self._stream(f"{name}.indptr", np.int64).write(np.concatenate(starts))
+        self._values[name] = {"sparse" if sparse else "shape": (docs, *width)}
+
+    def _expect(self, name: str) -> None:
+        if not name.isidentifier() or name in (VALUES, CHECKSUMS) or name in self._values:
+            raise PluginError(
+                f"A value cannot be kept under the name {name!r}; each needs one of its own, of letters and digits."
+            )
+
+    def _stream(self, name: str, dtype: Any) -> ComponentWriter:
+        plain = np.dtype(dtype).newbyteorder("<")
         if plain.str not in DTYPES:
-            raise PluginError(f"The array {name} of {values.dtype} cannot be kept; whole numbers and floats can.")
-        self._folder.put(name, np.ascontiguousarray(values, plain).ravel())
+            raise PluginError(f"The array {name} of {dtype} cannot be kept; whole numbers and floats can.")
+        return self._folder.stream(name, plain)
 
     def finish(self) -> Mapping[str, Any]:
         """What the manifest must say of the store."""
@@ -102,3 +132,7 @@ class StoreReader:
         if not fits or (len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]):
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.")
         return csr_array((data, indices, indptr), shape=shape)
+
+
+def _is_sparse(value: Any) -> bool:
+    return all(hasattr(value, part) for part in SPARSE)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sublex.base import Token
 from sublex.fitted import Of, Rows
 from sublex.index.index import Index
 from sublex.index.segment import Segment
@@ -88,6 +89,10 @@ class View:
         if not made:
             return csr_array((0, len(self.vocabulary)))
         return csr_array(vstack(made))[np.argsort(np.concatenate(order), kind="stable")]
+
+    def sequence(self, doc: int) -> list[Token]:
+        """A document's words in order, stop words included."""
+        return self.index.corpus.sequence(doc)
 
     def surface(self, term: str) -> str:
         """The commonest raw form of a term."""
