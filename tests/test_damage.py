@@ -334,6 +334,37 @@ def test_components_that_are_whole_but_do_not_fit_each_other_are_found(copy):
         (folder / name).write_bytes(data)
 
 
+def test_many_parts_at_once_are_verified_as_each_is(tmp_path):
+    from sublex.index.format import Folder, FolderWriter
+
+    with FolderWriter(tmp_path / "folder") as writer:
+        writer.put("numbers", np.arange(100_000, dtype=np.int32))
+        entry = writer.finish()
+    path = tmp_path / "folder" / "numbers.npy"
+    whole = bytearray(path.read_bytes())
+    whole[3 * CHUNK + 5] ^= 1
+    path.write_bytes(whole)
+    random = np.random.default_rng(5)
+
+    def damaged(ask: Callable[[Any], Any]) -> bool:
+        component = Folder(tmp_path / "folder", entry)["numbers"]
+        try:
+            ask(component)
+        except IndexCorrupt:
+            return True
+        return False
+
+    found = set()
+    for _ in range(60):
+        begins = random.integers(0, 100_000, 3)
+        ends = np.minimum(begins + random.integers(0, 30_000, 3), 100_000)
+        each = damaged(lambda c, b=begins, e=ends: [c.part(*span) for span in zip(b.tolist(), e.tolist(), strict=True)])
+        assert damaged(lambda c, b=begins, e=ends: c.touch(b, e)) == each
+        found.add(each)
+    assert found == {True, False}
+    assert not damaged(lambda component: component.touch(np.array([100_000]), np.array([100_000])))
+
+
 # What is no index at all.
 
 

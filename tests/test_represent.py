@@ -645,6 +645,21 @@ def test_models_are_fitted_with_the_index(command):  # noqa: F811
     assert command("search", "new", "crane", "-r", "lsi(e=5)")[0] == 0
 
 
+def test_models_go_with_the_documents_they_were_fitted_to_and_resources_stay(command, index, tmp_path):  # noqa: F811
+    (tmp_path / "vectors.txt").write_text("crane 1 2\nriver 2 1\n")
+    index.add_resource("given", tmp_path / "vectors.txt")
+    index.fit("vectors(given)")
+    index.fit("lsi(e=5)")
+    code, _, said = command("index", str(index.path), str(DEMO), "--overwrite")
+    assert (
+        code == 0 and "Fitted to what was replaced, and gone with it: lsi(e=5), vectors(given); run sublex fit" in said
+    )
+    anew = sublex.open(index.path)
+    assert not anew.fitted and not list((index.path / "representations").glob("*")) and check(index.path) == []
+    anew.fit("vectors(given)")
+    assert anew.search("crane", "vectors(given)")
+
+
 # Expanders may be fitted too.
 
 

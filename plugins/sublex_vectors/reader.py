@@ -11,6 +11,8 @@ from sublex.errors import InputError
 from sublex.readers.source import FileSource
 
 WIDEST = 10_000
+# No line that tells how wide vectors are is longer.
+LINE = 1 << 20
 LARGEST = 1e100
 Progress = Callable[[int, int], None]
 
@@ -41,6 +43,18 @@ def read_vectors(
     return made
 
 
+def width(path: str | os.PathLike[str]) -> int:
+    """How many numbers the vectors have, by the first line."""
+    with FileSource(path).open() as lines:
+        parts = lines.readline(LINE).split()
+    return min(WIDEST, int(parts[1]) if _is_header(parts) else len(parts))
+
+
+def _is_header(parts: list[bytes]) -> bool:
+    """Whether a line says how many words follow, and how many numbers each has."""
+    return len(parts) == 2 and all(part.isdigit() for part in parts)
+
+
 def _read(
     path: str, lines: Iterable[bytes], terms: int, place: Callable[[bytes], int | None], progress: Progress
 ) -> np.ndarray:
@@ -51,7 +65,7 @@ def _read(
         parts = line.split()
         if not parts:
             continue
-        if at == 1 and len(parts) == 2 and all(part.isdigit() for part in parts):
+        if at == 1 and _is_header(parts):
             words, e = int(parts[0]), int(parts[1])
             continue
         e = e or len(parts) - 1

@@ -7,7 +7,7 @@ import numpy as np
 from sublex.models.bags import Bag
 from sublex.models.blocks import totals
 from sublex.models.words import BagSums
-from sublex_vectors.reader import read_vectors
+from sublex_vectors.reader import read_vectors, width
 
 
 class VectorsRepresentation(BagSums):
@@ -33,5 +33,4 @@ class VectorsRepresentation(BagSums):
         return {"dimensions": self.estimator.vectors.shape[1]}
 
     def estimate(self, corpus, job):
-        # The file says how wide its vectors are only when it is read; 300 is usual.
-        return 8 * 2 * len(corpus.vocabulary) * 300
+        return 8 * 2 * len(corpus.vocabulary) * width(job.resource(self.file))

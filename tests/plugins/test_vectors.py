@@ -206,3 +206,13 @@ def test_vectors_of_words_are_written_for_use_elsewhere(sublex, index, file, tmp
     np.testing.assert_allclose(rows, [2 * file[1]["cranes"], file[1]["river"]])
     assert sublex(*call, "-o", str(tmp_path / "all.npz"))[0] == 0
     assert np.load(tmp_path / "all.npz")["rows"].shape == (252, 4)
+
+
+@pytest.mark.parametrize("first", ["", "9 400\n"])
+def test_how_much_memory_vectors_take_is_known_from_the_first_line(index, tmp_path, first):
+    path = tmp_path / "wide.txt"
+    path.write_text(first + "".join(f"{word} {' '.join(['1'] * 400)}\n" for word in WORDS))
+    need = 8 * 2 * 400 * len(index.corpus.vocabulary)
+    with pytest.raises(InputError, match=f"takes {need >> 20} MB and --memory allows {(need >> 20) - 1}; allow more"):
+        index.fit(f'vectors("{path}")', memory=need - (1 << 20))
+    index.fit(f'vectors("{path}")', memory=need + 400 * 16 * len(index.corpus.vocabulary))

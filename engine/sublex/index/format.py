@@ -212,11 +212,24 @@ class Component:
         last = min(last, len(self._seen) - 1)
         at = self._seen.find(0, first, last + 1)
         while at >= 0:
-            if xxhash.xxh3_64_intdigest(memoryview(self._data)[at * CHUNK : (at + 1) * CHUNK]) != self._sums[at]:
-                raise IndexCorrupt(f"{self.path} is damaged in its bytes from {at * CHUNK:,} on; rebuild the index.")
-            self._seen[at] = 1
+            self._verify(at)
             at = self._seen.find(0, at, last + 1)
         return self.values[begin:end]
+
+    def touch(self, begins: np.ndarray, ends: np.ndarray) -> None:
+        """Verify many parts at once."""
+        size, count = self.values.itemsize, len(self._seen)
+        first = np.minimum((HEADER + begins * size) // CHUNK, count)
+        last = np.minimum((HEADER + np.maximum(ends, begins + 1) * size - 1) // CHUNK + 1, count)
+        asked = np.cumsum(np.bincount(first, minlength=count + 1) - np.bincount(last, minlength=count + 1))[:count] > 0
+        for at in np.flatnonzero(asked & ~np.frombuffer(self._seen, np.bool_)).tolist():
+            self._verify(at)
+
+    def _verify(self, at: int) -> None:
+        """Compare a chunk with its checksum."""
+        if xxhash.xxh3_64_intdigest(memoryview(self._data)[at * CHUNK : (at + 1) * CHUNK]) != self._sums[at]:
+            raise IndexCorrupt(f"{self.path} is damaged in its bytes from {at * CHUNK:,} on; rebuild the index.")
+        self._seen[at] = 1
 
 
 def _content(file: IO[bytes], size: int, private: bool) -> Content:

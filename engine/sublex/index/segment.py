@@ -112,8 +112,7 @@ class Segment:
         """The same of these documents, where they are kept."""
         component, starts = self.folder["document_terms"], self._document_term_starts
         begins, ends = starts[docs], starts[docs + 1]
-        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-            component.part(begin, end)
+        component.touch(begins, ends)
         return self._lists(component.values, begins, self.uniques[docs], ends)
 
     def _lists(

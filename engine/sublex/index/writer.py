@@ -97,6 +97,8 @@ def create(
             "store": sorted(settings.store),
             "segments": [],
         }
+        if old and old.get(files.RESOURCES):
+            new[files.RESOURCES] = old[files.RESOURCES]
         sources = None if identity is None else [identity, analyzer, new["store"]]
         with _aside(root):
             building = Building(root / BUILDING, settings)
@@ -107,6 +109,10 @@ def create(
             if not entry["docs"]:
                 raise InputError(_nothing(building.outcome))
             building.outcome.indexed = entry["docs"]
+            gone = sorted(one["expression"] for one in (old or {}).get(files.FITTED, {}).values())
+            if gone:
+                note = f"Fitted to what was replaced, and gone with it: {', '.join(gone)}; run sublex fit again"
+                building.outcome.take(Report(notes={note: 1}))
             _publish(root, new, entry)
             _list(root, building.outcome)
     return building.outcome

@@ -71,7 +71,9 @@ class View:
             counts_of = np.arange(most + 1.0)
             worth = np.asarray(of(counts_of), np.float64) if of else counts_of
             found = np.empty(len(local))
-            kernels.dot(starts, terms, tfs, worth, own, local, found)
+            # Numbers without a sign: looking an item up then needs no test for a negative place.
+            bare = starts.view(np.uint64), terms.view(np.uint32), tfs.view(np.uint32)
+            kernels.dot(*bare, worth, own, local.view(np.uint64), found)
             sums[chosen] = found
         return sums
 
