@@ -19,7 +19,7 @@ LAYERS = [
     {"parser"},
     {"parameters"},
     {"plugins"},
-    {"profiles", "normalise", "tables"},
+    {"profiles", "normalise", "tables", "workers"},
     {"readers", "analysis", "trec"},
     {"models"},
     {"index"},

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, vstack
 
 from sublex.base import Explanation
 from sublex.fitted import Representation
-from sublex.models.words import columns, frequent
+from sublex.models.words import counts, frequent
 from sublex_dcot.model import DCoT
 
 # The prototypes that an explanation names, and the words of the document that it names for each.
@@ -44,10 +44,8 @@ class DCoTRepresentation(Representation):
 
     def fit(self, corpus, job):
         # Words that are everywhere would be the first prototypes, and everything evokes them.
-        kept = frequent(corpus.blocks(), self.estimator.min_df, self.max_df)
-        terms = corpus.vocabulary
-        self.vocabulary = [terms[k] for k in kept.tolist()]
-        matrix = csr_array(vstack(list(columns(corpus.blocks(), kept))))
+        self.vocabulary = frequent(corpus, self.estimator.min_df, self.max_df)
+        matrix = csr_array(vstack(list(counts(corpus, self.vocabulary)())))
         self.estimator.fit(matrix, workers=job.workers, progress=job.progress)
 
     def save(self, store):

@@ -8,12 +8,14 @@ occurrences, so the mixture is fitted to the distinct words, each counted as oft
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sublex.errors import InputError
 from sublex.models import gmm, linear
+from sublex.models.bags import Sums
 from sublex.models.blocks import Blocks, blocks_of, in_order, one_thread, rows_of, spans, totals
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class Gammas(NamedTuple):
     values: np.ndarray
 
 
-class Fisher:
+class Fisher(Sums):
     """Estimator with scikit-learn's habits. After `fit`: `x`, the words' vectors in standard units; `mixture`; `gammas`; `weights`,
     a word's factor in every document; `counts`, its occurrences; `likelihoods` of all starts.
 
@@ -91,21 +93,10 @@ class Fisher:
 
     def transform(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
         """The vectors of documents, dense: the Gaussians' parts one after another, one row for each document."""
-        rows = self._rows(matrix)
-        made = np.empty((rows.shape[0], self.width))
-        for span, part in self._blocks(rows, workers):
-            made[span] = part
+        made = super().transform(matrix, workers)
         if self.l2:
             norms = np.linalg.norm(made, axis=1, keepdims=True)
             made /= np.where(norms > 0, norms, 1.0)
-        return made
-
-    def norms(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
-        """The lengths of the documents' vectors, which are never all held."""
-        rows = self._rows(matrix)
-        made = np.empty(rows.shape[0])
-        for span, part in self._blocks(rows, workers):
-            made[span] = np.sqrt((part * part).sum(axis=1))
         return made
 
     def scores(self, query: Any, matrix: csr_array, norms: np.ndarray | None = None, workers: int = 1) -> np.ndarray:
@@ -113,14 +104,14 @@ class Fisher:
 
         With a power the vectors of all these documents have to be made, which is slow.
         """
-        rows = self._rows(matrix)
+        rows = self.rows(matrix)
         asked = self._vector(linear.query_of(query, len(self.x)))
         norms = self.norms(rows, workers) if norms is None else norms
         if self.power == 1:
             found = linear.sums(rows, self._similar_to(asked), self.weights, workers)
         else:
             found = np.empty(rows.shape[0])
-            for span, part in self._blocks(rows, workers):
+            for span, part in self.blocks(rows, workers):
                 found[span] = (part * asked).sum(axis=1)
         return linear.cosines(found, float(np.sqrt((asked * asked).sum())), norms)
 
@@ -130,7 +121,7 @@ class Fisher:
             raise InputError(
                 f"Fisher: with power={self.power} a score is no sum over words; only power=1 can be taken apart."
             )
-        asked, held = linear.query_of(query, len(self.x)), self._rows(row)
+        asked, held = linear.query_of(query, len(self.x)), self.rows(row)
         norm = float(np.prod([np.linalg.norm(self._vector(r)) for r in (asked, held)]))
         return linear.shares(asked, held, self.word_map(asked.indices), self.word_map(held.indices), norm)
 
@@ -140,7 +131,7 @@ class Fisher:
 
         places = np.arange(len(words) + 1)
         alone = csr_array((np.ones(len(words)), words, places), shape=(len(words), len(self.x)))
-        return np.vstack([np.zeros((0, self.width)), *(part for _, part in self._blocks(alone, 1, power=1.0))])
+        return np.vstack([np.zeros((0, self.width)), *(part for _, part in self.blocks(alone, 1, power=1.0))])
 
     def similarities(self, asked: np.ndarray, words: np.ndarray, values: np.ndarray) -> None:
         """Put <F_q, Φ_w> of some words at their places among the values, for the vector of a query."""
@@ -176,16 +167,16 @@ class Fisher:
             raise InputError(f"Fisher: words must have a row for each word, not {vectors.ndim} dimensions.")
         return vectors
 
-    def _rows(self, matrix: Any) -> csr_array:
+    def rows(self, matrix: Any) -> csr_array:
         if self.x.ndim < 2:
             raise InputError("Fisher: not fitted yet; call fit first.")
         return rows_of(matrix, len(self.x))
 
     def _vector(self, row: csr_array) -> np.ndarray:
-        return next(part for _, part in self._blocks(row, 1))[0]
+        return next(part for _, part in self.blocks(row, 1))[0]
 
-    def _blocks(self, rows: csr_array, workers: int, power: float | None = None):
-        """The vectors of a few documents at a time, with where they belong."""
+    def blocks(self, rows: csr_array, workers: int, power: float | None = None) -> Iterator[tuple[slice, np.ndarray]]:
+        """The vectors of a few documents at a time, with where they belong; brought to another power, if one is given."""
         from sublex_fisher.kernels import fisher
 
         power = self.power if power is None else power

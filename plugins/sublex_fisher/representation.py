@@ -10,7 +10,7 @@ import numpy as np
 from sublex.base import Explanation
 from sublex.errors import InputError
 from sublex.models.gmm import Mixture
-from sublex.models.words import WordSums, columns
+from sublex.models.words import WordSums, counts
 from sublex_fisher.model import Fisher, Gammas
 
 # The words that name a Gaussian.
@@ -47,10 +47,8 @@ class FisherRepresentation(WordSums):
                 f"{self.words} gives words no vectors; name a model that does, as in fisher(words=lsi(e=50))."
             )
         self.vocabulary = list(model.vocabulary)
-        numbers = {term: number for number, term in enumerate(corpus.vocabulary)}
-        kept = np.array([numbers.get(term, -1) for term in self.vocabulary])
         self.estimator.words = vectors
-        self.estimator.fit(lambda: columns(corpus.blocks(), kept), workers=job.workers, progress=job.progress)
+        self.estimator.fit(counts(corpus, self.vocabulary), workers=job.workers, progress=job.progress)
 
     def save(self, store):
         fitted = self.estimator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sublex.models.bags import damped
-from sublex.models.words import BagSums, columns, frequent
+from sublex.models.words import BagSums, counts, frequent
 from sublex_lsi.model import LSI
 
 
@@ -19,18 +19,8 @@ class LSIRepresentation(BagSums):
         self.of = damped if self.estimator.logs else None
 
     def fit(self, corpus, job):
-        kept = frequent(corpus.blocks(), self.min_df)
-        terms = corpus.vocabulary
-        self.vocabulary = [terms[k] for k in kept.tolist()]
-
-        def blocks():
-            done = 0
-            for block in columns(corpus.blocks(), kept):
-                done += block.shape[0]
-                job.progress(done, len(corpus.docs))
-                yield block
-
-        self.estimator.fit(blocks, workers=job.workers)
+        self.vocabulary = frequent(corpus, self.min_df)
+        self.estimator.fit(counts(corpus, self.vocabulary, job.progress), workers=job.workers)
 
     def describe(self, view):
         values = self.estimator.values

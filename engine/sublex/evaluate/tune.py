@@ -19,13 +19,13 @@ from sublex.evaluate import settings as space
 from sublex.evaluate.judge import Judge
 from sublex.evaluate.tuning import DIGITS, Fold, Scored, Setting, Tuning
 from sublex.expression import Expression, fill
-from sublex.index.workers import Workers
 from sublex.parser import parse
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import GROUP
 from sublex.pipeline.stages import Memo, Scorer, Work
 from sublex.rank.hits import Hits
+from sublex.workers import Workers
 
 SEARCHES = ("grid", "random")
 Progress = Callable[[int, int], None]

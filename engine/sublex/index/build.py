@@ -29,8 +29,8 @@ from sublex.index.merge import TextWriter, merge
 from sublex.index.outcome import Outcome
 from sublex.index.run import Part, Run
 from sublex.index.segment import Segment
-from sublex.index.workers import Workers
 from sublex.readers.batch import Batch, Make
+from sublex.workers import Workers
 
 JOURNAL = "journal.json"
 SEGMENT = "segment"

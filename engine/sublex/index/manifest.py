@@ -95,6 +95,13 @@ def commit(root: Path, manifest: Manifest) -> None:
         sync(root)
 
 
+def succeed(root: Path, old: Manifest, changes: Manifest) -> None:
+    """Make the next generation, which differs in these entries, and remove what it does not name."""
+    new = old | {"generation": old["generation"] + 1} | changes
+    commit(root, new)
+    sweep(root, new)
+
+
 def _checksum(manifest: Manifest) -> str:
     return xxhash.xxh3_128_hexdigest(json.dumps(manifest, sort_keys=True).encode())
 

@@ -17,7 +17,7 @@ from sublex.base import Analyzer
 from sublex.index import kernels
 from sublex.index.arena import spans
 from sublex.index.format import FolderWriter, smallest
-from sublex.index.workers import Workers
+from sublex.workers import Workers
 
 SPAN = 1 << 20
 # What one more raw token costs beside its bytes: its entry in the table of terms, its strings, its rows.

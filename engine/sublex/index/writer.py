@@ -23,10 +23,10 @@ from sublex.index.manifest import BUILDING, SEGMENTS, Manifest
 from sublex.index.merge import live_docnos, merge
 from sublex.index.outcome import Outcome
 from sublex.index.segment import Segment
-from sublex.index.workers import Workers
 from sublex.readers import Chosen
 from sublex.readers.batch import Make, batches
 from sublex.readers.source import files_below
+from sublex.workers import Workers
 
 PARTS = ("text", "terms")
 CROWD = 8

@@ -23,28 +23,49 @@ def damped(counts: Any) -> np.ndarray:
     return np.where(counts < 1, counts, 1 + np.log(np.maximum(counts, 1)))
 
 
-class Bag:
+class Sums:
+    """Documents whose vectors are sums over their words; only some are ever held at a time."""
+
+    @property
+    def width(self) -> int:
+        """How many numbers a vector has."""
+        raise NotImplementedError
+
+    def rows(self, matrix: Any) -> csr_array:
+        """Documents, checked."""
+        raise NotImplementedError
+
+    def blocks(self, rows: csr_array, workers: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """The vectors of a few documents at a time, with where they belong."""
+        raise NotImplementedError
+
+    def transform(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
+        """The vectors of documents, one row each."""
+        rows = self.rows(matrix)
+        made = np.empty((rows.shape[0], self.width))
+        for span, part in self.blocks(rows, workers):
+            made[span] = part
+        return made
+
+    def norms(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
+        """The lengths of the documents' vectors."""
+        rows = self.rows(matrix)
+        made = np.empty(rows.shape[0])
+        for span, part in self.blocks(rows, workers):
+            made[span] = np.sqrt((part * part).sum(axis=1))
+        return made
+
+
+class Bag(Sums):
     """`vectors`, a row for each word, and `weights`, a word's factor in every document; counts are damped where `logs` says so."""
 
     vectors: np.ndarray = np.zeros(0)
     weights: np.ndarray = np.zeros(0)
     logs = False
 
-    def transform(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
-        """The vectors of documents, one row each."""
-        rows = self.rows(matrix)
-        made = np.empty((rows.shape[0], self.vectors.shape[1]))
-        for span, part in self._blocks(rows, workers):
-            made[span] = part
-        return made
-
-    def norms(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
-        """The lengths of the documents' vectors, which are never all held."""
-        rows = self.rows(matrix)
-        made = np.empty(rows.shape[0])
-        for span, part in self._blocks(rows, workers):
-            made[span] = np.sqrt((part * part).sum(axis=1))
-        return made
+    @property
+    def width(self) -> int:
+        return self.vectors.shape[1]
 
     def scores(self, query: Any, matrix: csr_array, norms: np.ndarray | None = None, workers: int = 1) -> np.ndarray:
         """The cosines of a query, a vector over the vocabulary, with the documents in these rows; `norms` are those of the rows."""
@@ -69,7 +90,6 @@ class Bag:
         return linear.shares(asked, held, self.vectors[asked.indices], self.vectors[held.indices], norm)
 
     def rows(self, matrix: Any) -> csr_array:
-        """Documents, checked."""
         if self.vectors.ndim < 2:
             raise InputError(f"{type(self).__name__}: not fitted yet; call fit first.")
         return rows_of(matrix, len(self.vectors))
@@ -79,7 +99,7 @@ class Bag:
         made = self._tamed(rows)
         return _with(made, made.data * self.weights[made.indices])
 
-    def _blocks(self, rows: csr_array, workers: int) -> Iterator[tuple[slice, np.ndarray]]:
+    def blocks(self, rows: csr_array, workers: int) -> Iterator[tuple[slice, np.ndarray]]:
         def vectors(span: slice) -> tuple[slice, np.ndarray]:
             return span, self.weighted(rows[span]) @ self.vectors
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from sublex.errors import InputError
+from sublex.workers import Workers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -33,18 +32,9 @@ def one_thread() -> Iterator[None]:
 
 
 def in_order(function: Callable[[T], U], items: Iterable[T], workers: int = 1) -> Iterator[U]:
-    """The results in the order of the items, at most two items a worker under way."""
-    if workers <= 1:
-        yield from map(function, items)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[U]] = deque()
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) >= 2 * workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+    """The results in the order of the items, by threads of their own."""
+    with Workers(workers) as pool:
+        yield from pool.map(function, items)
 
 
 def spans(number: int, size: int = BLOCK) -> list[slice]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sublex.base import Explanation
-from sublex.fitted import Of, Representation, Store, Stored, View
+from sublex.fitted import Corpus, Of, Representation, Store, Stored, View
 from sublex.models.bags import Bag
+from sublex.models.blocks import Blocks
 from sublex.models.linear import Shares
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+Progress = Callable[[int, int], None]
 # So many words of the document are named for each word of the query.
 NAMED = 8
 
@@ -88,32 +90,33 @@ class BagSums(WordSums):
         return self.estimator.weights * (self.estimator.vectors @ asked), float(np.linalg.norm(asked))
 
 
-def frequent(blocks: Iterable[Any], least: int, most: float = 1.0) -> np.ndarray:
-    """The columns of terms that are in so many documents or more, and in no more than a share of all."""
-    df: np.ndarray | None = None
-    docs = 0
-    for block in blocks:
-        counts = np.bincount(block.indices, minlength=block.shape[1])
-        df = counts if df is None else df + counts
-        docs += block.shape[0]
-    return np.flatnonzero((df >= least) & (df <= most * docs)) if df is not None else np.empty(0, np.int64)
+def frequent(corpus: Corpus, least: int, most: float = 1.0) -> list[str]:
+    """The terms that are in so many documents or more, and in no more than a share of all."""
+    df = np.zeros(len(corpus.vocabulary), np.int64)
+    for block in corpus.blocks():
+        df += np.bincount(block.indices, minlength=len(df))
+    return [corpus.vocabulary[k] for k in np.flatnonzero((df >= least) & (df <= most * len(corpus.docs))).tolist()]
 
 
-def columns(blocks: Iterable[Any], kept: np.ndarray) -> Iterator[csr_array]:
-    """Blocks with these columns alone; one without entries for -1."""
-    from scipy.sparse import csr_array
+def counts(corpus: Corpus, vocabulary: Sequence[str], progress: Progress = lambda done, total: None) -> Blocks:
+    """The blocks of a corpus over a vocabulary, to be read as often as need be."""
+    places = corpus.recode(vocabulary)
 
-    places: np.ndarray | None = None
-    for block in blocks:
-        if places is None:
-            places = np.full(block.shape[1], -1)
-            places[kept[kept >= 0]] = np.flatnonzero(kept >= 0)
-        found = places[block.indices]
-        there = found >= 0
-        starts = np.append(0, np.cumsum(there))[block.indptr]
-        made = csr_array((block.data[there], found[there], starts), shape=(block.shape[0], len(kept)))
-        made.sort_indices()
-        yield made
+    def blocks() -> Iterator[csr_array]:
+        from scipy.sparse import csr_array
+
+        done = 0
+        for block in corpus.blocks():
+            found = places[block.indices]
+            known = found >= 0
+            starts = np.append(0, np.cumsum(known))[block.indptr]
+            made = csr_array((block.data[known], found[known], starts), shape=(block.shape[0], len(vocabulary)))
+            made.sort_indices()
+            done += block.shape[0]
+            progress(done, len(corpus.docs))
+            yield made
+
+    return blocks
 
 
 def pairs(shares: Shares, vocabulary: Sequence[str], surface: Callable[[str], str]) -> tuple[Explanation, ...]:

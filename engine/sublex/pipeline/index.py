@@ -170,7 +170,8 @@ class Index(Stored):
 
     def fit(self, expression: Expr, source: str | os.PathLike[str] | None = None, **options: Any) -> None:
         """Fit a component, or take its model from another index; options are workers, memory, progress and say."""
-        from sublex.represent.fit import Options, fit
+        from sublex.represent.fit import fit
+        from sublex.represent.job import Options
 
         fit(self.path, str(expression), Options(**options), None if source is None else Path(source))
         self._load()
@@ -215,7 +216,7 @@ class Index(Stored):
         self._load()
 
     def _dresser(self, say: Say, workers: int | None) -> Any:
-        from sublex.represent.fit import Options
+        from sublex.represent.job import Options
         from sublex.represent.publish import dresser
 
         return dresser(self.path, Options(workers or os.cpu_count() or 1, say=say))

@@ -14,11 +14,11 @@ from sublex.errors import IndexProblem, InputError, contract
 from sublex.index import derived
 from sublex.index.index import Index
 from sublex.index.segment import Segment
-from sublex.index.workers import Workers
 from sublex.rank import kernels, stored
 from sublex.rank.hits import Hits
 from sublex.rank.impacts import Impacts, sound
 from sublex.rank.lexicon import Lexicon
+from sublex.workers import Workers
 
 # Queries go to the kernel in groups; their results hold at most so many keys.
 GROUP, KEYS = 256, 1 << 20

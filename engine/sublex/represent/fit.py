@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from sublex import plugins
 from sublex.base import Analyzer
-from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, contract
-from sublex.expression import Expression
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, contract
 from sublex.fitted import Fitted, Representation, Rows
 from sublex.index import manifest as files
 from sublex.index.format import FolderWriter, sync
 from sublex.index.index import Index
 from sublex.index.manifest import FITTED, Manifest
 from sublex.index.segment import Segment
-from sublex.index.workers import Workers
 from sublex.represent import rows as kept
 from sublex.represent.identity import Identity, Namer
 from sublex.represent.inputs import READINGS, inputs_of, size_of
+from sublex.represent.job import Job, Options, working
 from sublex.represent.resources import Resources
 from sublex.represent.store import StoreReader, StoreWriter
 
@@ -34,43 +32,6 @@ UNKNOWN = 0.2
 NONE = {"tokens": 0, "unknown": 0}
 # So many models are named where one is missing.
 NAMED = 8
-
-
-class Options(NamedTuple):
-    """How fitting is done; none of it changes what comes out."""
-
-    workers: int = 1
-    memory: int = 4 << 30
-    progress: Callable[[int, int], None] = lambda done, total: None
-    say: Callable[[str], None] = lambda text: None
-
-
-class Job:
-    """What `sublex.fitted.Job` says, for one model."""
-
-    def __init__(
-        self,
-        options: Options,
-        pool: Workers,
-        scratch: Path,
-        model: Callable[[Expression], Fitted],
-        resource: Callable[[str], Path],
-    ):
-        self.workers, self.memory, self._options = options.workers, options.memory, options
-        self.scratch, self.model, self.resource, self._pool = scratch, model, resource, pool
-        self.stopped: Exception | None = None
-
-    def progress(self, done: int, total: int) -> None:
-        """Say how far it is; whoever listens may raise to stop it."""
-        try:
-            self._options.progress(done, total)
-        except Exception as error:
-            self.stopped = error
-            raise
-
-    def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """The results of work on items, in their order."""
-        return self._pool.map(work, items)
 
 
 def fit(root: Path, expression: str, options: Options = Options(), source: Path | None = None) -> Identity:  # noqa: B008
@@ -85,7 +46,7 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
         try:
             found = work.need(work.namer.resolve(expression))
             if work.changed:
-                files.commit(root, old | {"generation": old["generation"] + 1, FITTED: work.fitted})
+                files.succeed(root, old, {FITTED: work.fitted})
         finally:
             # What is the index by now says what stays: it may be interrupted just after the commit.
             files.sweep(root, files.read(root))
@@ -104,9 +65,7 @@ def forget(root: Path, expression: str) -> None:
         if users:
             raise IndexProblem(f"{', '.join(users)} depends on {expression}; forget it first.")
         rest = {other: entry for other, entry in fitted.items() if other != name}
-        new = old | {"generation": old["generation"] + 1, FITTED: rest}
-        files.commit(root, new)
-        files.sweep(root, new)
+        files.succeed(root, old, {FITTED: rest})
 
 
 def namer(root: Path, manifest: Manifest) -> Namer:
@@ -241,26 +200,8 @@ class Fitting:
         loaded(self.root, entry, found, made)
         return entry
 
-    @contextmanager
-    def _job(self) -> Iterator[Job]:
-        from threadpoolctl import threadpool_limits
-
-        def model(expression: Expression) -> Fitted:
-            return self._models[self.namer.model_of(expression)]
-
-        with (
-            tempfile.TemporaryDirectory(prefix="sublex-") as scratch,
-            Workers(self.options.workers) as pool,
-            threadpool_limits(1),
-        ):
-            job = Job(self.options, pool, Path(scratch), model, self.namer.resources.path)
-            try:
-                yield job
-            except PluginError:
-                # What stopped it is not the plugin's fault.
-                if job.stopped is not None:
-                    raise job.stopped from None
-                raise
+    def _job(self) -> AbstractContextManager[Job]:
+        return working(self.options, lambda call: self._models[self.namer.model_of(call)], self.namer.resources.path)
 
     def cover(self, made: Representation, found: Identity, fresh: bool = False) -> None:
         """Encode the documents of every segment that has no rows yet; to a fresh model they are no additions."""

@@ -15,8 +15,9 @@ from sublex.index.manifest import FITTED, Manifest
 from sublex.index.segment import Segment
 from sublex.index.writer import Dress
 from sublex.represent import rows as kept
-from sublex.represent.fit import UNKNOWN, Fitting, Options, loaded, seen
+from sublex.represent.fit import UNKNOWN, Fitting, loaded, seen
 from sublex.represent.inputs import ROWS
+from sublex.represent.job import Options
 
 
 def dresser(root: Path, options: Options) -> Dress:

@@ -77,7 +77,7 @@ def add(root: Path, name: str, file: Path) -> None:
             copy.replace(place / entry["file"])
             for path in (place, place.parent):
                 sync(path)
-            files.commit(root, old | {"generation": old["generation"] + 1, RESOURCES: there | {name: entry}})
+            files.succeed(root, old, {RESOURCES: there | {name: entry}})
         finally:
             copy.unlink(missing_ok=True)
             files.sweep(root, files.read(root))
@@ -94,9 +94,7 @@ def remove(root: Path, name: str) -> None:
         if users:
             raise IndexProblem(f"{', '.join(users)} was fitted with {name}; forget it first.")
         rest = {other: entry for other, entry in there.items() if other != name}
-        new = old | {"generation": old["generation"] + 1, RESOURCES: rest}
-        files.commit(root, new)
-        files.sweep(root, new)
+        files.succeed(root, old, {RESOURCES: rest})
 
 
 @lru_cache(maxsize=64)
