@@ -709,6 +709,7 @@ def test_the_terms_of_a_sequence_are_those_of_the_document(given):
             terms = [token.term for token in index.corpus.sequence(doc) if token.term]
             assert {term: terms.count(term) for term in terms} == expected, docno
             assert sorted(terms) == sorted(index.corpus.analyze(index.corpus.raw(doc)))
+        assert list(index.corpus.sequences()) == [index.corpus.sequence(doc) for doc in index.corpus.docs]
 
 
 def test_a_term_is_shown_as_people_write_it(changed):

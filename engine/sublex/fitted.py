@@ -108,6 +108,10 @@ class Corpus(Protocol):
         """A document's words in order, stop words included, where `has` says that text is kept."""
         ...
 
+    def sequences(self) -> Iterator[list[Token]]:
+        """Those of all documents, in the order of `docs`."""
+        ...
+
     def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
         """For each term of the corpus its number in another vocabulary, -1 where it has none."""
         ...

@@ -35,8 +35,8 @@ class Neighbours(Representation):
 
     def fit(self, corpus, job):
         df: Counter[str] = Counter()
-        for done, doc in enumerate(corpus.docs.tolist()):
-            df.update({phrase for phrase, _ in phrases(corpus.sequence(doc))})
+        for done, words in enumerate(corpus.sequences()):
+            df.update({phrase for phrase, _ in phrases(words)})
             job.progress(done, len(corpus.docs))
         self.phrases = sorted(phrase for phrase, docs in df.items() if docs >= self.least)
         self.numbers = {phrase: number for number, phrase in enumerate(self.phrases)}

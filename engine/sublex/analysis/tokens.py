@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -86,14 +87,36 @@ def analyze(analyzer: Analyzer, text: str) -> list[str]:
     return [term for terms in terms_of(analyzer, raw_tokens(text)) for term in split_terms(terms)]
 
 
-def sequence(analyzer: Analyzer, text: str) -> list[Token]:
-    """The words of a text in order, stop words included."""
+def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:
+    """The words of each text in order, stop words included; each distinct one is analysed once."""
+    data = [text.encode("utf-8", "replace") for text in texts]
+    whole = b"".join(data)
+    found = tokenize(np.frombuffer(whole, np.uint8), np.cumsum([len(own) for own in data], dtype=np.int64))
+    raws = found.strings(whole)
+    forms = [_forms(raw, split_terms(joined)) for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True)]
+    tokens, begins = found.tokens.tolist(), [0, *found.ends.tolist()]
+    return [
+        _placed(text, [(raws[token], forms[token]) for token in tokens[begin:end]])
+        for text, (begin, end) in zip(texts, pairwise(begins), strict=True)
+    ]
+
+
+def _forms(raw: str, terms: list[str]) -> list[Token]:
+    """The words of a raw token."""
+    surfaces = [raw] if len(terms) < 2 else terms
+    return [Token(surface, term, False) for surface, term in zip(surfaces, terms or [""], strict=True)]
+
+
+def _placed(text: str, raws: Iterable[tuple[str, list[Token]]]) -> list[Token]:
+    """The words of a text, those after punctuation or an empty line marked."""
     found: list[Token] = []
     end = 0
-    for start, raw, terms in in_place(analyzer, text):
-        pause = bool(_PAUSE.search(text, end, start))
+    for raw, forms in raws:
+        start = text.index(raw, end)
+        gap = text[end:start]
         end = start + len(raw)
-        surfaces = [raw] if len(terms) < 2 else terms
-        pairs = zip(surfaces, terms or [""], strict=True)
-        found += [Token(surface, term, pause and k == 0) for k, (surface, term) in enumerate(pairs)]
+        if gap in ("", " ") or not _PAUSE.search(gap):
+            found += forms
+        else:
+            found += [forms[0]._replace(pause=True), *forms[1:]]
     return found

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 ENTRY_BYTES = 8
+# So many texts are cut into words at once.
+TEXTS = 256
 
 
 class Corpus:
@@ -120,9 +122,17 @@ class Corpus:
 
     def sequence(self, doc: int) -> list[Token]:
         """A document's words in order, stop words included."""
-        from sublex.analysis.tokens import sequence
+        from sublex.analysis.tokens import sequences
 
-        return sequence(self._index.analyzer, self.raw(doc))
+        return sequences(self._index.analyzer, [self.raw(doc)])[0]
+
+    def sequences(self) -> Iterator[list[Token]]:
+        """Those of all live documents, in the order of `docs`; quicker than one by one."""
+        from sublex.analysis.tokens import sequences
+
+        for begin in range(0, len(self.docs), TEXTS):
+            texts = [self.raw(doc) for doc in self.docs[begin : begin + TEXTS].tolist()]
+            yield from sequences(self._index.analyzer, texts)
 
 
 _NOTHING = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.analysis.tokens import analyze, sequence
+from sublex.analysis.tokens import analyze, sequences
 from sublex.base import Analyzer, Query, Token
 from sublex.fitted import Representation
 from sublex.index.arena import starts_of
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 # So many documents are encoded at once, whatever the number of workers; of sequences, which take more room, fewer.
-ROWS = 4096
-TEXTS = 256
+ROWS, TEXTS = 4096, 256
 
 
 class Vocabulary:
@@ -117,7 +116,7 @@ class Sequences:
 
     def texts(self, texts: Sequence[str]) -> list[list[Token]]:
         """Other documents."""
-        return [sequence(self._analyzer, text) for text in texts]
+        return sequences(self._analyzer, texts)
 
     def query(self, query: Query) -> list[list[Token]]:
         """The words of a query; what expanders added is not among them."""
