@@ -16,6 +16,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -215,17 +216,18 @@ def speed(collections: Path, work: Path, workers: int) -> None:
     print(f"  LSI e=100 fit {took(lambda: lsi.fit(matrix, workers)):.1f} s, ", end="", flush=True)
     print(f"Fisher K=16 fit, best of 5 {took(lambda: fisher.fit(matrix, workers)):.1f} s, ", end="", flush=True)
     print(f"norms {took(lambda: fisher.norms(matrix, workers)):.1f} s")
-    some = np.sort(random(0).choice(matrix.shape[0], 1000, replace=False))
-    query = csr_array(matrix[[7]])
-    query = csr_array((np.ones(5), query.indices[:5], [0, 5]), shape=query.shape)
-    candidates = matrix[some]
-    for name, model in (("LSI", lsi), ("Fisher", fisher)):
-        norms = model.norms(matrix, workers)
-        few = took(lambda m=model, n=norms[some]: m.scores(query, candidates, n), 51)
-        one = took(lambda m=model, n=norms: m.scores(query, matrix, n), 51)
-        all_of = took(lambda m=model, n=norms: m.scores(query, matrix, n, workers), 51)
+    some = np.sort(random(0).choice(matrix.shape[0], 1000, replace=False)).astype(np.int32)
+    text = "convergence of stochastic gradient descent"
+    for expression in ("lsi(e=100)", "fisher(words=lsi(e=100))"):
+        index.fit(expression, workers=workers)
+        side, query = index.side(expression), index.query(text)
+        encoded = side.query(query)
+        read = took(partial(side.query, query), 51)
+        few = took(partial(side.scores, encoded, some), 51)
+        every = took(partial(side.scores, encoded), 51)
         print(
-            f"  {name}: 1,000 documents {few * 1e3:.2f} ms; all {one * 1e3:.1f} ms, with {workers} workers {all_of * 1e3:.1f} ms"
+            f"  {expression}: a query {read * 1e3:.2f} ms, 1,000 documents {few * 1e3:.2f} ms, all {every * 1e3:.1f} ms; "
+            f"search {took(partial(index.search, text, expression), 51) * 1e3:.1f} ms"
         )
 
 
