@@ -18,7 +18,14 @@ from sublex import plugins, testing
 from sublex.testing import CHECKS, Subject
 
 PLUGINS = Path(__file__).parent / "plugins"
-BUNDLED = ("lsi(e=20)", "fisher(k=3, words=lsi(e=10))", "dcot(r=50)")
+BUNDLED = (
+    "lsi(e=20)",
+    "lsi(e=20, weighting=logtfidf, unit=true)",
+    "fisher(k=3, words=lsi(e=10))",
+    "fisher(k=3, words=lsi(e=10), variance=true, idf=true, power=0.5)",
+    "dcot(r=50)",
+    "dcot(r=50, layers=2, words=0.5, log=true)",
+)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -99,7 +106,11 @@ def test_a_check_fails_for_what_breaks_it(projection, monkeypatch, tmp_path, met
 
 def test_plugin_test_says_what_holds(command):  # noqa: F811
     code, output, _ = command("plugin", "test", "lsi(e=5)")
-    assert code == 0 and output.splitlines()[-1] == "11 of 11 hold" and output.count("ok ") == 11
+    assert (
+        code == 0
+        and output.splitlines()[-1] == f"{len(CHECKS)} of {len(CHECKS)} hold"
+        and output.count("ok ") == len(CHECKS)
+    )
     for nothing in ("nothing", "BM25", "lsi(e=0)"):
         code, output, said = command("plugin", "test", nothing)
         assert code == 2 and not output and said.count("sublex: ") == 1

@@ -273,8 +273,8 @@ def test_hook_register_commands(monkeypatch):
 @pytest.mark.parametrize(
     ("members", "sentence"),
     [
-        ({"sublex_api": 99}, "it is written for plugin API 99, and this Sublex has 1"),
-        ({"sublex_api": None}, "it is written for plugin API None, and this Sublex has 1"),
+        ({"sublex_api": 99}, "its sublex_api is 99, and this Sublex has 1"),
+        ({"sublex_api": None}, "its sublex_api is None, and this Sublex has 1"),
         ({"register_nonsense": hookimpl(lambda register: None)}, "unknown hook"),
         ({"register_analyzers": hookimpl(lambda register: 1 / 0)}, "ZeroDivisionError: division by zero"),
     ],

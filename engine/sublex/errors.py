@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -20,6 +23,14 @@ def unknown(what: str, name: str, names: Iterable[str]) -> str:
     known = list(names)
     hint = nearest(name, known)
     return f"No {what} {name or repr(name)}; {hint}{'T' if hint else 't'}here are: {', '.join(known)}."
+
+
+def command(*words: object) -> str:
+    """A command of Sublex as it is typed; a path of one word gets ./ before it, or it would be taken for a bare name."""
+    bare = [isinstance(word, os.PathLike) and os.sep not in str(word) for word in words]
+    return shlex.join(
+        ["sublex", *(f"./{word}" if alone else str(word) for word, alone in zip(words, bare, strict=True))]
+    )
 
 
 def counted(number: int, what: str) -> str:
@@ -56,16 +67,25 @@ LONGEST = 300
 
 @contextmanager
 def contract(kind: str, part: object) -> Iterator[None]:
-    """What goes wrong in the code of a plugin's part becomes one sentence that names it."""
+    """What goes wrong in the code of a plugin's part becomes one sentence that names it; a full disk is nobody's fault."""
     try:
         yield
+    except PluginError as error:
+        if str(part) in str(error):
+            raise
+        raise PluginError(f"{part}: {error}") from error
     except SublexError:
         raise
     except (Exception, SystemExit) as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        if len(said) > LONGEST:
-            said = f"{said[:LONGEST]}…"
-        raise PluginError(f"The {kind} {part} failed ({said}); nothing was done by it.") from error
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise PluginError(f"The {kind} {part} failed ({in_short(error)}); nothing was done by it.") from error
+
+
+def in_short(error: BaseException) -> str:
+    """An error of any kind on one line."""
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
 
 
 class IndexProblem(SublexError):

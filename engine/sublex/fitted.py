@@ -120,8 +120,8 @@ class Corpus(Protocol):
 class View(Protocol):
     """An index as a fitted model sees it when it scores: rows, and terms over the model's own vocabulary."""
 
-    def rows(self, docs: np.ndarray | None = None) -> Rows:
-        """The rows of documents; of all, by document number, without `docs`."""
+    def rows(self, docs: np.ndarray | None = None, columns: slice = ...) -> Rows:
+        """The rows of documents, or some columns of them; of all, by document number, without `docs`."""
         ...
 
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
@@ -131,8 +131,7 @@ class View(Protocol):
     def dot(self, weights: np.ndarray, docs: np.ndarray | None = None, of: Of | None = None) -> np.ndarray:
         """For each document the sum over its terms of count times the term's weight: one float64 a document.
 
-        With `of`, a function of arrays such as `np.log1p`, what it makes of the counts takes their place; it is kept, so let
-        it be the same function each time.
+        With `of`, a function of arrays such as `np.log1p`, what it makes of the counts takes their place.
         """
         ...
 

@@ -16,13 +16,14 @@ import pluggy
 
 from sublex import hookspecs
 from sublex.base import Param
-from sublex.errors import PluginError, UnknownName, unknown
-from sublex.expression import KEYWORDS, NORMALISERS, Call, Expression
+from sublex.errors import PluginError, UnknownName, in_short, unknown
+from sublex.expression import KEYWORDS, NAME, NORMALISERS, Call, Expression
 from sublex.parameters import canonical_call, matched, typed
 from sublex.parser import parse_call
 
 API = 1
 GROUP = "sublex"
+STAGES = ("fit", "encode", "query")
 KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation")
 # The kinds that expressions are made of share one namespace; `component` stands for any of them.
 COMPONENTS = ("ranker", "expander", "representation", "filter")
@@ -93,15 +94,15 @@ class Registry:
             module = point.load()
             api = getattr(module, "sublex_api", None)
             if api != API:
-                raise PluginError(f"it is written for plugin API {api}, and this Sublex has {API}")
+                raise PluginError(f"its sublex_api is {api!r}, and this Sublex has {API}")
             self._manager.register(module, point.name)
             self._manager.check_pending()
             plugin.hooks = [caller.name for caller in self._manager.get_hookcallers(module) or []]
             for kind in KINDS:
                 if f"register_{kind}s" in plugin.hooks:
                     getattr(module, f"register_{kind}s")(register=partial(self._register, plugin, kind))
-        except Exception as error:
-            plugin.error = f"{type(error).__name__}: {error}" if not isinstance(error, PluginError) else str(error)
+        except (Exception, SystemExit) as error:
+            plugin.error = str(error) if isinstance(error, PluginError) else in_short(error)
             if self._manager.has_plugin(point.name):
                 self._manager.unregister(name=point.name)
             return plugin
@@ -114,7 +115,14 @@ class Registry:
     ) -> None:
         if kind in COMPONENTS and name in RESERVED:
             raise PluginError(f"it registers the {kind} {name}, a word that expressions have for something else")
-        plugin.registered.append(Registration(kind, name, plugin.name, factory, tuple(params)))
+        params = tuple(params)
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise PluginError(f"it registers the {kind} {name!r}, which is no name")
+        if not all(isinstance(param, Param) and param.stage in STAGES for param in params):
+            raise PluginError(f"a parameter of {name} is no Param of one of the stages {', '.join(STAGES)}")
+        if len({param.name for param in params}) < len(params):
+            raise PluginError(f"{name} has two parameters of one name")
+        plugin.registered.append(Registration(kind, name, plugin.name, factory, params))
 
     def names(self, kind: str) -> list[str]:
         """All names of a kind."""

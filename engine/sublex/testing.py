@@ -27,7 +27,8 @@ from unittest.mock import patch
 import numpy as np
 
 import sublex
-from sublex.base import Document, Explanation, Query, QueryTerm
+from sublex.base import Document, Explanation, Param, Query, QueryTerm
+from sublex.expression import Call
 from sublex.pipeline.index import Index
 from sublex.represent.fit import Fitting, namer
 from sublex.represent.inputs import size_of
@@ -97,8 +98,10 @@ class Subject:
         """What a process of its own prints."""
         environment = os.environ | {"PYTHONHASHSEED": hash_seed}
         done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, f"a process of its own failed:\n{done.stderr}"
-        return done.stdout
+        last = (done.stderr.strip().splitlines() or ["without a word"])[-1]
+        assert done.returncode == 0, f"a process of its own failed: {last}"
+        # What a plugin prints goes before what is asked for.
+        return done.stdout.rpartition("\n")[2]
 
 
 def same_bytes_for_workers_and_hash_seeds(subject: Subject) -> None:
@@ -201,6 +204,38 @@ def explanations_add_up(subject: Subject) -> None:
                 )
 
 
+def what_it_says_and_gives_is_sound(subject: Subject) -> None:
+    """Its card can be written down, its vectors are one a document, its words' vectors one a word."""
+    side = subject.index.side(subject.expression)
+    try:
+        json.dumps(subject.index.card(subject.expression))
+    except TypeError as error:
+        raise AssertionError(f"describe gives what JSON cannot hold: {error}") from None
+    block = next(iter(side.inputs.blocks(subject.index.segments[0])))
+    whole = _dense(side.vectors(block))
+    for k in (0, size_of(block) - 1):
+        np.testing.assert_allclose(_dense(side.vectors(block[k : k + 1]))[0], whole[k], rtol=1e-5, atol=1e-5)
+    vectors = side.model.word_vectors()
+    assert vectors is None or len(vectors) == len(side.vocabulary), (
+        f"{len(vectors or ())} word vectors for {len(side.vocabulary)} words"
+    )
+
+
+def query_parameters_change_no_model(subject: Subject) -> None:
+    """A parameter that changes what is fitted has the stage fit, and one that changes rows fit or encode."""
+    resolved = namer(subject.folder, {}).resolve(subject.expression)
+    whole = subject.index.fitted
+    for param in resolved.registration.params:
+        other = _other(param, resolved.values[param.name])
+        if param.stage != "query" or other is None:
+            continue
+        call = resolved.call
+        changed = Call(call.name, call.args, {**call.params, param.name: other})
+        index = subject.build(f"with-{param.name}")
+        index.fit(changed)
+        assert index.fitted == whole, f"{param.name}={other} is fitted to something else; declare it with stage='fit'"
+
+
 def stopping_leaves_nothing(subject: Subject) -> None:
     """A fit that is stopped leaves the index as it was."""
     index = subject.build("stopped")
@@ -223,7 +258,7 @@ def stopping_leaves_nothing(subject: Subject) -> None:
 
 def registering_is_light(subject: Subject) -> None:
     """Registering imports neither Numba nor SciPy."""
-    registration = namer(subject.index.path, {}).resolve(subject.expression).registration
+    registration = namer(subject.folder, {}).resolve(subject.expression).registration
     heavy = subject.child(IMPORTS, registration.plugin).strip()
     assert not heavy, f"registering {registration.plugin} imports {heavy}; import it in the factory"
 
@@ -247,9 +282,29 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     deleting_and_merging_change_no_score,
     odd_queries_are_survived,
     explanations_add_up,
+    what_it_says_and_gives_is_sound,
+    query_parameters_change_no_model,
     stopping_leaves_nothing,
     threads_score_alike,
 )
+
+
+def _other(param: Param, value: Any) -> Any:
+    """Another value that a parameter may have, if it is a number, yes or no, or one of a few."""
+    if param.type is bool:
+        return not value
+    if param.type not in (int, float, str) or not param.range:
+        return None
+    tried = (
+        param.range
+        if param.type is str
+        else [param.type(x) for x in (*param.range, value + 1, value / 2) if abs(x) < 1e9]
+    )
+    low, high = (-np.inf, np.inf) if param.type is str else param.range
+    inside = (
+        (lambda x: True) if param.type is str else (lambda x: low < x < high or (not param.open and low <= x <= high))
+    )
+    return next((x for x in tried if x != value and inside(x)), None)
 
 
 def _files(root: Path) -> dict[Path, bytes]:

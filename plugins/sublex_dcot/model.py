@@ -50,7 +50,7 @@ class DCoT:
 
     `layers` maps are learned, each from the h before it; `p` is the probability that a word is removed; with `log` x is
     log(1 + count). Words in fewer than `min_df` documents are left out. `tol` is how exactly W is solved for, `storage` the
-    type of W and h. `seed` is there because every model has one: nothing here is left to chance.
+    type of W and h. Nothing is left to chance.
 
     After `fit`: `words_`, the columns in use, most frequent first, of which the first r are the prototypes; `W_`, for each layer
     W' with a row for each input and the bias in the last; `steps_`, how many steps the first layer's columns took.
@@ -63,7 +63,6 @@ class DCoT:
     min_df: int = 1
     tol: float = 1e-7
     storage: str = "float32"
-    seed: int = 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name."""

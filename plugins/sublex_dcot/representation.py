@@ -8,8 +8,9 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from sublex.base import Explanation
+from sublex.errors import InputError
 from sublex.fitted import Representation
-from sublex.models.words import counts, frequent
+from sublex.models.words import counts, frequent, sound
 from sublex_dcot.model import DCoT
 
 # The prototypes that an explanation names, and the words of the document that it names for each.
@@ -44,7 +45,13 @@ class DCoTRepresentation(Representation):
 
     def fit(self, corpus, job):
         # Words that are everywhere would be the first prototypes, and everything evokes them.
-        self.vocabulary = frequent(corpus, self.estimator.min_df, self.max_df)
+        least = self.estimator.min_df
+        self.vocabulary = frequent(corpus, least, self.max_df)
+        if not self.vocabulary:
+            raise InputError(
+                f"dcot: no word is in {least:,} or more of {len(corpus.docs):,} documents and in no more than {self.max_df:.0%} of them; "
+                "lower min_df, or raise max_df."
+            )
         matrix = csr_array(vstack(list(counts(corpus, self.vocabulary)())))
         self.estimator.fit(matrix, workers=job.workers, progress=job.progress)
 
@@ -60,13 +67,27 @@ class DCoTRepresentation(Representation):
         fitted = self.estimator
         self.vocabulary = store.get("vocabulary")
         fitted.columns_, fitted.words_, fitted.steps_ = len(self.vocabulary), store.get("words"), store.get("steps")
+        words = fitted.words_
+        sound(
+            words.dtype.kind == "i"
+            and 0 < len(words) <= fitted.columns_
+            and 0 <= words.min() <= words.max() < fitted.columns_
+        )
         fitted.place_ = np.full(fitted.columns_, -1, np.int32)
         fitted.place_[fitted.words_] = np.arange(len(fitted.words_))
         fitted.W_ = [store.get(f"W{layer}") for layer in range(fitted.layers)]
+        r = fitted.W_[0].shape[-1]
+        sound(fitted.W_[0].shape == (len(words) + 1, r) and all(W.shape == (r + 1, r) for W in fitted.W_[1:]))
+        sound(0 < r <= len(words))
 
     def describe(self, view):
         first = [view.surface(self.vocabulary[word]) for word in self.estimator.prototypes_[:10].tolist()]
-        return {"prototypes": len(self.estimator.prototypes_), "the most frequent": first}
+        steps = int(np.max(self.estimator.steps_))
+        return {
+            "prototypes": len(self.estimator.prototypes_),
+            "the most frequent": first,
+            "steps of conjugate gradients": steps,
+        }
 
     def estimate(self, corpus, job):
         # The counts with what is made of them, W, and what conjugate gradients hold of some columns.
@@ -74,7 +95,7 @@ class DCoTRepresentation(Representation):
         return 48 * int(corpus.lengths.sum()) + 4 * terms * self.estimator.r + 8 * 10 * terms * 32 * job.workers
 
     def transform(self, inputs):
-        return self._above(inputs)
+        return self.estimator.transform(inputs)
 
     def encode_documents(self, inputs):
         directions, lengths = _directions(self._above(inputs))
@@ -92,7 +113,7 @@ class DCoTRepresentation(Representation):
         ]
 
     def score(self, query, view, docs=None):
-        rows = view.rows(docs)
+        rows = view.rows(docs, slice(-2, None))
         evoked = view.products(np.append(query.direction, (0.0, 0.0)), docs)
         if self.words == 0:
             # What evokes nothing has no direction.

@@ -40,7 +40,7 @@ class Fisher(Sums):
     """Estimator with scikit-learn's habits. After `fit`: `x`, the words' vectors in standard units; `mixture`; `gammas`; `weights`,
     a word's factor in every document; `counts`, its occurrences; `likelihoods` of all starts.
 
-    `words` holds a row for each word, of not-a-numbers where it has none, or is an `LSI`, which is fitted to the same documents unless
+    `words` holds a row for each word, of zeros or not-a-numbers where it has none, or is an `LSI`, fitted to the same documents unless
     it is already. Off, as in the paper, are: `idf`, words weighted by ln(N/df); `power`, each entry brought to this power, its sign
     kept, and `l2`, exported vectors of length 1 (F. Perronnin, J. Sánchez and T. Mensink, ECCV 2010); `variance`, the gradient by the
     deviations too.
@@ -77,7 +77,7 @@ class Fisher(Sums):
         vectors = self._vectors(blocks, workers)
         if len(vectors) != len(df):
             raise InputError(f"Fisher: {len(vectors):,} words have vectors, but the matrix has {len(df):,} columns.")
-        known = np.isfinite(vectors).all(axis=1)
+        known = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
         self.weights = np.log(np.maximum(docs, 1) / np.maximum(df, 1)) if self.idf else np.ones(len(df))
         if not (self.counts * known).any():
             raise InputError("Fisher: no word of the documents has a vector.")

@@ -10,7 +10,7 @@ import numpy as np
 from sublex.base import Explanation
 from sublex.errors import InputError
 from sublex.models.gmm import Mixture
-from sublex.models.words import WordSums, counts
+from sublex.models.words import WordSums, counts, sound
 from sublex_fisher.model import Fisher, Gammas
 
 # The words that name a Gaussian.
@@ -67,6 +67,13 @@ class FisherRepresentation(WordSums):
             setattr(fitted, name, store.get(name))
         fitted.mixture = Mixture(*(store.get(f"mixture_{name}") for name in Mixture._fields))
         fitted.gammas = Gammas(*(store.get(f"gammas_{name}") for name in Gammas._fields))
+        begins, of, values = fitted.gammas
+        words, (k, e) = len(self.vocabulary), fitted.mixture.means.shape
+        sound(fitted.x.shape == (words, e) and fitted.weights.shape == fitted.counts.shape == (words,))
+        sound(fitted.mixture.shares.shape == (k,) and fitted.mixture.variances.shape == (k, e))
+        sound(begins.dtype.kind == of.dtype.kind == "i" and begins.shape == (words + 1,) and of.shape == values.shape)
+        sound(begins[0] == 0 and begins[-1] == len(of) and (np.diff(begins) >= 0).all())
+        sound(not len(of) or 0 <= of.min() <= of.max() < k)
 
     def describe(self, view):
         theta = self.estimator.mixture.shares

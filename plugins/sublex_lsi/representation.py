@@ -10,7 +10,7 @@ from sublex_lsi.model import LSI
 class LSIRepresentation(BagSums):
     """Cosines of sums of words' vectors."""
 
-    version = 2
+    version = 3
     compared = "LSI vectors"
     kept = ("vectors", "values", "weights")
 

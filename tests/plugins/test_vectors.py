@@ -113,12 +113,12 @@ def test_a_resource_stays_while_models_need_it(index, file, tmp_path):
     index.add_resource("given", path)
     other = tmp_path / "other.txt"
     other.write_text("crane 1 2\n")
-    with pytest.raises(IndexProblem, match="has another resource given"):
+    with pytest.raises(IndexProblem, match="has another file as resource given"):
         index.add_resource("given", other)
     for name in ("a b", "../up", "1", ""):
         with pytest.raises(InputError, match="cannot be called"):
             index.add_resource(name, path)
-    with pytest.raises(InputError, match="No file"):
+    with pytest.raises(InputError, match="is no file"):
         index.add_resource("folder", tmp_path)
     index.fit("vectors(given)")
     with pytest.raises(IndexProblem, match=r"vectors\(given\) was fitted with given"):
@@ -161,7 +161,9 @@ def test_a_damaged_resource_makes_no_model_and_can_be_mended(index, file):
     index.add_resource("given", path)
     kept = index.path / "resources" / "given" / "vectors.txt"
     kept.write_text("crane 9 9 9 9\n")
-    with pytest.raises(IndexCorrupt, match="is missing or damaged; run: sublex resource add demo given FILE"):
+    with pytest.raises(
+        IndexCorrupt, match=r"is missing or damaged; add the same file again: sublex resource add \S+ given FILE"
+    ):
         index.fit("vectors(given)")
     index.add_resource("given", path)
     index.fit("vectors(given)")

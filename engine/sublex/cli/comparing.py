@@ -13,7 +13,7 @@ import click
 
 import sublex
 from sublex.cli.judging import measures_option, read_systems
-from sublex.cli.output import draw, format_option, index_path, progress, say, say_if_compiling
+from sublex.cli.output import draw, format_option, index_path, progress, say, say_if_compiling, say_uncovered
 from sublex.cli.searching import profile_option, uncovered_option
 from sublex.errors import InputError
 from sublex.tables import Table
@@ -75,14 +75,16 @@ def compare(
         check_place(output)
     chosen = [str(measure) for measure in parse(measures or DEFAULTS)]
     given = _given(files, rankers)
-    say_if_compiling(*(("index",) if given.name else ("trec", "split", 10)))
+    say_if_compiling()
     judged = sublex.read_qrels(given.qrels)
     index = sublex.open(index_path(given.name), allow_uncovered) if given.name else None
     topics = sublex.read_topics(given.topics, fields) if given.topics else None
     made = [index.pipeline(ranker, profile) for ranker in rankers] if index is not None else []
+    for pipeline in made:
+        say_uncovered(pipeline)
     systems, notes = _runs(given.runs, [str(pipeline) for pipeline in made], k)
     if index is not None and topics is not None:
-        systems = [_ran(index, topics, pipeline, k, workers, not fresh) for pipeline in made] + systems
+        systems = [_ran(index, topics, pipeline, k, workers, fresh) for pipeline in made] + systems
     notes = [*judged.notes, *(topics.notes if topics else ()), *notes]
     comparison = compare(systems, judged, topics, chosen, index, Plan(test, correction, alpha, seed), notes)
     _show(comparison, form)
@@ -105,11 +107,11 @@ def _given(files: Sequence[str], rankers: Sequence[str]) -> Given:
     return given
 
 
-def _ran(index: Index, topics: Topics, pipeline: Pipeline, k: int, workers: int | None, keep: bool) -> System:
+def _ran(index: Index, topics: Topics, pipeline: Pipeline, k: int, workers: int | None, fresh: bool) -> System:
     from sublex.evaluate.systems import run_system
 
     with progress(str(pipeline), "topics", len(topics)) as advance:
-        return run_system(index, topics, pipeline, k, workers, advance, keep)
+        return run_system(index, topics, pipeline, k, workers, advance, fresh=fresh)
 
 
 def _runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list[System], list[str]]:

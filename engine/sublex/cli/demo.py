@@ -57,7 +57,7 @@ def demo(output: str) -> None:
     check_place(output)
     collection, path = folder(), home() / "demo"
     _spare(path, collection / "documents.jsonl")
-    say_if_compiling(seconds=40)
+    say_if_compiling()
     index = sublex.build(collection / "documents.jsonl", path, overwrite=True, say=say)
     s = index.statistics
     click.echo(f"Indexed {s.docs:,} documents with {s.tokens:,} tokens to {path}")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from sublex.cli.output import format_option, say_if_compiling, table
+from sublex.cli.output import format_option, say_if_compiling, show_help, table
 from sublex.errors import InputError
 
 
@@ -53,9 +53,11 @@ def _registers(plugin) -> str:
     return "; ".join(f"{kind}s {', '.join(names)}" for kind, names in kinds.items()) or ", ".join(plugin.hooks)
 
 
-@click.group()
-def plugin() -> None:
+@click.group(no_args_is_help=False, invoke_without_command=True)
+@click.pass_context
+def plugin(context: click.Context) -> None:
     """Write a plugin of your own (new), or test one (test)."""
+    show_help(context)
 
 
 @plugin.command()
@@ -100,15 +102,20 @@ def test(context: click.Context, expression: str) -> None:
 
     NAME is what the plugin registers, with parameters where they matter, as in 'lsi(e=20)'.
     """
+    from sublex.fitted import Representation
     from sublex.represent.fit import namer
     from sublex.testing import CHECKS, Subject
 
     # A name that is none, or a parameter out of its range, is said once.
     names = namer(Path(), {})
-    names.make(names.resolve(expression))
+    made = names.make(names.resolve(expression))
+    if not isinstance(made, Representation):
+        raise InputError(f"{expression} is no representation; what is checked here is what these must hold.")
     say_if_compiling()
     failed = 0
     with tempfile.TemporaryDirectory(prefix="sublex-") as folder:
+        # So is what cannot be fitted at all.
+        Subject(expression, Path(folder) / "first").index.side(expression)
         for number, check in enumerate(CHECKS):
             said = (check.__doc__ or check.__name__).split("\n")[0]
             try:

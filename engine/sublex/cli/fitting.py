@@ -12,7 +12,7 @@ import click
 import sublex
 from sublex import plugins
 from sublex.cli.output import clean, format_option, index_path, progress, say, say_if_compiling, show_json, table
-from sublex.errors import InputError, SublexError
+from sublex.errors import InputError, SublexError, UnknownName
 from sublex.expression import Call
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ workers_option = click.option("--workers", type=click.IntRange(1), help="Threads
 
 @click.command()
 @click.argument("index")
-@click.argument("expressions", nargs=-1, metavar="EXPR...")
+@click.argument("expressions", nargs=-1, metavar="[EXPR]...")
 @click.option("--update", is_flag=True, help="Encode documents that models do not cover; of all models without EXPR.")
 @click.option("--from", "source", metavar="OTHER", help="Take the models from another index.")
 @click.option("--seed", type=click.IntRange(0), help="For whatever takes chance.  [default: the component's]")
@@ -75,41 +75,56 @@ def _seeded(expression: str, seed: int | None) -> str:
     call = sublex.parse(expression)
     if not isinstance(call, Call):
         raise InputError(f"{expression} is not one component; fit its parts, such as lsi(e=100), by themselves.")
-    if seed is None or "seed" not in [param.name for param in plugins.load().find("representation", call.name).params]:
+    if seed is None or not _takes_seed(call.name):
         return str(call)
     if call.params.get("seed", seed) != seed:
         raise InputError(f"{expression} has a seed of its own; leave one of them out.")
     return str(Call(call.name, call.args, {**call.params, "seed": seed}))
 
 
-@click.command()
-@click.argument("index")
-@click.argument("expression", metavar="EXPR")
-def forget(index: str, expression: str) -> None:
-    """Drop a fitted model and the rows it gave."""
-    path = index_path(index)
-    sublex.open(path).forget(expression)
-    click.echo(f"{expression} is gone from {path}")
+def _takes_seed(name: str) -> bool:
+    """Whether a component declares a seed; of one that is not there, fitting will say so."""
+    try:
+        return "seed" in [param.name for param in plugins.load().find("component", name).params]
+    except UnknownName:
+        return False
 
 
 @click.command()
 @click.argument("index")
-@click.argument("expression", metavar="EXPR", required=False)
+@click.argument("expressions", nargs=-1, required=True, metavar="EXPR...")
+def forget(index: str, expressions: tuple[str, ...]) -> None:
+    """Drop fitted models and the rows they gave, all or none."""
+    opened = sublex.open(index_path(index))
+    before = opened.fitted
+    opened.forget(*expressions)
+    gone = [expression for name in before if name not in opened.fitted for expression in encodings(before[name])]
+    click.echo(f"{', '.join(gone)} {'is' if len(gone) == 1 else 'are'} gone from {opened.path}")
+
+
+@click.command()
+@click.argument("index")
+@click.argument("expression", metavar="[EXPR]", required=False)
 @format_option("table", "json")
 def card(index: str, expression: str | None, form: str) -> None:
     """Describe a fitted model; without EXPR, list all."""
     opened = sublex.open(index_path(index))
     if expression is None:
-        rows = [(entry["expression"], name) for name, entry in opened.fitted.items()]
+        rows = [(expression, name) for name, entry in opened.fitted.items() for expression in encodings(entry)]
         show_json([dict(zip(("expression", "model"), row, strict=True)) for row in rows]) if form == "json" else table(
             rows, ("expression", "model")
         )
         return
-    facts = opened.card(expression)
+    facts = opened.card(opened.fitted[expression]["expression"] if expression in opened.fitted else expression)
     if form == "json":
         show_json(facts)
         return
     table([(name, _fact(value)) for name, value in facts.items()])
+
+
+def encodings(entry: dict[str, Any]) -> list[str]:
+    """The expressions that a fitted model stands for: one for each way in which it encodes documents."""
+    return [rows["expression"] for rows in entry["rows"].values()] or [entry["expression"]]
 
 
 def _fact(value: Any) -> str:
@@ -133,6 +148,6 @@ def encode(index: str, expression: str, file: str | None, output: str, reader: s
     from sublex.represent.export import export
 
     say_if_compiling()
-    opened = sublex.open(index_path(index))
+    opened = sublex.open(index_path(index), allow_uncovered=True)
     count = export(opened, opened.side(expression), None if file is None else Path(file), Path(output), reader, say)
     click.echo(f"{output} has the vectors of {count:,} documents by {expression}")

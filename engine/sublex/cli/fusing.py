@@ -53,7 +53,7 @@ def fuse(
     for path in runs:
         if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
-    say_if_compiling("trec", "split", 10)
+    say_if_compiling()
     read = [sublex.read_run(path) for path in runs]
     for note in (note for run in read for note in run.notes):
         say(note)

@@ -11,7 +11,7 @@ import click
 
 import sublex
 from sublex.cli.output import changing, format_option, index_path, progress, say, say_if_compiling, table
-from sublex.errors import SublexError
+from sublex.errors import InputError, SublexError
 
 if TYPE_CHECKING:
     from sublex.index.outcome import Outcome
@@ -55,16 +55,12 @@ def index(
     from sublex import plugins
     from sublex.index.api import create
     from sublex.parser import parse_call
-    from sublex.represent.identity import Namer
-    from sublex.represent.resources import Resources
 
     path = index_path(index)
     registry = plugins.load()
     for ranker in impacts:
         registry.resolve("ranker", parse_call(ranker))
-    names = Namer(registry, Resources(path, {}))
-    for model in fits:
-        names.resolve(model)
+    _check_fits(path, fits, options["store"])
     say_if_compiling()
     with progress(f"Indexing {path}") as advance, changing(path):
         outcome = create(path, list(sources), progress=advance, say=say, **options)
@@ -78,6 +74,24 @@ def index(
 
         if not fit_each(sublex.open(path), fits, workers=options["workers"] or os.cpu_count() or 1):
             context.exit(2)
+
+
+def _check_fits(path: Path, fits: tuple[str, ...], store: str) -> None:
+    """What cannot be fitted is said before the work is done."""
+    from sublex.fitted import Representation
+    from sublex.index import manifest as files
+    from sublex.represent.fit import namer
+    from sublex.represent.inputs import READINGS
+
+    there = files.read(path) if fits and (path / files.MANIFEST).exists() else {}
+    names = namer(path, {files.RESOURCES: there.get(files.RESOURCES, {})})
+    for model in fits:
+        resolved = names.resolve(model)
+        made = names.make(resolved)
+        names.identity(resolved, made)
+        needed = READINGS[made.reads].needs if isinstance(made, Representation) else ""
+        if needed and needed not in store.split(","):
+            raise InputError(f"{model} needs stored {needed}; leave --store out, or name {needed} in it.")
 
 
 @click.command()

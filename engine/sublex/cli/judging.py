@@ -39,7 +39,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
     from sublex.evaluate.measures import DEFAULTS, parse
 
     chosen = [str(measure) for measure in parse(measures or DEFAULTS)]
-    say_if_compiling("trec", "split", 10)
+    say_if_compiling()
     judged = sublex.read_qrels(qrels)
     say(str(judged))
     systems = read_systems(runs)

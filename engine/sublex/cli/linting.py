@@ -35,7 +35,7 @@ def lint(
     paths = list(dict.fromkeys([*files, *wanted]))
     if not paths:
         raise click.UsageError("Name at least one file.", context)
-    say_if_compiling("trec", "split", 15)
+    say_if_compiling()
     known = index_docnos(sublex.open(index_path(index_name))) if index_name else None
     linted = lint(paths, known, wanted)
     if form == "json":

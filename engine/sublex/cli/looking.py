@@ -7,6 +7,7 @@ import json
 import click
 
 import sublex
+from sublex.cli.fitting import encodings
 from sublex.cli.output import emit, format_option, index_path, plain, say, say_if_compiling, show_json, table
 from sublex.errors import InputError
 
@@ -35,6 +36,7 @@ def info(index: str, terms: int, form: str) -> None:
         "analyzer": str(found.analyzer),
         "made with": ", ".join(f"{name} {version}" for name, version in found.analyzer_versions.items()),
         "stored": ", ".join(sorted(found.store)) or "none",
+        "fitted": ", ".join(e for entry in found.fitted.values() for e in encodings(entry)) or "nothing",
         "bytes": sum(sizes.values()),
         "generation": found.generation,
         "fingerprint": found.fingerprint,

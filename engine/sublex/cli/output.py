@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +143,12 @@ def changing(path: Path) -> Iterator[None]:
 
 def show_json(value: Any) -> None:
     """A value as JSON, which knows no NaN and no infinity."""
-    click.echo(json.dumps(_finite(value), ensure_ascii=False, indent=1))
+    click.echo(json.dumps(_finite(value), ensure_ascii=False, indent=1, default=_plainly))
+
+
+def _plainly(value: Any) -> Any:
+    """What plugins may say of themselves: NumPy's numbers and arrays as Python's, anything else as text."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _finite(value: Any) -> Any:
@@ -155,17 +159,43 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def show_help(context: click.Context) -> None:
+    """The help of a group of commands that is called without one."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def say_uncovered(pipeline: Any) -> None:
+    """Which models of a pipeline lack documents."""
+    for name, text in pipeline.models.items():
+        lacking = text.partition(", ")[2]
+        if lacking:
+            say(f"{name} has no opinion on what it does not cover: {lacking}.")
+
+
 def say(text: str) -> None:
     """Tell the person, not the program that may read the output."""
     click.echo(clean(text), err=True)
 
 
-def say_if_compiling(part: str = "index", kernel: str = "count", seconds: int = 15) -> None:
-    """One line when the kernels of a part, of which one is named, have to be compiled first."""
-    found = getattr(import_module(f"sublex.{part}.kernels"), kernel)
-    cache = Path(str(found.stats.cache_path))
-    if not any(cache.glob(f"kernels.{kernel}-*.nbi")):
-        say(f"Compiling the kernels, which happens once and takes some {seconds} seconds.")
+def say_if_compiling() -> None:
+    """One line when the first kernel has to be compiled: only Numba knows which are, and where it keeps them."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        """Says it once."""
+
+        said = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.said:
+                say("Compiling kernels, which happens once and may take half a minute.")
+            self.said = True
+
+        def on_end(self, event: Any) -> None:
+            """Nothing is said."""
+
+    event.register("numba:compile", Listener())
 
 
 @contextmanager

@@ -7,12 +7,14 @@ from pathlib import Path
 import click
 
 import sublex
-from sublex.cli.output import format_option, index_path, show_json, table
+from sublex.cli.output import format_option, index_path, show_help, show_json, table
 
 
-@click.group()
-def resource() -> None:
+@click.group(no_args_is_help=False, invoke_without_command=True)
+@click.pass_context
+def resource(context: click.Context) -> None:
     """Files for models to read, such as word vectors, kept with an index: add, list, remove."""
+    show_help(context)
 
 
 @resource.command()

@@ -9,7 +9,18 @@ import click
 
 import sublex
 from sublex.base import Explanation
-from sublex.cli.output import clean, emit, folded, format_option, index_path, progress, say, say_if_compiling, show_json
+from sublex.cli.output import (
+    clean,
+    emit,
+    folded,
+    format_option,
+    index_path,
+    progress,
+    say,
+    say_if_compiling,
+    say_uncovered,
+    show_json,
+)  # fmt: skip
 from sublex.errors import SublexError
 
 if TYPE_CHECKING:
@@ -38,6 +49,7 @@ def search(
     """Find the documents that fit QUERY best."""
     say_if_compiling()
     opened = sublex.open(index_path(index), allow_uncovered)
+    say_uncovered(opened.pipeline(ranker, profile))
     answer = opened.answer(query, ranker, k, profile)
     hits = list(answer.hits)
     if form == "trec":
@@ -180,6 +192,7 @@ def run(
             pipeline = opened.pipeline(ranker, profile)
             if str(pipeline) in made:
                 say(f"{ranker} is {pipeline} again, and is run once.")
+            say_uncovered(pipeline)
             made[str(pipeline)] = pipeline
         except SublexError as error:
             failed = True

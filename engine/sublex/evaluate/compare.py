@@ -142,7 +142,7 @@ def compare(
     seen: set[str] = set()
     for system in systems:
         if system.name in seen:
-            raise InputError(f"{system.name} comes twice; compare each system once, under a name of its own.")
+            raise InputError(f"{system.name} comes twice; compare each system once.")
         seen.add(system.name)
     check_level(plan.alpha)
     judged, notes = _asked(qrels, topics, notes)

@@ -56,10 +56,11 @@ def run_system(
     workers: int | None = None,
     progress: Callable[[int], None] = lambda topics: None,
     keep: bool = True,
+    fresh: bool = False,
 ) -> System:
-    """The run of a pipeline: the known one, else a new one, which is kept."""
+    """The run of a pipeline: the known one, unless a fresh one is wanted, else a new one, which is kept."""
     path = _place(index, topics, pipeline, k)
-    found = _known(index, topics, path, str(pipeline)) if keep else None
+    found = _known(index, topics, path, str(pipeline)) if keep and not fresh else None
     if found is not None:
         return found
     seconds: list[float] = []

@@ -14,7 +14,7 @@ import numpy as np
 
 from sublex import plugins, profiles
 from sublex.base import Query
-from sublex.errors import IndexProblem, InputError
+from sublex.errors import IndexProblem, InputError, command
 from sublex.evaluate import settings as space
 from sublex.evaluate.judge import Judge
 from sublex.evaluate.tuning import DIGITS, Fold, Scored, Setting, Tuning
@@ -64,6 +64,11 @@ def tune(
         raise InputError(f"No search {search}; there are {', '.join(SEARCHES)}.")
     numbers = space.grid(slots, steps) if search == "grid" else space.sample(slots, samples, seed)
     plan = _plan(tree, slots, numbers, composer, defaults)
+    lacking = dict.fromkeys(name for canonical in plan.runs.values() for name in composer.unfitted(canonical))
+    if len(lacking) > 1:
+        raise IndexProblem(
+            f"{len(lacking)} models that this tries are not fitted; run: {command('fit', index.path, *lacking)}"
+        )
     judge = Judge(index, qrels, qids, measure, k)
     queries = [index.query(text) for text in asked.values()]
     scores = _run(plan, composer, defaults, queries, judge, workers or os.cpu_count() or 1, progress)

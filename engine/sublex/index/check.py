@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sublex.errors import IndexCorrupt, SublexError
+from sublex.errors import IndexCorrupt, SublexError, command
 from sublex.index import derived
 from sublex.index import manifest as files
 from sublex.index.arena import spans
@@ -30,10 +30,13 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     for name, entry in manifest.get(files.FITTED, {}).items():
         progress(entry["expression"])
         place = root / files.REPRESENTATIONS / name
-        problems += _component_folder(place / "model", entry["model"])
+        folders = [(place / "model", entry["model"])]
         for rows, own in entry["rows"].items():
-            for segment, kept in own["segments"].items():
-                problems += _component_folder(place / rows / segment, kept["data"])
+            folders += [(place / rows / segment, kept["data"]) for segment, kept in own["segments"].items()]
+        mend = f"run: {command('forget', root, name)}, then: {command('fit', root, entry['expression'])}"
+        problems += [
+            f"{problem.rpartition(';')[0]}; {mend}" for place, of in folders for problem in _component_folder(place, of)
+        ]
     for name, entry in manifest.get(files.RESOURCES, {}).items():
         problems += _resource(root / files.RESOURCES / name / entry["file"], entry)
     return [*problems, *derived.check(root)]
@@ -51,7 +54,7 @@ def _resource(path: Path, entry: dict) -> list[str]:
         whole = hash_of(path) == entry["hash"]
     except OSError:
         whole = False
-    return [] if whole else [f"{path} is missing or damaged; forget what was fitted with it, and add it again."]
+    return [] if whole else [f"{path} is missing or damaged; add the same file again by sublex resource add."]
 
 
 def _segment(path: Path, entry: dict) -> list[str]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from sublex import plugins
 from sublex.base import Analyzer, Document, Statistics
-from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.errors import IndexCorrupt, IndexProblem, command
 from sublex.index import manifest as files
 from sublex.index.derived import DERIVED
 from sublex.index.docnos import byte_order
@@ -227,7 +227,7 @@ class Index:
             store = ",".join(sorted({*self.store, part}))
             raise IndexProblem(
                 f"{self.path} was built without stored {part}, which {purpose}; "
-                f"rebuild it: sublex index {self.path} SOURCE… --overwrite --store {store}"
+                f"rebuild it: {command('index', self.path)} SOURCE… --overwrite --store {store}"
             )
 
     @cached_property
@@ -243,8 +243,10 @@ class Index:
         for segment in self.segments:
             for name, size in segment.nbytes().items():
                 sizes[name] = sizes.get(name, 0) + size
-        extra = sum(file.stat().st_size for file in (self.path / DERIVED).rglob("*") if file.is_file())
-        return sizes | ({"derived": extra} if extra else {})
+        for name in (files.REPRESENTATIONS, files.RESOURCES, DERIVED):
+            extra = sum(file.stat().st_size for file in (self.path / name).rglob("*") if file.is_file())
+            sizes |= {name: extra} if extra else {}
+        return sizes
 
     # The next generation.
 

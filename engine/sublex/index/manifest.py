@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import xxhash
 
-from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.errors import IndexCorrupt, IndexProblem, command
 from sublex.index.format import FORMAT, replace_file, sync
 
 MANIFEST = "index.json"
@@ -76,7 +76,7 @@ def _places(manifest: Manifest) -> Iterator[str]:
 
 def _absent(root: Path) -> str:
     if not root.exists():
-        return f"No index at {root}; make one by: sublex index {root.name} FILE…"
+        return f"No index at {root}; make one by: {command('index', root)} FILE…"
     if (root / BUILDING).exists():
         if held(root):
             return f"{root} holds no finished index yet: it is being built; try again when that is done."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,13 +22,34 @@ BLOCK = 4096
 DATA = ("int32", "float32", "float64")
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """BLAS on one thread: how it shares work out decides how it rounds."""
-    from threadpoolctl import threadpool_limits
+class _OneThread:
+    """The limit is the whole process's: who comes first sets it, who leaves last lifts it."""
 
-    with threadpool_limits(1, user_api="blas"):
-        yield
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+        self._limits: Any = None
+
+    def __enter__(self) -> None:
+        from threadpoolctl import threadpool_limits
+
+        with self._lock:
+            if not self._inside:
+                self._limits = threadpool_limits(1)
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limits.restore_original_limits()
+
+
+_ONE_THREAD = _OneThread()
+
+
+def one_thread() -> _OneThread:
+    """BLAS on one thread: how it shares work out decides how it rounds."""
+    return _ONE_THREAD
 
 
 def in_order(function: Callable[[T], U], items: Iterable[T], workers: int = 1) -> Iterator[U]:

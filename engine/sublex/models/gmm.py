@@ -76,11 +76,12 @@ def fit(
         scale = np.sqrt(share @ (points - centre) ** 2)
         scale[scale <= 1e-12 * (np.abs(points).max(axis=0) + np.abs(centre))] = 1.0
         x = (points - centre) / scale
+        distinct = np.sort(np.unique(x, axis=0, return_index=True)[1])
         fits = [
             em(
                 x,
                 weights,
-                first(x, k, seed, s)._replace(centre=centre, scale=scale),
+                first(x[distinct], k, seed, s)._replace(centre=centre, scale=scale),
                 workers,
                 partial(progress, s, starts),
             )
@@ -108,13 +109,12 @@ def _checked(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def first(x: np.ndarray, k: int, seed: int = 0, start: int = 0) -> Mixture:
-    """Where a start begins: means at k different points, all equally likely, the variances of all points, equal shares.
+    """Where a start begins, of points that all differ: means at k of them, any alike, the variances of all, equal shares.
 
     Of words, to take the frequent rather, or as k-means++ does those far out, begins with a few that are both, and leaves
     everything else to one Gaussian.
     """
-    places = np.unique(x, axis=0, return_index=True)[1]
-    chosen = np.sort(random(seed, start).permutation(np.sort(places))[:k])
+    chosen = np.sort(random(seed, start).permutation(len(x))[:k])
     number, e = len(chosen), x.shape[1]
     return Mixture(np.full(number, 1 / number), x[chosen], np.ones((number, e)), np.zeros(e), np.ones(e))
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Columns that a worker takes at a time.
 WIDTH = 32
+# A column's vector that is smaller than this part of the greatest is noise.
+NOISE = 1e-5
 
 
 class SVD(NamedTuple):
@@ -35,22 +37,20 @@ def truncated_svd(
     *,
     seed: int = 0,
     powers: int = 8,
-    oversampling: int | None = None,
     workers: int = 1,
 ) -> SVD:
     """The e greatest singular values and their right vectors; fewer where the rank is lower.
 
     Where values fall slowly, as those of text do, the last vectors are the hardest; as many more are sought along with them as
-    are asked for, at least 10, unless `oversampling` says how many.
+    are asked for, at least 10.
     The matrix may come as a list of blocks of rows, or as a function that returns them, once for each of powers + 1 passes.
     """
-    more = max(10, e) if oversampling is None else oversampling
-    if e < 1 or powers < 2 or more < 0:
-        raise InputError(f"e={e} must be at least 1, powers={powers} at least 2 and oversampling={more} at least 0.")
+    if e < 1 or powers < 2:
+        raise InputError(f"e={e} must be at least 1, and powers={powers} at least 2.")
     blocks = blocks_of(matrix)
     rows, _, df = totals(blocks)
     columns = len(df)
-    width = min(e + more, rows, columns)
+    width = min(e + max(10, e), rows, columns)
     if width == 0:
         return SVD(np.zeros((columns, 0)), np.zeros(0))
     with one_thread():
@@ -63,6 +63,9 @@ def truncated_svd(
     least = values[0] * max(rows, columns) * np.finfo(np.float64).eps
     rank = min(e, int((values > least).sum()))
     vectors = vectors[:, :rank]
+    # A column that has no part in these directions has what rounding and a few iterations leave: none.
+    sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = np.where(sizes > NOISE * sizes.max(initial=0.0), vectors, 0.0)
     greatest = vectors[np.abs(vectors).argmax(axis=0), np.arange(rank)]
     return SVD(vectors * np.where(greatest < 0, -1.0, 1.0), values[:rank])
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.base import Explanation
+from sublex.errors import IndexCorrupt
 from sublex.fitted import Corpus, Of, Representation, Store, Stored, View
 from sublex.models.bags import Bag
 from sublex.models.blocks import Blocks
@@ -83,11 +84,19 @@ class BagSums(WordSums):
         self.vocabulary = store.get("vocabulary")
         for name in self.kept:
             setattr(self.estimator, name, store.get(name))
+        words, vectors = len(self.vocabulary), self.estimator.vectors
+        sound(vectors.ndim == 2 and len(vectors) == words and self.estimator.weights.shape == (words,))
 
     def valued(self, row: csr_array) -> tuple[np.ndarray, float]:
         """The products of the words' vectors with the query's, times their weights."""
         asked = self.estimator.transform(row)[0]
         return self.estimator.weights * (self.estimator.vectors @ asked), float(np.linalg.norm(asked))
+
+
+def sound(holds: bool) -> None:
+    """Refuse a kept model whose parts do not fit each other: kernels would read beside them."""
+    if not holds:
+        raise IndexCorrupt("The parts of the model do not fit each other; fit it again.")
 
 
 def frequent(corpus: Corpus, least: int, most: float = 1.0) -> list[str]:

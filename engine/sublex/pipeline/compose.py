@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Any
 
 from sublex import expression as tree
-from sublex.errors import IndexCorrupt, IndexProblem, InputError, counted
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName, counted
 from sublex.expression import Call, Expression
 from sublex.fitted import Fitted
 from sublex.index import manifest as files
@@ -52,6 +52,14 @@ class Composer:
         self._views: dict[str, View] = {}
         self._lock = Lock()
 
+    def canonical(self, expression: Expression, defaults: Defaults) -> Expression:
+        """The expression with every call resolved."""
+        try:
+            return self.registry.canonical(expression, defaults)
+        except UnknownName:
+            self._namer.look_for(expression)
+            raise
+
     def searcher(self, ranker: Call) -> Searcher:
         """The searcher of a ranker, given in its canonical form."""
         name = str(ranker)
@@ -73,6 +81,7 @@ class Composer:
         """The fitted model of a component."""
         name = str(call)
         with self._lock:
+            self._named.add(name)
             if name not in self._kept:
                 found = self._namer.resolve(call)
                 try:
@@ -95,25 +104,38 @@ class Composer:
         return kind == "representation" or (kind != "ranker" and isinstance(found.make(), Fitted))
 
     def models(self, canonical: Expression) -> dict[str, str]:
-        """The fitted models that an expression names, with their fingerprints, and how many documents they lack."""
+        """The fitted models that an expression names, with their fingerprints and code, and how many documents they lack."""
         found: dict[str, str] = {}
+        for call in self._fitted(canonical):
+            kept = self.kept(call)
+            lacking = f", {counted(kept.uncovered, 'document')} uncovered" if kept.uncovered else ""
+            code = self.registry.version(self._namer.resolve(call).registration)
+            found[str(call)] = f"{kept.fingerprint} by {code}{lacking}"
+        return found
+
+    def unfitted(self, canonical: Expression) -> list[str]:
+        """What an expression names and has to be fitted first."""
+        return [str(call) for call in self._fitted(canonical) if self._namer.model_of(call) not in self.index.fitted]
+
+    def _fitted(self, expression: Expression) -> list[Call]:
+        """The calls in an expression that name something fitted to an index."""
+        found: list[Call] = []
 
         def look(node: Any) -> Any:
             if isinstance(node, Call) and self.is_fitted(node):
-                kept = self.kept(node)
-                lacking = f", {counted(kept.uncovered, 'document')} uncovered" if kept.uncovered else ""
-                found[str(node)] = f"{kept.fingerprint}{lacking}"
+                found.append(node)
             elif isinstance(node, Expression):
                 node.map(look)
             return node
 
-        look(canonical)
+        look(expression)
         return found
 
     def sweep(self) -> None:
-        """Let go of the rankers, with their impacts, that nothing has named since the last time."""
+        """Let go of the rankers, with their impacts, and of the models that nothing has named since the last time."""
         with self._lock:
             self._searchers = {name: made for name, made in self._searchers.items() if name in self._named}
+            self._kept = {name: made for name, made in self._kept.items() if name in self._named}
             self._named = set()
 
     def compose(self, canonical: Expression, defaults: Defaults, memo: Memo | None = None) -> Scorer:
@@ -158,7 +180,7 @@ class Composer:
                     made = self.kept(call).model
                 if found.registration.kind == "filter":
                     return Keep(str(call), made, self.lexicon)  # type: ignore[arg-type]
-                return Expand(made, Rank(self.searcher(feedback)))  # type: ignore[arg-type]
+                return Expand(str(call), made, Rank(self.searcher(feedback)))  # type: ignore[arg-type]
         raise InputError(f"{node} cannot be run.")
 
 

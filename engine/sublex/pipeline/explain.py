@@ -85,7 +85,7 @@ def _frequency(segment: Segment, ordinal: int, local: int) -> int:
 def _(stage: Represent, work: Work, doc: int) -> Explanation:
     side = stage.side
     tree = side.explain(side.query(work.query), doc)
-    evidence = {**tree.evidence, **side.inputs.said(work.query)}
+    evidence = {**tree.evidence, **side.inputs.said(work.query, side.view.surface)}
     return tree._replace(label=f"{side.name}: {tree.label}", evidence=evidence)
 
 
@@ -104,7 +104,8 @@ def _(stage: Chain, work: Work, doc: int) -> Explanation:
         steps.append(_step(before, work, doc))
     last = explain(stage.last, work, doc)
     if work.hits is not None and not _place(work.hits, doc):
-        last = last._replace(value=float(NO_OPINION))
+        label = "not among the documents that the stage before found"
+        return Explanation(float(NO_OPINION), label, "evidence", (*steps, last._replace(kind="evidence")))
     return last._replace(parts=(*steps, *last.parts))
 
 
@@ -119,8 +120,9 @@ def _filtered(stage: Keep, before: Scorer, work: Work, doc: int) -> Explanation:
 def _step(stage: Stage, work: Work, doc: int) -> Explanation:
     """What happened before the last stage: evidence, never added."""
     if isinstance(stage, Expand):
-        added = {t.term: round(t.weight, 6) for t in work.query.terms if t.origin != "query"}
-        label = f"{stage.expander} made the query {len(work.query.terms)} words"
+        surface = stage.first.searcher.index.corpus.surface
+        added = {surface(t.term): round(t.weight, 6) for t in work.query.terms if t.origin != "query"}
+        label = f"{stage.name} made the query {len(work.query.terms)} words"
         return Explanation(float(len(added)), label, "evidence", evidence={"added": added})
     place = _place(work.hits, doc) if work.hits is not None else 0
     said = f"found at rank {place}" if place else "not found"
@@ -139,7 +141,7 @@ def _(stage: Blend, work: Work, doc: int) -> Explanation:
     label = f"blend over {len(hits):,} candidates"
     if not _place(hits, doc):
         shown = tuple(explain(part.inner, work, doc)._replace(kind="evidence") for _, part in stage.parts)
-        return Explanation(float(NO_OPINION), f"{label}, which this document is not among", "sum", shown)
+        return Explanation(float(NO_OPINION), f"{label}, which this document is not among", "evidence", shown)
     parts = []
     for number, (weight, part) in enumerate(stage.parts):
         raw = part.inner.scores(work, hits.docs) if number else hits.scores
@@ -156,7 +158,7 @@ def _scaled(part: Normalise, work: Work, doc: int, docs: np.ndarray, raw: np.nda
     at = np.flatnonzero(docs == doc)
     if not len(at):
         shown = (inner._replace(kind="evidence"),)
-        return Explanation(float(NO_OPINION), f"{name}, which this document is not among", "scaled", shown)
+        return Explanation(float(NO_OPINION), f"{name}, which this document is not among", "evidence", shown)
     filled = with_opinion(raw)
     values = part.normaliser(filled)
     if raw[at[0]] == NO_OPINION:

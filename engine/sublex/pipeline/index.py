@@ -60,7 +60,7 @@ class Index(Stored):
         """What an expression does on this index; defaults are those of the profile, else of the index's own."""
         chosen = profiles.profile(self.profile if profile is None else profile)
         given = chosen.ranker if expression is None else expression
-        canonical = self._composer.registry.canonical(_tree(given), chosen.defaults)
+        canonical = self._composer.canonical(_tree(given), chosen.defaults)
         scorer = self._composer.compose(canonical, chosen.defaults)
         return Pipeline(canonical, scorer, self._composer.models(canonical))
 
@@ -185,20 +185,22 @@ class Index(Stored):
 
     def kept(self, expression: Expr) -> Kept:
         """A fitted model of this index."""
-        canonical = self._composer.registry.canonical(_tree(expression), profiles.profile(self.profile).defaults)
+        canonical = self._composer.canonical(_tree(expression), profiles.profile(self.profile).defaults)
         if not isinstance(canonical, Call) or not self._composer.is_fitted(canonical):
             raise InputError(f"{canonical} is not a single model that is fitted.")
         return self._composer.kept(canonical)
 
     def card(self, expression: Expr) -> dict[str, Any]:
         """What is known of a fitted model: how it was made, what it covers, and what it says of itself."""
+        if not self.allow_uncovered:
+            return type(self)(self.path, allow_uncovered=True).card(expression)
         return self.kept(expression).card()
 
-    def forget(self, expression: Expr) -> None:
-        """Drop a fitted model and the rows it gave."""
+    def forget(self, *expressions: Expr) -> None:
+        """Drop fitted models and the rows they gave."""
         from sublex.represent.fit import forget
 
-        forget(self.path, str(expression))
+        forget(self.path, *map(str, expressions))
         self._load()
 
     def add_resource(self, name: str, file: str | os.PathLike[str]) -> None:

@@ -96,8 +96,13 @@ class Represent(Scorer):
 class Expand(Stage):
     """An expander; where nothing was found before it, `first` finds what it looks at."""
 
-    def __init__(self, expander: Expander, first: Rank):
-        self.expander, self.first = expander, first
+    def __init__(self, name: str, expander: Expander, first: Rank):
+        self.name, self.expander, self.first = name, expander, first
+        docs = getattr(expander, "docs", None)
+        if not isinstance(docs, int) or docs < 0:
+            raise PluginError(
+                f"The expander {name} says that it looks at {docs} documents; docs has to be a whole number."
+            )
 
     def run(self, work: Work, k: int | None = None) -> Work:
         searcher, hits = self.first.searcher, work.hits
@@ -105,11 +110,11 @@ class Expand(Stage):
             hits = self.first.found(work, self.expander.docs)
         if hits is None:
             hits = Hits.none(searcher.index)
-        with contract("expander", self.expander):
+        with contract("expander", self.name):
             query = self.expander.expand(work.query, Feedback(hits, searcher.lexicon))
             sound = np.isfinite([term.weight for term in query.terms]).all()
         if not sound:
-            raise PluginError(f"The expander {self.expander} gave a weight that is not a finite number.")
+            raise PluginError(f"The expander {self.name} gave a weight that is not a finite number.")
         return work._replace(query=query, hits=None)
 
 

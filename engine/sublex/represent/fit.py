@@ -11,16 +11,17 @@ from typing import Any, TypeVar
 
 from sublex import plugins
 from sublex.base import Analyzer
-from sublex.errors import IndexCorrupt, IndexProblem, InputError, contract
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, UnknownName, command, contract
+from sublex.expression import Expression
 from sublex.fitted import Fitted, Representation, Rows
 from sublex.index import manifest as files
 from sublex.index.format import FolderWriter, sync
 from sublex.index.index import Index
-from sublex.index.manifest import FITTED, Manifest
+from sublex.index.manifest import FITTED, RESOURCES, Manifest
 from sublex.index.segment import Segment
 from sublex.represent import rows as kept
 from sublex.represent.identity import Identity, Namer
-from sublex.represent.inputs import READINGS, inputs_of, size_of
+from sublex.represent.inputs import READINGS, Vocabulary, inputs_of, size_of
 from sublex.represent.job import Job, Options, working
 from sublex.represent.resources import Resources
 from sublex.represent.store import StoreReader, StoreWriter
@@ -39,6 +40,8 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
 
     With `source` the model is taken from another index, which has it fitted.
     """
+    if source is not None and source.exists() and source.samefile(root):
+        raise InputError(f"{source} is the index itself; name another one to take models from.")
     with files.locked(root, "fit"):
         old = files.read(root)
         files.sweep(root, old)
@@ -53,34 +56,51 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
     return found
 
 
-def forget(root: Path, expression: str) -> None:
-    """Drop a fitted model, by its expression or by its own name, and its rows, unless another model depends on it."""
+def forget(root: Path, *expressions: str) -> None:
+    """Drop fitted models, by their expressions or by their own names, and their rows, unless others depend on them."""
     with files.locked(root, "forget"):
         old = files.read(root)
         fitted = old.get(FITTED, {})
-        name = expression if expression in fitted else namer(root, old).model_of(expression)
-        if name not in fitted:
-            raise IndexProblem(absent(root, expression, fitted))
-        users = [entry["expression"] for entry in fitted.values() if name in entry["depends"]]
-        if users:
-            raise IndexProblem(f"{', '.join(users)} depends on {expression}; forget it first.")
-        rest = {other: entry for other, entry in fitted.items() if other != name}
+        gone = {_own_name(root, old, expression): expression for expression in expressions}
+        rest = {name: entry for name, entry in fitted.items() if name not in gone}
+        for name, expression in gone.items():
+            users = sorted(entry["expression"] for entry in rest.values() if name in entry["depends"])
+            if users:
+                raise IndexProblem(
+                    f"{', '.join(users)} {'depends' if len(users) == 1 else 'depend'} on {expression}; run: "
+                    f"{command('forget', root, *users, expression)}"
+                )
         files.succeed(root, old, {FITTED: rest})
 
 
-def namer(root: Path, manifest: Manifest) -> Namer:
-    """What names the models of an index."""
-    return Namer(plugins.load(), Resources(root, manifest))
+def _own_name(root: Path, manifest: Manifest, expression: str) -> str:
+    """The name of a fitted model, which is what an expression stands for, or is given."""
+    fitted = manifest.get(FITTED, {})
+    name = expression if expression in fitted else namer(root, manifest).model_of(expression)
+    if name in fitted:
+        return name
+    there = [own for own, entry in fitted.items() if entry["expression"] == expression]
+    if there:
+        raise IndexProblem(
+            f"{expression} is now something else than what was fitted, a file since changed or another version; to drop that, run: "
+            f"{command('forget', root, *there)}"
+        )
+    raise IndexProblem(absent(root, expression, fitted).partition(" Run: ")[0])
+
+
+def namer(root: Path, manifest: Manifest, elsewhere: Manifest | None = None) -> Namer:
+    """What names the models of an index; `elsewhere` are resources of another."""
+    return Namer(plugins.load(), Resources(root, manifest, elsewhere))
 
 
 def absent(root: Path, call: Any, fitted: Manifest) -> str:
     """The sentence for a model that is not there."""
     there = sorted({entry["expression"] for entry in fitted.values()})
-    fit = f"Run: sublex fit {root.name} '{call}'"
+    run = f"Run: {command('fit', root, call)}"
     if str(call) in there:
-        return f"{call} was fitted in {root.name} to something else, a file since changed or another version. {fit}"
+        return f"{call} was fitted in {root.name} to something else, a file since changed or another version. {run}"
     few = ", ".join(there[:NAMED]) + (f" and {len(there) - NAMED:,} more" if len(there) > NAMED else "")
-    return f"No {call} in {root.name}; fitted: {few or 'nothing'}. {fit}"
+    return f"No {call} in {root.name}; fitted: {few or 'nothing'}. {run}"
 
 
 def seen(entry: Manifest, segments: Collection[str] = ()) -> tuple[Manifest, Manifest]:
@@ -105,7 +125,7 @@ def mending(root: Path, expression: str) -> Iterator[None]:
     except IndexCorrupt as error:
         what = str(error).rpartition(";")[0] or str(error)
         raise IndexCorrupt(
-            f"{what}; run: sublex forget {root.name} '{expression}', then: sublex fit {root.name} '{expression}'"
+            f"{what}; run: {command('forget', root, expression)}, then: {command('fit', root, expression)}"
         ) from None
 
 
@@ -114,7 +134,7 @@ class Fitting:
 
     def __init__(self, root: Path, manifest: Manifest, options: Options, source: Path | None = None):
         self.root, self.options, self.source = root, options, source
-        self.namer = namer(root, manifest)
+        self.namer = namer(root, manifest, files.read(source).get(RESOURCES) if source else None)
         self.manifest = manifest
         self.fitted: Manifest = dict(manifest.get(FITTED, {}))
         self.changed = False
@@ -125,17 +145,17 @@ class Fitting:
         settings = self.manifest["analyzer"]["settings"]
         return self.namer.registry.build("analyzer", settings["name"], settings["params"])
 
-    def need(self, resolved: plugins.Resolved) -> Identity:
-        """Have a component fitted and all documents encoded."""
+    def need(self, resolved: plugins.Resolved, asked: bool = True) -> Identity:
+        """Have a component fitted and all documents encoded; `asked` for by the user, or only by what depends on it."""
         made = self.namer.make(resolved)
         found = self.namer.identity(resolved, made)
         for dependency in made.depends():
-            self.need(self.namer.resolve(dependency))
+            self.need(self._dependency(resolved, dependency), asked=False)
         self._models[found.model] = made
         fresh = found.model not in self.fitted and self.source is None
         if found.model in self.fitted:
             loaded(self.root, self.fitted[found.model], found, made)
-            if self.source is not None:
+            if self.source is not None and asked:
                 self.options.say(
                     f"{found.expression} is fitted here already; forget it first to have that of {self.source}."
                 )
@@ -145,6 +165,13 @@ class Fitting:
         if isinstance(made, Representation):
             self.cover(made, found, fresh)
         return found
+
+    def _dependency(self, resolved: plugins.Resolved, dependency: Any) -> plugins.Resolved:
+        """What a component depends on."""
+        try:
+            return self.namer.resolve(dependency)
+        except UnknownName as error:
+            raise UnknownName(f"{resolved.call} depends on {dependency}. {error}") from None
 
     def _fresh(self, resolved: plugins.Resolved, made: Fitted, found: Identity) -> Manifest:
         """Fit a model, or copy it from another index, and keep it."""
@@ -201,17 +228,25 @@ class Fitting:
         return entry
 
     def _job(self) -> AbstractContextManager[Job]:
-        return working(self.options, lambda call: self._models[self.namer.model_of(call)], self.namer.resources.path)
+        def model(expression: Expression) -> Fitted:
+            name = self.namer.model_of(expression)
+            if name not in self._models:
+                raise PluginError(f"It asked for the model {expression}, which its depends() does not name.")
+            return self._models[name]
+
+        return working(self.options, model, self.namer.resources.path)
 
     def cover(self, made: Representation, found: Identity, fresh: bool = False) -> None:
         """Encode the documents of every segment that has no rows yet; to a fresh model they are no additions."""
         entry = self.fitted[found.model]
         covered = dict(entry["rows"].get(found.rows, {"segments": {}})["segments"])
         seen = dict(entry["seen"])
+        place = self.root / files.REPRESENTATIONS / found.model / found.rows
+        kind = next((kept.kind_of(kept.rows_of(place / name, own["data"])) for name, own in covered.items()), None)
         lacking = [segment for segment in self.manifest["segments"] if segment["name"] not in covered]
         for described in lacking:
             segment = Segment(self.root / files.SEGMENTS / described["name"], described)
-            covered[segment.name], counts = self._encoded(made, found, segment)
+            covered[segment.name], counts = self._encoded(made, found, segment, kind)
             seen.setdefault(segment.name, counts | {"added": NONE if fresh else counts})
         if lacking:
             sync(self.root / files.REPRESENTATIONS / found.model)
@@ -220,9 +255,11 @@ class Fitting:
             self.fitted[found.model] = entry | {"rows": entry["rows"] | {found.rows: rows}, "seen": seen}
             self.changed = True
 
-    def _encoded(self, made: Representation, found: Identity, segment: Segment) -> tuple[Manifest, Manifest]:
+    def _encoded(
+        self, made: Representation, found: Identity, segment: Segment, kind: tuple[Any, ...] | None
+    ) -> tuple[Manifest, Manifest]:
         """What the manifest says of the rows of a segment, and of its tokens how many there are and how many are unknown."""
-        inputs, known = inputs_of(made, self._analyzer), 0
+        inputs, known = inputs_of(made, Vocabulary(made.vocabulary), self._analyzer), 0
         place = self.root / files.REPRESENTATIONS / found.model / found.rows / segment.name
         with self._job() as job, contract(found.kind, found.expression):
 
@@ -230,9 +267,14 @@ class Fitting:
                 return kept.checked(made.encode_documents(block), size_of(block), found.expression), inputs.known(block)
 
             def parts() -> Iterator[Rows]:
-                nonlocal known
+                nonlocal known, kind
                 done = 0
                 for rows, tokens in job.map(encode, inputs.blocks(segment)):
+                    kind = kind or kept.kind_of(rows)
+                    if kept.kind_of(rows) != kind:
+                        raise PluginError(
+                            f"{found.expression} encoded documents as rows of different shapes or types, which cannot be kept together."
+                        )
                     yield rows
                     known += tokens
                     done += rows.shape[0]

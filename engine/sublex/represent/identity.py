@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import xxhash
 
 from sublex.base import Resource
-from sublex.errors import InputError, PluginError, UnknownName, contract
+from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, command, contract
 from sublex.expression import Call, Expression, print_value
 from sublex.fitted import Fitted, Representation
-from sublex.parser import parse
+from sublex.parser import parse, parse_call
 from sublex.plugins import Registry, Resolved
 from sublex.represent.inputs import READINGS
 from sublex.represent.resources import Resources
@@ -45,7 +45,18 @@ class Namer:
         try:
             return self.registry.resolve("component", call)
         except UnknownName:
+            self.look_for(call)
             return self.registry.resolve("representation", call)
+
+    def look_for(self, expression: Expression) -> None:
+        """Say it when an expression names a model of the index whose plugin is not there, or fails."""
+        names, known = names_in(expression), self.registry.names("component")
+        for name, entry in self.resources.fitted.items():
+            if (gone := parse_call(entry["expression"]).name) in names and gone not in known:
+                raise IndexProblem(
+                    f"{entry['expression']} was fitted by a plugin that is not installed, or fails (see sublex plugins); "
+                    f"mend that, or run: {command('forget', self.resources.root, name)}"
+                )
 
     def identity(self, resolved: Resolved, made: Fitted) -> Identity:
         """Fit parameters, what resources hold, the model's version and the models it depends on make the model; encode parameters its rows.
@@ -98,6 +109,21 @@ class Namer:
             return self.resources.hash(value)
         # A model stands for its expression, which may name a file that lies elsewhere by now.
         return self.model_of(value) if value in depends else print_value(value)
+
+
+def names_in(expression: Expression) -> set[str]:
+    """The names of all components in an expression."""
+    found: set[str] = set()
+
+    def look(node: Any) -> Any:
+        if isinstance(node, Expression):
+            if isinstance(node, Call):
+                found.add(node.name)
+            node.map(look)
+        return node
+
+    look(expression)
+    return found
 
 
 def _hash(parts: list[Any]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sublex.analysis.tokens import analyze, sequences
 from sublex.base import Analyzer, Query, Token
+from sublex.errors import PluginError
 from sublex.fitted import Representation
 from sublex.index.arena import starts_of
 from sublex.index.segment import Segment
@@ -26,7 +27,11 @@ class Vocabulary:
 
     def __init__(self, terms: Sequence[str]):
         self.terms = list(terms)
+        if not all(isinstance(term, str) for term in self.terms):
+            raise PluginError("A vocabulary holds something that is no term.")
         self.numbers = {term: number for number, term in enumerate(self.terms)}
+        if len(self.numbers) < len(self.terms):
+            raise PluginError("A vocabulary has a term twice.")
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -90,9 +95,9 @@ class Terms:
         """A query, whatever expanders made of it."""
         return self.vocabulary.query(query.weights())
 
-    def said(self, query: Query) -> dict[str, Any]:
+    def said(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
         """What an explanation says of how a query was read."""
-        unknown = [term for term in query.weights() if term not in self.vocabulary.numbers]
+        unknown = [surface(term) for term in query.weights() if term not in self.vocabulary.numbers]
         return {"not in the model": unknown} if unknown else {}
 
     def known(self, block: csr_array) -> int:
@@ -122,7 +127,7 @@ class Sequences:
         """The words of a query; what expanders added is not among them."""
         return self.texts([query.text])
 
-    def said(self, query: Query) -> dict[str, Any]:
+    def said(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
         """What an explanation says of how a query was read."""
         return {"read as written": query.text}
 
@@ -137,9 +142,9 @@ Inputs = Terms | Sequences
 READINGS: dict[str, type[Terms] | type[Sequences]] = {"terms": Terms, "sequence": Sequences}
 
 
-def inputs_of(made: Representation, analyzer: Analyzer) -> Inputs:
+def inputs_of(made: Representation, vocabulary: Vocabulary, analyzer: Analyzer) -> Inputs:
     """What a fitted representation reads of the documents that an analyzer cuts into words."""
-    return READINGS[made.reads](Vocabulary(made.vocabulary), analyzer)
+    return READINGS[made.reads](vocabulary, analyzer)
 
 
 def size_of(block: Any) -> int:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sublex.errors import PluginError
 from sublex.expression import Expression
 from sublex.fitted import Fitted
+from sublex.models.blocks import one_thread
 from sublex.workers import Workers
 
 
@@ -54,12 +55,10 @@ class Job:
 @contextmanager
 def working(options: Options, model: Callable[[Expression], Fitted], resource: Callable[[str], Path]) -> Iterator[Job]:
     """A job while it lasts: its threads, its folder for scratch; BLAS has one thread."""
-    from threadpoolctl import threadpool_limits
-
     with (
         tempfile.TemporaryDirectory(prefix="sublex-") as scratch,
         Workers(options.workers) as pool,
-        threadpool_limits(1),
+        one_thread(),
     ):
         job = Job(options, pool, Path(scratch), model, resource)
         try:

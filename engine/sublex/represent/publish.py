@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sublex.errors import IndexCorrupt, PluginError, SublexError, counted
+from sublex.errors import IndexCorrupt, PluginError, SublexError, command, counted
 from sublex.fitted import Representation, Rows
 from sublex.index import manifest as files
 from sublex.index.manifest import FITTED, Manifest
@@ -27,18 +27,25 @@ def dresser(root: Path, options: Options) -> Dress:
         if not new.get(FITTED):
             return
         if replaced:
-            new[FITTED] = _merged(root, new, replaced, options.say)
+            # What lacks rows gets them before, so that all that is merged has some.
+            before = new | {
+                "segments": replaced,
+                FITTED: _covered(root, new | {"segments": replaced}, options, "merged"),
+            }
+            new[FITTED] = _merged(root, new, before, options.say)
         else:
-            new[FITTED] = _covered(root, new, options)
+            new[FITTED] = _covered(root, new, options, "new")
 
     return dress
 
 
-def _covered(root: Path, new: Manifest, options: Options) -> Manifest:
-    """Every model with rows for the new documents; those that cannot give any leave them uncovered, which is said."""
+def _covered(root: Path, new: Manifest, options: Options, which: str) -> Manifest:
+    """Every model with rows for all documents; those that cannot give any leave them uncovered, which is said."""
     work = Fitting(root, new, options)
     for name, entry in new[FITTED].items():
         for place, rows in entry["rows"].items():
+            if all(segment["name"] in rows["segments"] for segment in new["segments"]):
+                continue
             try:
                 resolved = work.namer.resolve(rows["expression"])
                 made = work.namer.make(resolved)
@@ -48,32 +55,38 @@ def _covered(root: Path, new: Manifest, options: Options) -> Manifest:
                 assert isinstance(made, Representation)
                 work.cover(loaded(root, entry, found, made), found)
             except SublexError as error:
-                options.say(f"{rows['expression']} does not cover the new documents. {error}")
+                update = command("fit", root, "--update")
+                options.say(
+                    f"{rows['expression']} does not cover the {which} documents. {error} When that is mended, run: {update}"
+                )
                 continue
-            _advise(work.fitted[name], rows["expression"], root, options.say)
+            if which == "new":
+                _advise(work.fitted, name, root, options.say)
     return work.fitted
 
 
-def _advise(entry: Manifest, expression: str, root: Path, say: Callable[[str], None]) -> None:
+def _advise(fitted: Manifest, name: str, root: Path, say: Callable[[str], None]) -> None:
     """Say when a model knows too little of what was added since it was fitted; some words it may leave out on purpose."""
-    whole, added = seen(entry)
+    whole, added = seen(fitted[name])
     before = (whole["unknown"] - added["unknown"]) / max(1, whole["tokens"] - added["tokens"])
     if added["unknown"] > (before + UNKNOWN) * added["tokens"]:
         share, tokens = added["unknown"] / added["tokens"], counted(added["tokens"], "token")
+        own = fitted[name]["expression"]
+        again = [*(entry["expression"] for entry in fitted.values() if name in entry["depends"]), own]
         say(
-            f"{expression} does not know {share:.0%} of the {tokens} added since it was fitted, and {before:.0%} of those before; "
-            f"fit it again: sublex forget {root.name} '{expression}', then sublex fit."
+            f"{own} does not know {share:.0%} of the {tokens} added since it was fitted, and {before:.0%} of those before; "
+            f"fit it again: {command('forget', root, *again)} && {command('fit', root, *again)}"
         )
 
 
-def _merged(root: Path, new: Manifest, replaced: Sequence[Manifest], say: Callable[[str], None]) -> Manifest:
+def _merged(root: Path, new: Manifest, before: Manifest, say: Callable[[str], None]) -> Manifest:
     """Every model with the rows of the segments that became one, without those of deleted documents."""
-    segments = [Segment(root / files.SEGMENTS / entry["name"], entry) for entry in replaced]
+    segments = [Segment(root / files.SEGMENTS / entry["name"], entry) for entry in before["segments"]]
     live = [~segment.dead for segment in segments]
     names = {segment.name for segment in segments}
     last = new["segments"][-1]["name"]
     fitted = {}
-    for name, entry in new[FITTED].items():
+    for name, entry in before[FITTED].items():
         rows = {}
         for place, own in entry["rows"].items():
             covered = {key: value for key, value in own["segments"].items() if key not in names}
@@ -97,8 +110,11 @@ def _joined(
     place: Path, rows: Mapping[str, Any], segments: Sequence[Segment], live: Sequence[np.ndarray], last: str
 ) -> Manifest:
     def parts() -> Iterator[Rows]:
+        kind = None
         for segment, mask in zip(segments, live, strict=True):
             own = kept.read(place / segment.name, rows[segment.name]["data"], segment.docs)
+            if kept.kind_of(own) != (kind := kind or kept.kind_of(own)):
+                raise PluginError("Their rows are of different shapes or types.")
             for begin in range(0, segment.docs, ROWS):
                 yield own[begin : begin + ROWS][mask[begin : begin + ROWS]]
 

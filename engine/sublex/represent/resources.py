@@ -7,7 +7,7 @@ import shutil
 from functools import lru_cache
 from pathlib import Path
 
-from sublex.errors import IndexCorrupt, IndexProblem, InputError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, command, counted
 from sublex.expression import KEYWORDS
 from sublex.index import manifest as files
 from sublex.index.format import hash_of, sync
@@ -15,13 +15,18 @@ from sublex.index.manifest import FITTED, RESOURCES, Manifest
 
 
 class Resources:
-    """The registered resources of an index, and any file by its path; of files that are gone, what they held when models read them."""
+    """The registered resources of an index, and any file by its path; of files that are gone, what they held when models read them.
 
-    def __init__(self, root: Path, manifest: Manifest):
-        self.root, self.entries = root, manifest.get(RESOURCES, {})
-        self._read = {
-            text: held for entry in manifest.get(FITTED, {}).values() for text, held in entry["resources"].items()
-        }
+    `elsewhere` are resources of another index, for models that are taken from there.
+    """
+
+    def __init__(self, root: Path, manifest: Manifest, elsewhere: Manifest | None = None):
+        self.root, self.entries, self.elsewhere = root, manifest.get(RESOURCES, {}), elsewhere or {}
+        self.fitted: Manifest = manifest.get(FITTED, {})
+        self._read: dict[str, set[str]] = {}
+        for entry in self.fitted.values():
+            for text, held in entry["resources"].items():
+                self._read.setdefault(text, set()).add(held)
 
     def path(self, text: str) -> Path:
         """The file that a name or a path stands for, whole as it was."""
@@ -30,13 +35,13 @@ class Resources:
             path = self.root / RESOURCES / text / entry["file"]
             if not path.is_file() or hash_of(path) != entry["hash"]:
                 raise IndexCorrupt(
-                    f"{path} is missing or damaged; run: sublex resource add {self.root.name} {text} FILE"
+                    f"{path} is missing or damaged; add the same file again: {command('resource', 'add', self.root, text)} FILE"
                 )
             return path
         if not os.path.isfile(text):
             raise InputError(
                 f"No file {text!r}, and {self.root.name} has no resource of that name; "
-                f"give it one: sublex resource add {self.root.name} NAME FILE"
+                f"give it one: {command('resource', 'add', self.root)} NAME FILE"
             )
         return Path(text)
 
@@ -44,8 +49,15 @@ class Resources:
         """What stands for its content."""
         if text in self.entries:
             return self.entries[text]["hash"]
+        if text in self.elsewhere:
+            return self.elsewhere[text]["hash"]
         if text in self._read and not os.path.exists(text):
-            return self._read[text]
+            if len(self._read[text]) > 1:
+                raise InputError(
+                    f"{text} is gone, and models were fitted to {counted(len(self._read[text]), 'file')} of that name; put back the "
+                    f"one you mean, or forget a model by its own name, which {command('card', self.root)} lists."
+                )
+            return min(self._read[text])
         path = self.path(text)
         try:
             found = path.stat()
@@ -57,14 +69,20 @@ class Resources:
 def add(root: Path, name: str, file: Path) -> None:
     """Copy a file into an index under a name."""
     if not (name.isidentifier() and name.isascii()) or name in KEYWORDS:
-        raise InputError(f"A resource cannot be called {name}; take letters, digits and _, a letter first.")
+        raise InputError(
+            f"A resource cannot be called {name}; take a to z, digits and _, a letter first, and not true, false or inf."
+        )
+    if not file.is_file():
+        raise InputError(f"{file} is no file.")
     found = Resources(root, {}).hash(str(file))
     with files.locked(root, "resource add"):
         old = files.read(root)
         files.sweep(root, old)
         there = old.get(RESOURCES, {})
         if name in there and there[name]["hash"] != found:
-            raise IndexProblem(f"{root.name} has another resource {name}; remove it first, or take another name.")
+            raise IndexProblem(
+                f"{root.name} has another file as resource {name}; remove it first, or take another name."
+            )
         place = root / RESOURCES / name
         place.mkdir(parents=True, exist_ok=True)
         copy = place / f"{file.name}.new"

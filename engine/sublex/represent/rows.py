@@ -24,9 +24,14 @@ def write(path: Path, parts: Iterable[Rows]) -> Mapping[str, Any]:
         return store.finish()
 
 
+def rows_of(path: Path, entry: Mapping[str, Any]) -> Rows:
+    """The rows of a segment."""
+    return StoreReader(path, entry).get(ROWS)
+
+
 def read(path: Path, entry: Mapping[str, Any], docs: int) -> Rows:
     """The rows of a segment of so many documents."""
-    rows = StoreReader(path, entry).get(ROWS)
+    rows = rows_of(path, entry)
     if rows.shape[0] != docs:
         raise IndexCorrupt(f"{path} has rows for {rows.shape[0]:,} documents of {docs:,}; fit it again.")
     return rows
@@ -34,13 +39,26 @@ def read(path: Path, entry: Mapping[str, Any], docs: int) -> Rows:
 
 def checked(rows: Any, docs: int, name: str) -> Rows:
     """What a plugin gave as rows, if it is that."""
-    if getattr(rows, "shape", (None,))[0] != docs or len(rows.shape) > 2:
-        shape = getattr(rows, "shape", type(rows).__name__)
+    shape = getattr(rows, "shape", None) or (type(rows).__name__,)
+    if shape[0] != docs or len(shape) > 2 or 0 in shape[1:]:
         raise PluginError(f"{name} encoded {docs:,} documents as {shape}, and not as one row a document.")
-    values = rows.data if hasattr(rows, "indptr") else rows
+    if hasattr(rows, "tocsr"):
+        from scipy.sparse import csr_array
+
+        rows = csr_array(rows)
+        if rows.nnz and not 0 <= rows.indices.min() <= rows.indices.max() < rows.shape[1]:
+            raise PluginError(f"{name} encoded documents as sparse rows with columns beyond {rows.shape[1]:,}.")
+    values = rows.data if hasattr(rows, "indptr") else np.asarray(rows)
+    if values.dtype.kind not in "fiu":
+        raise PluginError(f"{name} encoded documents as {values.dtype}; rows are of whole numbers or floats.")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise PluginError(f"{name} encoded documents as numbers that are not finite.")
-    return rows
+    return rows if hasattr(rows, "indptr") else values
+
+
+def kind_of(rows: Rows) -> tuple[Any, ...]:
+    """What all rows of a model have in common."""
+    return hasattr(rows, "indptr"), rows.dtype, rows.shape[1:]
 
 
 def empty(like: Rows, docs: int) -> Rows:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sublex.base import Explanation, Query
-from sublex.errors import IndexProblem, PluginError, contract, counted
+from sublex.errors import IndexProblem, InputError, PluginError, command, contract, counted
 from sublex.fitted import Rows
 from sublex.index import manifest as files
 from sublex.index.index import Index
+from sublex.index.segment import Segment
 from sublex.plugins import Resolved
 from sublex.represent import rows as kept
 from sublex.represent.fit import absent, loaded, mending, seen
@@ -22,6 +22,8 @@ from sublex.represent.inputs import Vocabulary, inputs_of, size_of
 from sublex.represent.view import View
 
 NO_OPINION = np.float32(-np.inf)
+# An explanation may differ from the score by so much: rows are single precision, explanations may add up doubles.
+APART = 1e-3
 
 
 class Kept:
@@ -37,11 +39,8 @@ class Kept:
         loaded(index.path, self._entry, self._found, self.model)
         self.fingerprint: str = self._entry["model"]["checksum"]
         self.uncovered = 0
-
-    @cached_property
-    def view(self) -> View:
-        """The index as the model sees it."""
-        return View(self.index, Vocabulary(()), ())
+        # The index as the model sees it.
+        self.view = View(index, index.segments, Vocabulary(()), ())
 
     def card(self) -> dict[str, Any]:
         """How the model was made, and what it says of itself."""
@@ -76,29 +75,31 @@ class Side(Kept):
         rows = self._entry["rows"].get(found.rows, {}).get("segments")
         if rows is None:
             raise IndexProblem(absent(index.path, resolved.call, index.fitted))
-        covered = [segment.name in rows for segment in index.segments]
-        self.uncovered = sum(segment.live for segment, known in zip(index.segments, covered, strict=True) if not known)
-        if not all(covered) and not (allow_uncovered and any(covered)):
+        segments = tuple(index.segments)
+        covered = [segment.name in rows for segment in segments]
+        self.uncovered = sum(segment.live for segment, known in zip(segments, covered, strict=True) if not known)
+        if self.uncovered and not (allow_uncovered and any(covered)):
             raise IndexProblem(
-                f"{self.name} does not cover {counted(self.uncovered, 'document')} added to {index.path}; "
-                f"run: sublex fit {index.path} '{resolved.call}' --update"
+                f"{self.name} does not cover {counted(self.uncovered, 'document')} of {index.path}; "
+                f"run: {command('fit', index.path, resolved.call, '--update')}"
             )
-        self._covered = np.repeat(covered, [segment.docs for segment in index.segments])
-        self.inputs = inputs_of(self.model, index.analyzer)
-        self.vocabulary = self.inputs.vocabulary
+        self._covered = np.repeat(covered, [segment.docs for segment in segments])
         if found.rows not in views:
             with mending(index.path, self._entry["expression"]):
-                views[found.rows] = self._view(index.path / files.REPRESENTATIONS / found.model / found.rows, rows)
-        self.__dict__["view"] = views[found.rows]
+                place = index.path / files.REPRESENTATIONS / found.model / found.rows
+                views[found.rows] = self._view(segments, place, rows)
+        self.view = views[found.rows]
+        self.vocabulary = self.view.vocabulary
+        self.inputs = inputs_of(self.model, self.vocabulary, index.analyzer)
 
-    def _view(self, place: Path, rows: Mapping[str, Any]) -> View:
+    def _view(self, segments: Sequence[Segment], place: Path, rows: Mapping[str, Any]) -> View:
         """The index with the rows of its segments; rows of zeros where they are not covered."""
-        segments = self.index.segments
         parts = {s.name: kept.read(place / s.name, rows[s.name]["data"], s.docs) for s in segments if s.name in rows}
         like = next(iter(parts.values()), np.empty(0))
         return View(
             self.index,
-            self.vocabulary,
+            segments,
+            Vocabulary(self.model.vocabulary),
             [parts[s.name] if s.name in parts else kept.empty(like, s.docs) for s in segments],
         )
 
@@ -115,10 +116,14 @@ class Side(Kept):
 
     def query(self, query: Query) -> Any:
         """A query as the model reads it."""
-        if self.index.generation != self._generation:
-            raise IndexProblem(f"{self.index.path} has changed since this pipeline was made; ask for a new one.")
+        self._still()
         with contract("representation", self.name):
             return self.model.encode_queries(self.inputs.query(query))[0]
+
+    def _still(self) -> None:
+        """Documents have other numbers in another generation."""
+        if self.index.generation != self._generation:
+            raise IndexProblem(f"{self.index.path} has changed since this pipeline was made; ask for a new one.")
 
     def vectors(self, inputs: Any) -> Rows:
         """Documents as vectors for use elsewhere."""
@@ -131,32 +136,41 @@ class Side(Kept):
             scores = np.asarray(self.model.score(encoded, self.view, docs))
             if self.uncovered:
                 scores = np.where(self._covered if docs is None else self._covered[docs], scores, NO_OPINION)
-        wanted = int(self.index.bases[-1]) if docs is None else len(docs)
+        wanted = len(self.view) if docs is None else len(docs)
         if scores.shape != (wanted,):
             raise PluginError(f"{self.name} gave scores of shape {scores.shape} for {wanted:,} documents.")
         with np.errstate(over="ignore"):
             rounded = scores.astype(np.float32)
         if np.isnan(rounded).any() or np.isposinf(rounded).any():
-            raise PluginError(f"{self.name} gave a score that is not a number.")
+            raise PluginError(f"{self.name} gave a score that is not a number, or too large for one.")
         return rounded
 
     def best(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray]:
         """The documents that it scores highest, in no order yet but with every tie of the last, and their scores."""
+        if depth < 1:
+            raise InputError(f"k={depth} should be at least 1.")
         scores = self.scores(encoded)
-        dead = np.concatenate([segment.dead for segment in self.index.segments])
+        dead = np.concatenate([segment.dead for segment in self.view.segments])
         scores[dead] = NO_OPINION
         found = np.flatnonzero(scores > NO_OPINION)
         if len(found) > depth:
             least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
             found = found[scores[found] >= least]
+        self._still()
         return found.astype(np.int32), scores[found]
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
-        """A document's score, taken apart by the model."""
+        """A document's score, taken apart by the model; -inf where it has no opinion."""
+        score = float(self.scores(encoded, np.array([doc], np.int32))[0])
+        if score == NO_OPINION:
+            why = "no opinion on this document" if self._covered[doc] else "this document is not covered by the model"
+            return Explanation(float(NO_OPINION), why, "evidence")
         with contract("representation", self.name):
             found = self.model.explain(encoded, self.view, doc)
             if not isinstance(found, Explanation):
                 raise PluginError(
                     f"{self.name} explained a score by {type(found).__name__}, and not by an Explanation."
                 )
+            if not abs(found.value - score) <= APART * max(1.0, abs(score)):
+                raise PluginError(f"{self.name} explained {found.value:g} where the score is {score:g}.")
             return found

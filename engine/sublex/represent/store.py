@@ -49,15 +49,11 @@ class StoreWriter:
         starts = [np.zeros(1, np.int64)]
         docs, kind = 0, None
         for part in parts:
-            sparse, found = _is_sparse(part), (_is_sparse(part), part.dtype, part.shape[1:])
+            sparse = _is_sparse(part)
             if kind is None:
-                kind = found
+                kind = sparse, part.dtype, part.shape[1:]
                 types = {f"{name}.data": part.dtype, f"{name}.indices": np.int32} if sparse else {name: part.dtype}
                 streams = [self._stream(stream, dtype) for stream, dtype in types.items()]
-            if found != kind:
-                raise PluginError(
-                    "Documents were encoded as rows of different shapes or types, which cannot be kept together."
-                )
             docs += part.shape[0]
             columns: tuple[np.ndarray, ...] = (part,)
             if sparse:

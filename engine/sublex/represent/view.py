@@ -5,16 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sublex.base import Token
+from sublex.errors import PluginError
 from sublex.fitted import Of, Rows
+from sublex.index.arena import starts_of
 from sublex.index.index import Index
 from sublex.index.segment import Segment
 from sublex.represent import kernels
-from sublex.represent.inputs import Vocabulary, recoded
+from sublex.represent.inputs import ROWS, Vocabulary, recoded
 from sublex.represent.rows import stacked
 
 if TYPE_CHECKING:
@@ -22,36 +24,63 @@ if TYPE_CHECKING:
 
 # Up to so many documents are decoded for themselves; for more, all are, once.
 FEW = 2000
+LEVELS = 1 << 16
+ALL = slice(None)
+
+
+class Forward(NamedTuple):
+    """Decoded document terms: where each document's begin, the terms, the level of the count of each, and the count of each level."""
+
+    starts: np.ndarray
+    terms: np.ndarray
+    levels: np.ndarray
+    counts: np.ndarray
 
 
 class View:
-    """One generation of an index; `parts` are the rows of its segments."""
+    """Segments of one generation of an index, whatever becomes of it, with the rows of each."""
 
-    def __init__(self, index: Index, vocabulary: Vocabulary, parts: Sequence[Rows]):
-        self.index, self.vocabulary, self._parts = index, vocabulary, parts
+    def __init__(self, index: Index, segments: Sequence[Segment], vocabulary: Vocabulary, parts: Sequence[Rows]):
+        self.index, self.segments, self.vocabulary, self._parts = index, segments, vocabulary, parts
+        self.bases = starts_of(np.array([segment.docs for segment in segments], np.int64))
+        self._decoded: dict[int, Forward] = {}
         self._lock = threading.Lock()
 
-    def rows(self, docs: np.ndarray | None = None) -> Rows:
-        """The rows of documents; of all, by document number, without `docs`."""
-        if len(self._parts) == 1:
-            return self._parts[0] if docs is None else self._parts[0][docs]
+    def __len__(self) -> int:
+        return int(self.bases[-1])
+
+    def rows(self, docs: np.ndarray | None = None, columns: slice = ALL) -> Rows:
+        """The rows of documents, or some columns of them; of all, by document number, without `docs`."""
+        parts = self._parts if columns == ALL else [part[:, columns] for part in self._parts]
+        if len(parts) == 1:
+            return parts[0] if docs is None else parts[0][docs]
         if docs is None:
-            return stacked(self._parts)
+            return stacked(parts)
         order, found = [], []
         for number, chosen, local in self._by_segment(docs):
-            found.append(self._parts[number][local])
+            found.append(parts[number][local])
             order.append(chosen)
         if not found:
-            return self._parts[0][:0]
+            return parts[0][:0]
         return stacked(found)[np.argsort(np.concatenate(order), kind="stable")]
 
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
         """The products of documents' dense rows with a vector."""
         asked = np.ascontiguousarray(vector, np.float64)
-        sums = np.empty(int(self.index.bases[-1]) if docs is None else len(docs))
+        sums = np.empty(len(self) if docs is None else len(docs))
         for number, chosen, local in self._by_segment(docs):
-            found = np.empty(len(local))
-            kernels.products(self._parts[number], asked, local, found)
+            rows, found = self._parts[number], np.empty(len(local))
+            if rows.shape[1:] != asked.shape:
+                raise PluginError(
+                    f"A vector of shape {asked.shape} cannot be multiplied with rows of {rows.shape[1:]}."
+                )
+            for begin in range(0, len(local), ROWS):
+                some = local[begin : begin + ROWS]
+                if rows.dtype == np.float16:
+                    # What is stored in half is read as singles, a few at a time.
+                    kernels.products(rows[some].astype(np.float32), asked, np.arange(len(some)), found[begin:])
+                else:
+                    kernels.products(rows, asked, some, found[begin:])
             sums[chosen] = found
         return sums
 
@@ -60,19 +89,20 @@ class View:
         self.index.need("terms", "are scored by")
         # The place -1 stands for the zero at the end.
         padded = np.append(np.ascontiguousarray(weights, np.float64), 0.0)
-        sums = np.empty(int(self.index.bases[-1]) if docs is None else len(docs))
+        if len(padded) != len(self.vocabulary) + 1:
+            raise PluginError(f"{len(padded) - 1:,} weights were given for {len(self.vocabulary):,} terms.")
+        sums = np.empty(len(self) if docs is None else len(docs))
         for number, chosen, local in self._by_segment(docs):
-            segment, own = self.index.segments[number], padded[self._places[number]]
+            segment, own = self.segments[number], padded[self._places[number]]
             if docs is not None and len(docs) <= FEW and number not in self._decoded:
                 counts, terms, tfs = segment.terms_of(local)
-                starts, most, local = np.append(0, np.cumsum(counts)), tfs.max(initial=0), np.arange(len(local))
+                forward, local = _forward(starts_of(counts), terms, tfs), np.arange(len(local))
             else:
-                starts, terms, tfs, most = self._forward(number, segment)
-            counts_of = np.arange(most + 1.0)
-            worth = np.asarray(of(counts_of), np.float64) if of else counts_of
+                forward = self._forward(number, segment)
+            worth = np.asarray(of(forward.counts), np.float64) if of else forward.counts
             found = np.empty(len(local))
             # Numbers without a sign: looking an item up then needs no test for a negative place.
-            bare = starts.view(np.uint64), terms.view(np.uint32), tfs.view(np.uint32)
+            bare = forward.starts.view(np.uint64), forward.terms.view(np.uint32), forward.levels.view(np.uint32)
             kernels.dot(*bare, worth, own, local.view(np.uint64), found)
             sums[chosen] = found
         return sums
@@ -84,9 +114,8 @@ class View:
         self.index.need("terms", "are explained by")
         order, made = [], []
         for number, chosen, local in self._by_segment(docs):
-            made.append(
-                recoded(*self.index.segments[number].terms_of(local), self._places[number], len(self.vocabulary))
-            )
+            found = self.segments[number].terms_of(local)
+            made.append(recoded(*found, self._places[number], len(self.vocabulary)))
             order.append(chosen)
         if not made:
             return csr_array((0, len(self.vocabulary)))
@@ -103,28 +132,34 @@ class View:
     @cached_property
     def _places(self) -> list[np.ndarray]:
         """The model's number of each term of each segment, -1 where it has none."""
-        return [self.vocabulary.of_segment(segment) for segment in self.index.segments]
+        return [self.vocabulary.of_segment(segment) for segment in self.segments]
 
-    @cached_property
-    def _decoded(self) -> dict[int, tuple[np.ndarray, np.ndarray, np.ndarray, int]]:
-        return {}
-
-    def _forward(self, number: int, segment: Segment) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-        """All document terms of a segment, and the largest count."""
+    def _forward(self, number: int, segment: Segment) -> Forward:
+        """All document terms of a segment."""
         with self._lock:
             if number not in self._decoded:
-                starts, terms, tfs = segment.forward
-                self._decoded[number] = starts, terms, tfs, int(tfs.max(initial=0))
+                self._decoded[number] = _forward(*segment.forward)
             return self._decoded[number]
 
     def _by_segment(self, docs: np.ndarray | None) -> Iterator[tuple[int, Any, np.ndarray]]:
         """Each segment that has some of the documents: its number, their places, and their numbers within it."""
         if docs is None:
-            for number, base in enumerate(self.index.bases[:-1].tolist()):
-                count = self.index.segments[number].docs
+            for number, base in enumerate(self.bases[:-1].tolist()):
+                count = self.segments[number].docs
                 yield number, slice(base, base + count), np.arange(count)
             return
-        numbers = np.searchsorted(self.index.bases, docs, side="right") - 1
+        if len(docs) and not 0 <= int(docs.min()) <= int(docs.max()) < len(self):
+            raise IndexError(f"documents {docs.min()} to {docs.max()} of {len(self)}")
+        numbers = np.searchsorted(self.bases, docs, side="right") - 1
         for number in np.unique(numbers).tolist():
             chosen = np.flatnonzero(numbers == number)
-            yield number, chosen, (docs[chosen] - self.index.bases[number]).astype(np.int64)
+            yield number, chosen, (docs[chosen] - self.bases[number]).astype(np.int64)
+
+
+def _forward(starts: np.ndarray, terms: np.ndarray, tfs: np.ndarray) -> Forward:
+    """Document terms with their counts by level; huge counts are few, and no table is made as long as they are."""
+    most = int(tfs.max(initial=0))
+    if most < LEVELS:
+        return Forward(starts, terms, tfs, np.arange(most + 1.0))
+    counts, levels = np.unique(tfs, return_inverse=True)
+    return Forward(starts, terms, levels.astype(np.int32), counts.astype(np.float64))
