@@ -32,6 +32,7 @@ LAYERS = [
     {"__init__"},
     {"testing"},
     {"cli"},
+    {"__main__"},
 ]
 
 

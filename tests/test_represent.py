@@ -144,14 +144,16 @@ def test_a_representation_retrieves_rescores_and_blends(index):
     assert {"cranes", "crane"} & {part.label for part in tree.parts}
 
 
-def test_the_same_bytes_for_any_number_of_workers(index):
+def test_the_same_bytes_for_any_number_of_workers(index, monkeypatch):
+    # Small blocks, so that the demo collection is many of them.
+    monkeypatch.setattr("sublex.represent.inputs.ROWS", 20)
     found = set()
     for workers in (1, 2, 3):
         index.fit("projection", workers=workers)
         entry = next(iter(index.fitted.values()))
         found.add(json.dumps([entry["model"], [rows["segments"] for rows in entry["rows"].values()]], sort_keys=True))
         index.forget("projection")
-    assert len(found) == 1 and not (index.path / "representations" / "anything").exists()
+    assert len(found) == 1
     assert list((index.path / "representations").glob("*")) == []
 
 

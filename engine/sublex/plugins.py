@@ -148,7 +148,7 @@ class Registry:
         for plugin in self.plugins:
             if plugin.error and name.startswith((plugin.name, f"{plugin.name}:")):
                 return f"No {kind} {name}: plugin {plugin.name} failed to load ({plugin.error})."
-        return unknown(kind, name, self.names(kind))
+        return unknown(kind, name, [*self.names(kind), *(NORMALISERS if kind == "component" else ())])
 
     def make(self, kind: str, text: str) -> Any:
         """The object a printed form such as `english(stop=none)` stands for."""

@@ -42,7 +42,6 @@ from sublex.models import blocks
 from sublex.represent import inputs
 # Small blocks, so that the demo collection is many of them.
 blocks.BLOCK = inputs.ROWS = inputs.TEXTS = 50
-blocks.spans.__defaults__ = (50,)
 Corpus.blocks.__defaults__ = (50,)
 index = sublex.build([sublex.Document(*row) for row in json.load(open(sys.argv[1]))], sys.argv[2], workers=1)
 index.fit(sys.argv[3], workers=int(sys.argv[4]))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import BinaryIO
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from sublex.errors import InputError
 from sublex.readers.source import FileSource
 
 WIDEST = 10_000
-# No line that tells how wide vectors are is longer.
+# No line is longer.
 LINE = 1 << 20
 LARGEST = 1e100
 Progress = Callable[[int, int], None]
@@ -37,7 +38,7 @@ def read_vectors(
         return numbers.get(terms[0]) if len(terms) == 1 else None
 
     with FileSource(path).open() as lines:
-        made = _read(os.fspath(path), lines, len(numbers), place, progress)
+        made = _read(os.fspath(path), _lines(path, lines), len(numbers), place, progress)
     if np.isnan(made).all():
         raise InputError(f"{path} has a vector for none of the {len(vocabulary):,} terms; is it in their language?")
     return made
@@ -46,13 +47,23 @@ def read_vectors(
 def width(path: str | os.PathLike[str]) -> int:
     """How many numbers the vectors have, by the first line."""
     with FileSource(path).open() as lines:
-        parts = lines.readline(LINE).split()
+        parts = next((parts for line in _lines(path, lines) if (parts := line.split())), [])
     return min(WIDEST, int(parts[1]) if _is_header(parts) else len(parts))
+
+
+def _lines(path: str | os.PathLike[str], lines: BinaryIO) -> Iterator[bytes]:
+    """The lines, none of which is endless."""
+    at = 0
+    while line := lines.readline(LINE):
+        at += 1
+        if len(line) == LINE:
+            raise InputError(f"{os.fspath(path)}:{at}: a line of more than {LINE >> 20} MB is none of word vectors.")
+        yield line
 
 
 def _is_header(parts: list[bytes]) -> bool:
     """Whether a line says how many words follow, and how many numbers each has."""
-    return len(parts) == 2 and all(part.isdigit() for part in parts)
+    return len(parts) == 2 and all(part.isdigit() and len(part) < 19 for part in parts)
 
 
 def _read(
@@ -70,7 +81,7 @@ def _read(
             continue
         e = e or len(parts) - 1
         if made is None:
-            if e < 1:
+            if e < 1 or (words is None and not all(map(_is_number, parts[-e:]))):
                 raise InputError(
                     f"{path}:{at}: a word and its numbers are needed, or first how many words and numbers there are."
                 )

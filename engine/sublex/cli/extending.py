@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import keyword
 import re
+import shlex
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -65,10 +66,10 @@ def plugin(context: click.Context) -> None:
 @click.option("-o", "--output", default=".", show_default=True, metavar="DIR", help="Where its folder is made.")
 def new(name: str, output: str) -> None:
     """Write a working package with a representation, its tests and its entry point."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or _is_taken(name):
-        raise InputError(
-            f"{name!r} is no free name for a package; take small letters, digits and _, and nothing that Python has."
-        )
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise InputError(f"A package cannot be called {name!r}: take a to z, digits and _, a letter first.")
+    if _is_taken(name):
+        raise InputError(f"A package cannot be called {name!r}: Python or Sublex has something of that name.")
     place = Path(output) / name
     if place.exists():
         raise InputError(f"{place} is there already; choose another name or place.")
@@ -81,7 +82,11 @@ def new(name: str, output: str) -> None:
     except OSError as error:
         raise InputError(f"Cannot write {place}: {error.strerror}; choose another place.") from None
     click.echo(f"{place} is a package that registers {name}. Next:")
-    for command in (f"pip install -e {place}", f"sublex plugin test {name}", f"sublex fit INDEX '{name}(r=64)'"):
+    for command in (
+        f"pip install -e {shlex.quote(str(place))}",
+        f"sublex plugin test {name}",
+        f"sublex fit INDEX '{name}(r=64)'",
+    ):
         click.echo(f"  {command}")
 
 

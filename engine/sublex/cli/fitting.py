@@ -124,7 +124,7 @@ def card(index: str, expression: str | None, form: str) -> None:
 
 def encodings(entry: dict[str, Any]) -> list[str]:
     """The expressions that a fitted model stands for: one for each way in which it encodes documents."""
-    return [rows["expression"] for rows in entry["rows"].values()] or [entry["expression"]]
+    return sorted(rows["expression"] for rows in entry["rows"].values()) or [entry["expression"]]
 
 
 def _fact(value: Any) -> str:

@@ -51,7 +51,7 @@ def _component_folder(path: Path, entry: dict) -> list[str]:
 
 def _resource(path: Path, entry: dict) -> list[str]:
     try:
-        whole = hash_of(path) == entry["hash"]
+        whole = path.is_file() and path.stat().st_size == entry.get("bytes") and hash_of(path) == entry["hash"]
     except OSError:
         whole = False
     return [] if whole else [f"{path} is missing or damaged; add the same file again by sublex resource add."]

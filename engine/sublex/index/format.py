@@ -9,6 +9,8 @@ import json
 import mmap
 import os
 import resource
+import shutil
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -138,11 +140,23 @@ def _summary(components: Mapping[str, int], sums: np.ndarray) -> str:
 def replace_file(path: Path, data: bytes) -> None:
     """Put a file in its place, whole, in one rename."""
     temporary = path.with_name(f"{path.name}.new")
-    with open(temporary, "wb") as file:
+    temporary.unlink(missing_ok=True)
+    with open(temporary, "xb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
     temporary.rename(path)
+
+
+def copy_folder(source: Path, entry: Mapping[str, Any], to: Path) -> None:
+    """Copy the components that an entry names, and nothing else that may lie there."""
+    Folder(source, entry)
+    to.mkdir(parents=True)
+    for name in (*entry["components"], CHECKSUMS):
+        copy = to / f"{name}.npy"
+        shutil.copyfile(source / f"{name}.npy", copy)
+        sync(copy)
+    sync(to)
 
 
 def allow_many_files() -> None:
@@ -179,8 +193,11 @@ class Component:
     def __init__(self, path: Path, size: int, private: bool = False):
         self.path = path
         try:
-            with open(path, "rb") as file:
-                found = os.fstat(file.fileno()).st_size
+            with open(path, "rb", opener=_at_once) as file:
+                status = os.fstat(file.fileno())
+                found = status.st_size
+                if not stat.S_ISREG(status.st_mode):
+                    raise IndexCorrupt(f"{path} is no file; rebuild the index.")
                 if found != size or size < HEADER:
                     raise IndexCorrupt(
                         f"{path} has {found:,} bytes where the manifest says {size:,}; rebuild the index."
@@ -230,6 +247,11 @@ class Component:
         if xxhash.xxh3_64_intdigest(memoryview(self._data)[at * CHUNK : (at + 1) * CHUNK]) != self._sums[at]:
             raise IndexCorrupt(f"{self.path} is damaged in its bytes from {at * CHUNK:,} on; rebuild the index.")
         self._seen[at] = 1
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file, or what somebody put in its place, without waiting for it."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _content(file: IO[bytes], size: int, private: bool) -> Content:

@@ -55,9 +55,6 @@ class Index:
 
     def _load(self) -> None:
         """Map the current generation; a writer may replace it meanwhile, so a missing file is looked for again."""
-        for made in type(self).__mro__:
-            for name in [n for n, value in vars(made).items() if isinstance(value, cached_property)]:
-                self.__dict__.pop(name, None)
         for attempt in range(5):
             manifest = files.read(self.path)
             try:
@@ -75,6 +72,9 @@ class Index:
         self.statistics = Statistics(**manifest["statistics"])
         self.fitted: files.Manifest = manifest.get(files.FITTED, {})
         self.resources: files.Manifest = manifest.get(files.RESOURCES, {})
+        for made in type(self).__mro__:
+            for name in [n for n, value in vars(made).items() if isinstance(value, cached_property)]:
+                self.__dict__.pop(name, None)
 
     def __repr__(self) -> str:
         return f"<Index {self.path}: {len(self):,} documents>"

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import xxhash
 
-from sublex.errors import IndexCorrupt, IndexProblem, command
+from sublex.errors import IndexCorrupt, IndexProblem, SublexError, command
 from sublex.index.format import FORMAT, replace_file, sync
 
 MANIFEST = "index.json"
@@ -39,7 +39,7 @@ def read(root: Path) -> Manifest:
     try:
         manifest = json.loads(text)
         found = manifest["format"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
     if found != FORMAT:
         raise IndexProblem(
@@ -47,10 +47,19 @@ def read(root: Path) -> Manifest:
         )
     if manifest.pop("checksum", None) != _checksum(manifest):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.")
-    for name in _places(manifest):
-        if name in (".", "..") or not name or set(name) & set("/\\\0"):
+    try:
+        places = list(_places(manifest))
+    except (AttributeError, KeyError, TypeError):
+        raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
+    for name in places:
+        if not is_plain(name):
             raise IndexCorrupt(f"{path} names {name!r}, which lies outside the index; do not trust it.")
     return manifest
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name stands for something right within a folder."""
+    return name not in ("", ".", "..") and not set(name) & set("/\\\0")
 
 
 def _places(manifest: Manifest) -> Iterator[str]:
@@ -64,14 +73,24 @@ def _places(manifest: Manifest) -> Iterator[str]:
     for name, entry in manifest.get(FITTED, {}).items():
         yield name
         yield from entry["model"]["components"]
+        _expect(entry, expression=str, version=object, depends=list, resources=dict, origin=str, seen=dict)
+        _expect({"checksum": entry["model"]["checksum"]}, checksum=str)
         for place, rows in entry["rows"].items():
             yield place
+            _expect(rows, expression=str)
             for segment, kept in rows["segments"].items():
                 yield segment
                 yield from kept["data"]["components"]
     for name, entry in manifest.get(RESOURCES, {}).items():
         yield name
         yield entry["file"]
+        _expect(entry, hash=str)
+
+
+def _expect(entry: Manifest, **kinds: type) -> None:
+    for name, kind in kinds.items():
+        if not isinstance(entry[name], kind):
+            raise TypeError(name)
 
 
 def _absent(root: Path) -> str:
@@ -131,33 +150,46 @@ def sweep(root: Path, manifest: Manifest, building: bool = True) -> None:
     """Remove what no manifest names: the leavings of interrupted writers and of older generations."""
     if building:
         shutil.rmtree(root / BUILDING, ignore_errors=True)
+    with suppress(OSError):
+        (root / f"{MANIFEST}.new").unlink()
     live = {segment["name"]: segment for segment in manifest["segments"]}
-    for folder in (root / SEGMENTS).glob("*"):
+    for folder in _within(root / SEGMENTS):
         if folder.name not in live:
             shutil.rmtree(folder, ignore_errors=True)
             continue
         deleted = live[folder.name].get("deleted")
-        for losses in folder.glob("deleted-*"):
-            if not deleted or losses.name != deleted["name"]:
+        for losses in _within(folder):
+            if losses.name.startswith("deleted-") and (not deleted or losses.name != deleted["name"]):
                 shutil.rmtree(losses, ignore_errors=True)
     _sweep_models(root / REPRESENTATIONS, manifest.get(FITTED, {}))
-    for folder in (root / RESOURCES).glob("*"):
+    for folder in _within(root / RESOURCES):
         if folder.name not in manifest.get(RESOURCES, {}):
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def _within(folder: Path) -> list[Path]:
+    """What lies in a folder; nothing behind a link, which is somebody else's."""
+    return (
+        []
+        if folder.is_symlink() or not folder.is_dir()
+        else [path for path in folder.iterdir() if not path.is_symlink()]
+    )
+
+
 def _sweep_models(root: Path, fitted: Manifest) -> None:
     """Remove models and rows that no manifest names."""
-    for folder in root.glob("*"):
+    for folder in _within(root):
         rows = fitted.get(folder.name, {}).get("rows", {})
         if folder.name not in fitted:
             shutil.rmtree(folder, ignore_errors=True)
             continue
-        for kept in folder.glob("rows-*"):
+        for kept in _within(folder):
+            if not kept.name.startswith("rows-"):
+                continue
             if kept.name not in rows:
                 shutil.rmtree(kept, ignore_errors=True)
                 continue
-            for segment in kept.glob("*"):
+            for segment in _within(kept):
                 if segment.name not in rows[kept.name]["segments"]:
                     shutil.rmtree(segment, ignore_errors=True)
 
@@ -178,6 +210,11 @@ def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
             file.flush()
             try:
                 yield
+            except BaseException:
+                # What was not finished makes room at once.
+                with suppress(SublexError, OSError):
+                    sweep(root, read(root), building=False)
+                raise
             finally:
                 if create and {path.name for path in root.iterdir()} == {LOCK}:
                     (root / LOCK).unlink()
@@ -202,7 +239,8 @@ def _lock(root: Path) -> IO[str]:
     """The lock file, locked; one that its last holder has removed meanwhile locks nothing, so another is made."""
     while True:
         root.mkdir(parents=True, exist_ok=True)
-        file = open(root / LOCK, "a+", encoding="utf-8")  # noqa: SIM115
+        descriptor = os.open(root / LOCK, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        file = os.fdopen(descriptor, "a+", encoding="utf-8")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.fstat(file.fileno()), os.stat(root / LOCK)):

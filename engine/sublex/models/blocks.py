@@ -58,8 +58,9 @@ def in_order(function: Callable[[T], U], items: Iterable[T], workers: int = 1) -
         yield from pool.map(function, items)
 
 
-def spans(number: int, size: int = BLOCK) -> list[slice]:
+def spans(number: int, size: int = 0) -> list[slice]:
     """The blocks of this many rows."""
+    size = size or BLOCK
     return [slice(begin, min(begin + size, number)) for begin in range(0, number, size)]
 
 

@@ -49,7 +49,7 @@ class Composer:
         self._searchers: dict[str, Searcher] = {}
         self._named: set[str] = set()
         self._kept: dict[str, Kept] = {}
-        self._views: dict[str, View] = {}
+        self._views: dict[tuple[int, str], View] = {}
         self._lock = Lock()
 
     def canonical(self, expression: Expression, defaults: Defaults) -> Expression:
@@ -82,7 +82,7 @@ class Composer:
         name = str(call)
         with self._lock:
             self._named.add(name)
-            if name not in self._kept:
+            if name not in self._kept or self._kept[name].generation != self.index.generation:
                 found = self._namer.resolve(call)
                 try:
                     if found.registration.kind == "representation":

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from sublex.represent.rows import stacked
 from sublex.represent.side import Side
 
 FORMS = (".npz", ".parquet")
+# Bytes that an array of docnos may take, in which each is as long as the longest.
+MOST = 1 << 32
 Vectors = Iterator[tuple[list[str], Rows]]
 Say = Callable[[str], None]
 
@@ -30,18 +33,22 @@ def export(
     """Write vectors with their docnos; how many they are."""
     if output.suffix not in FORMS:
         raise InputError(f"{output} is neither {' nor '.join(FORMS)}; name the output so.")
-    docnos: list[str] = []
-    parts: list[Rows] = []
-    for names, rows in _of_index(index, side) if file is None else _of_file(index, side, file, reader, say):
-        docnos += names
-        parts.append(rows)
-    if not docnos:
-        raise InputError(f"{file or index.path} holds no document to encode.")
+    if output.exists() and not output.is_file():
+        raise InputError(f"{output} is no file; choose another place.")
+    vectors = _of_index(index, side) if file is None else _of_file(index, side, file, reader, say)
+    new = output.with_name(f"{output.name}.new")
     try:
-        (_npz if output.suffix == ".npz" else _parquet)(output, docnos, stacked(parts))
+        with open(new, "wb") as stream:
+            count = (_npz if output.suffix == ".npz" else _parquet)(stream, vectors)
+        if not count:
+            raise InputError(f"{file or index.path} holds no document to encode.")
+        new.replace(output)
     except OSError as error:
         raise InputError(f"Cannot write {output}: {error.strerror or error}; choose another place.") from None
-    return len(docnos)
+    finally:
+        with suppress(OSError):
+            new.unlink()
+    return count
 
 
 def _of_index(index: Index, side: Side) -> Vectors:
@@ -65,7 +72,9 @@ def _of_file(index: Index, side: Side, file: Path, reader: str | None, say: Say)
         docnos = [document.docno for document in some]
         twice = len(seen) + len(docnos) - len(seen | set(docnos))
         if twice:
-            say(f"{counted(twice, 'document')} of {file} have docnos that came before; each has a row of its own.")
+            say(
+                f"The docnos of {counted(twice, 'document')} of {file} came before; each document has a row of its own."
+            )
         seen.update(docnos)
         yield docnos, side.vectors(side.inputs.texts([document.contents for document in some]))
     if report.problems:
@@ -73,23 +82,40 @@ def _of_file(index: Index, side: Side, file: Path, reader: str | None, say: Say)
         say(f"{counted(len(report.problems), 'record')} of {file} left out as malformed, the first {first}.")
 
 
-def _npz(output: Path, docnos: list[str], rows: Rows) -> None:
-    parts = (
-        {name: getattr(rows, name) for name in ("data", "indices", "indptr", "shape")}
-        if hasattr(rows, "indptr")
-        else {"rows": rows}
-    )
-    arrays: dict[str, Any] = {name: np.asarray(part) for name, part in parts.items()}
-    np.savez(output, docnos=np.array(docnos), **arrays)
+def _npz(stream: IO[bytes], vectors: Vectors) -> int:
+    """Arrays in one archive, which have to be whole before they are written."""
+    docnos: list[str] = []
+    parts: list[Rows] = []
+    for names, rows in vectors:
+        docnos += names
+        parts.append(rows)
+    if not docnos:
+        return 0
+    rows = stacked(parts)
+    sparse = ("data", "indices", "indptr", "shape") if hasattr(rows, "indptr") else ()
+    arrays: dict[str, Any] = {name: np.asarray(getattr(rows, name)) for name in sparse} or {"rows": rows}
+    longest = max(map(len, docnos))
+    if 4 * longest * len(docnos) > MOST:
+        raise InputError(f"Docnos of {longest:,} characters do not fit into an array of all; write .parquet.")
+    np.savez(stream, docnos=np.array(docnos), **arrays)
+    return len(docnos)
 
 
-def _parquet(output: Path, docnos: list[str], rows: Rows) -> None:
+def _parquet(stream: IO[bytes], vectors: Vectors) -> int:
+    """Rows as lists of numbers, written as they come."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtra("Parquet", "parquet") from None
-    dense = np.asarray(rows.todense() if hasattr(rows, "indptr") else rows)
-    dense = dense.reshape(len(docnos), -1)
-    values = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(dense.ravel()), dense.shape[1])
-    pyarrow.parquet.write_table(pyarrow.table({"docno": docnos, "row": values}), output)
+    count, writer = 0, None
+    for names, rows in vectors:
+        dense = np.asarray(rows.todense() if hasattr(rows, "indptr") else rows).reshape(len(names), -1)
+        values = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(dense.ravel()), dense.shape[1])
+        table = pyarrow.table({"docno": pyarrow.array(names, pyarrow.string()), "row": values})
+        writer = writer or pyarrow.parquet.ParquetWriter(stream, table.schema)
+        writer.write_table(table)
+        count += len(names)
+    if writer:
+        writer.close()
+    return count

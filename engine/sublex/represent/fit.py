@@ -15,7 +15,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, U
 from sublex.expression import Expression
 from sublex.fitted import Fitted, Representation, Rows
 from sublex.index import manifest as files
-from sublex.index.format import FolderWriter, sync
+from sublex.index.format import FolderWriter, copy_folder, sync
 from sublex.index.index import Index
 from sublex.index.manifest import FITTED, RESOURCES, Manifest
 from sublex.index.segment import Segment
@@ -183,6 +183,7 @@ class Fitting:
         self._check_store(index, made)
         if not len(index):
             raise InputError(f"{self.root} has no document to fit {found.expression} to.")
+        resources = self.namer.used(resolved)
         with self._job() as job, contract(found.kind, found.expression):
             need = made.estimate(index.corpus, job)
             if need > self.options.memory:
@@ -196,11 +197,13 @@ class Fitting:
                 made.save(store)
                 model = store.finish()
             made.load(StoreReader(place, model))
+        if self.namer.used(resolved) != resources:
+            raise InputError(f"What {found.expression} reads changed while it was fitted; fit it again.")
         return {
             "expression": found.expression,
             "version": made.version,
             "depends": [self.namer.model_of(dependency) for dependency in made.depends()],
-            "resources": self.namer.used(resolved),
+            "resources": resources,
             "origin": index.fingerprint,
             "model": model,
             "rows": {},
@@ -220,9 +223,7 @@ class Fitting:
             self.options.say(f"{self.source} was analysed otherwise; the model will know fewer of the words here.")
         if found.model not in theirs:
             raise IndexProblem(absent(self.source, found.expression, theirs))
-        shutil.copytree(self.source / files.REPRESENTATIONS / found.model / MODEL, place)
-        for path in (*place.rglob("*"), place):
-            sync(path)
+        copy_folder(self.source / files.REPRESENTATIONS / found.model / MODEL, theirs[found.model]["model"], place)
         entry = theirs[found.model] | {"rows": {}, "seen": {}, "resources": self.namer.used(resolved)}
         loaded(self.root, entry, found, made)
         return entry

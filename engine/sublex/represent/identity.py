@@ -58,7 +58,7 @@ class Namer:
                     f"mend that, or run: {command('forget', self.resources.root, name)}"
                 )
 
-    def identity(self, resolved: Resolved, made: Fitted) -> Identity:
+    def identity(self, resolved: Resolved, made: Fitted, known: dict[str, str] | None = None) -> Identity:
         """Fit parameters, what resources hold, the model's version and the models it depends on make the model; encode parameters its rows.
 
         Query parameters are in neither, so changing them never refits.
@@ -68,11 +68,16 @@ class Namer:
             depends = tuple(made.depends())
         if resolved.call in depends:
             raise PluginError(f"{resolved.call} says that it depends on itself.")
+        known = {} if known is None else known
+        models = [self.model_of(dependency, known) for dependency in depends]
         values = {
-            stage: {p.name: self._printed(p.type, resolved.values[p.name], depends) for p in params if p.stage == stage}
+            stage: {
+                p.name: self._printed(p.type, resolved.values[p.name], depends, known)
+                for p in params
+                if p.stage == stage
+            }
             for stage in ("fit", "encode")
         }
-        models = [self.model_of(dependency) for dependency in depends]
         fitted = _hash([resolved.registration.plugin, name, made.version, values["fit"], models])
         encoded = _hash([fitted, values["encode"]])
         call = resolved.call
@@ -84,10 +89,13 @@ class Namer:
         folder = re.sub(r"[^\w-]", "_", name)
         return Identity(resolved.registration.kind, f"{folder}-{fitted}", f"rows-{encoded}", *expressions)
 
-    def model_of(self, expression: Expression | str) -> str:
-        """The name of the model that an expression stands for."""
-        resolved = self.resolve(expression)
-        return self.identity(resolved, self.make(resolved)).model
+    def model_of(self, expression: Expression | str, known: dict[str, str] | None = None) -> str:
+        """The name of the model that an expression stands for; `known` has those met before."""
+        known = {} if known is None else known
+        if (text := str(expression)) not in known:
+            resolved = self.resolve(expression)
+            known[text] = self.identity(resolved, self.make(resolved), known).model
+        return known[text]
 
     def make(self, resolved: Resolved) -> Fitted:
         """The model itself, unfitted."""
@@ -104,11 +112,11 @@ class Namer:
         given = [resolved.values[p.name] for p in resolved.registration.params if p.type is Resource]
         return {text: self.resources.hash(text) for text in given if text is not None}
 
-    def _printed(self, of: type, value: Any, depends: Sequence[Expression]) -> str:
+    def _printed(self, of: type, value: Any, depends: Sequence[Expression], known: dict[str, str]) -> str:
         if of is Resource and value is not None:
             return self.resources.hash(value)
         # A model stands for its expression, which may name a file that lies elsewhere by now.
-        return self.model_of(value) if value in depends else print_value(value)
+        return self.model_of(value, known) if value in depends else print_value(value)
 
 
 def names_in(expression: Expression) -> set[str]:

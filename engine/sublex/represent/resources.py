@@ -33,7 +33,7 @@ class Resources:
         if text in self.entries:
             entry = self.entries[text]
             path = self.root / RESOURCES / text / entry["file"]
-            if not path.is_file() or hash_of(path) != entry["hash"]:
+            if not path.is_file() or path.stat().st_size != entry.get("bytes") or hash_of(path) != entry["hash"]:
                 raise IndexCorrupt(
                     f"{path} is missing or damaged; add the same file again: {command('resource', 'add', self.root, text)} FILE"
                 )
@@ -85,12 +85,15 @@ def add(root: Path, name: str, file: Path) -> None:
             )
         place = root / RESOURCES / name
         place.mkdir(parents=True, exist_ok=True)
-        copy = place / f"{file.name}.new"
+        copy = place / f"{name}.new"
         try:
-            shutil.copyfile(file, copy)
+            copy.unlink(missing_ok=True)
+            with open(file, "rb") as source, open(copy, "xb") as target:
+                shutil.copyfileobj(source, target)
             if hash_of(copy) != found:
                 raise InputError(f"{file} changed while it was copied; try again.")
-            entry = {"file": there.get(name, {}).get("file", file.name), "hash": found, "bytes": copy.stat().st_size}
+            own = file.name if files.is_plain(file.name) else name
+            entry = {"file": there.get(name, {}).get("file", own), "hash": found, "bytes": copy.stat().st_size}
             sync(copy)
             copy.replace(place / entry["file"])
             for path in (place, place.parent):

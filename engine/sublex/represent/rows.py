@@ -26,7 +26,10 @@ def write(path: Path, parts: Iterable[Rows]) -> Mapping[str, Any]:
 
 def rows_of(path: Path, entry: Mapping[str, Any]) -> Rows:
     """The rows of a segment."""
-    return StoreReader(path, entry).get(ROWS)
+    rows = StoreReader(path, entry).get(ROWS)
+    if not hasattr(rows, "shape") or not rows.shape:
+        raise IndexCorrupt(f"{path} is damaged; fit it again.")
+    return rows
 
 
 def read(path: Path, entry: Mapping[str, Any], docs: int) -> Rows:

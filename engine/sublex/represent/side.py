@@ -30,7 +30,7 @@ class Kept:
     """A fitted model of an index, loaded."""
 
     def __init__(self, index: Index, resolved: Resolved, namer: Namer):
-        self.index, self.name, self._generation = index, str(resolved.call), index.generation
+        self.index, self.name, self.generation = index, str(resolved.call), index.generation
         self.model: Any = namer.make(resolved)
         self._found = namer.identity(resolved, self.model)
         if self._found.model not in index.fitted:
@@ -68,7 +68,12 @@ class Side(Kept):
     """A representation with the rows of an index's documents; those that differ at query time alone share these in `views`."""
 
     def __init__(
-        self, index: Index, resolved: Resolved, namer: Namer, views: dict[str, View], allow_uncovered: bool = False
+        self,
+        index: Index,
+        resolved: Resolved,
+        namer: Namer,
+        views: dict[tuple[int, str], View],
+        allow_uncovered: bool = False,
     ):
         super().__init__(index, resolved, namer)
         found = self._found
@@ -84,11 +89,12 @@ class Side(Kept):
                 f"run: {command('fit', index.path, resolved.call, '--update')}"
             )
         self._covered = np.repeat(covered, [segment.docs for segment in segments])
-        if found.rows not in views:
+        key = self.generation, found.rows
+        if key not in views:
             with mending(index.path, self._entry["expression"]):
                 place = index.path / files.REPRESENTATIONS / found.model / found.rows
-                views[found.rows] = self._view(segments, place, rows)
-        self.view = views[found.rows]
+                views[key] = self._view(segments, place, rows)
+        self.view = views[key]
         self.vocabulary = self.view.vocabulary
         self.inputs = inputs_of(self.model, self.vocabulary, index.analyzer)
 
@@ -122,7 +128,7 @@ class Side(Kept):
 
     def _still(self) -> None:
         """Documents have other numbers in another generation."""
-        if self.index.generation != self._generation:
+        if self.index.generation != self.generation:
             raise IndexProblem(f"{self.index.path} has changed since this pipeline was made; ask for a new one.")
 
     def vectors(self, inputs: Any) -> Rows:

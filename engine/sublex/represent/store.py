@@ -98,9 +98,14 @@ class StoreReader:
     @cached_property
     def _values(self) -> dict[str, Any]:
         try:
-            return json.loads(self._folder[VALUES].all().tobytes())
-        except (KeyError, ValueError):
-            raise IndexCorrupt(f"{self._folder.path} is damaged; fit it again.") from None
+            values = json.loads(self._folder[VALUES].all().tobytes())
+        except (KeyError, ValueError, RecursionError):
+            values = None
+        if not isinstance(values, dict) or not all(
+            isinstance(kept, dict) and len(kept) == 1 for kept in values.values()
+        ):
+            raise IndexCorrupt(f"{self._folder.path} is damaged; fit it again.")
+        return values
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
@@ -110,20 +115,28 @@ class StoreReader:
         kept = self._values.get(name)
         if kept is None:
             raise PluginError(f"{self._folder.path} holds no value {name}.")
-        if "json" in kept:
-            return kept["json"]
-        if "shape" in kept:
-            values = self._folder[name].all()
-            if values.size != math.prod(kept["shape"]):
-                raise IndexCorrupt(f"{self._folder.path / name}.npy is damaged; fit it again.")
-            return values.reshape(kept["shape"])
-        return self._sparse(name, tuple(kept["sparse"]))
+        ((kind, described),) = kept.items()
+        if kind == "json":
+            return described
+        sizes = described if isinstance(described, list) else [-1]
+        if kind not in ("shape", "sparse") or not all(isinstance(size, int) and size >= 0 for size in sizes):
+            raise IndexCorrupt(f"{self._folder.path} is damaged; fit it again.")
+        try:
+            return self._array(name, sizes) if kind == "shape" else self._sparse(name, tuple(sizes))
+        except (KeyError, ValueError):
+            raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.") from None
+
+    def _array(self, name: str, shape: list[int]) -> np.ndarray:
+        values = self._folder[name].all()
+        if values.size != math.prod(shape):
+            raise IndexCorrupt(f"{self._folder.path / name}.npy is damaged; fit it again.")
+        return values.reshape(shape)
 
     def _sparse(self, name: str, shape: tuple[int, int]) -> csr_array:
         from scipy.sparse import csr_array
 
         data, indices, indptr = (self._folder[f"{name}.{part}"].all() for part in SPARSE)
-        ascending = len(indptr) == shape[0] + 1 and indptr[0] == 0 and (np.diff(indptr) >= 0).all()
+        ascending = len(shape) == 2 and len(indptr) == shape[0] + 1 and indptr[0] == 0 and (np.diff(indptr) >= 0).all()
         fits = ascending and indptr[-1] == len(data) == len(indices)
         if not fits or (len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]):
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.")

@@ -1,0 +1,5 @@
+"""`python -m sublex` is the command `sublex`."""
+
+from sublex.cli import main
+
+main()
