@@ -120,6 +120,10 @@ class Corpus(Protocol):
 class View(Protocol):
     """An index as a fitted model sees it when it scores: rows, and terms over the model's own vocabulary."""
 
+    def __len__(self) -> int:
+        """How many documents it numbers."""
+        ...
+
     def rows(self, docs: np.ndarray | None = None, columns: slice = ...) -> Rows:
         """The rows of documents, or some columns of them; of all, by document number, without `docs`."""
         ...

@@ -49,6 +49,8 @@ def read(root: Path) -> Manifest:
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.")
     try:
         places = list(_places(manifest))
+        if not all(isinstance(name, str) for name in places):
+            raise TypeError("a name that is none")
     except (AttributeError, KeyError, TypeError):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
     for name in places:

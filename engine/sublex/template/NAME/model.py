@@ -42,8 +42,9 @@ class Model(Representation):
         return list(self.encode_documents(inputs))
 
     def score(self, query, view, docs=None):
-        scores = view.products(query, docs)
-        return scores if query.any() else np.full(len(scores), -np.inf)
+        if not query.any():
+            return np.full(len(view) if docs is None else len(docs), -np.inf)
+        return view.products(query, docs)
 
     def explain(self, query, view, doc):
         terms = view.terms(np.array([doc]))
