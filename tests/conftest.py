@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# What a shell runs in the background ignores interrupts, and so does whatever it starts; some tests send them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The first example of a property may compile a kernel, which no deadline foresees.
 settings.register_profile("sublex", deadline=None)

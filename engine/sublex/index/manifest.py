@@ -30,6 +30,8 @@ Manifest = dict[str, Any]
 def read(root: Path) -> Manifest:
     """The manifest of an index, checked."""
     path = root / MANIFEST
+    if path.exists() and not path.is_file():
+        raise IndexCorrupt(f"{path} is no file; rebuild the index.")
     try:
         text = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -213,7 +215,7 @@ def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
             try:
                 yield
             except BaseException:
-                # What was not finished makes room at once.
+                # What was not finished makes room at once; what is the index by now says what stays.
                 with suppress(SublexError, OSError):
                     sweep(root, read(root), building=False)
                 raise

@@ -46,13 +46,9 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
         old = files.read(root)
         files.sweep(root, old)
         work = Fitting(root, old, options, source)
-        try:
-            found = work.need(work.namer.resolve(expression))
-            if work.changed:
-                files.succeed(root, old, {FITTED: work.fitted})
-        finally:
-            # What is the index by now says what stays: it may be interrupted just after the commit.
-            files.sweep(root, files.read(root))
+        found = work.need(work.namer.resolve(expression))
+        if work.changed:
+            files.succeed(root, old, {FITTED: work.fitted})
     return found
 
 
@@ -85,7 +81,7 @@ def _own_name(root: Path, manifest: Manifest, expression: str) -> str:
             f"{expression} is now something else than what was fitted, a file since changed or another version; to drop that, run: "
             f"{command('forget', root, *there)}"
         )
-    raise IndexProblem(absent(root, expression, fitted).partition(" Run: ")[0])
+    raise IndexProblem(absent(root, expression, fitted, advise=False))
 
 
 def namer(root: Path, manifest: Manifest, elsewhere: Manifest | None = None) -> Namer:
@@ -93,14 +89,14 @@ def namer(root: Path, manifest: Manifest, elsewhere: Manifest | None = None) -> 
     return Namer(plugins.load(), Resources(root, manifest, elsewhere))
 
 
-def absent(root: Path, call: Any, fitted: Manifest) -> str:
-    """The sentence for a model that is not there."""
+def absent(root: Path, call: Any, fitted: Manifest, advise: bool = True) -> str:
+    """The sentence for a model that is not there, with the advice to fit it."""
     there = sorted({entry["expression"] for entry in fitted.values()})
-    run = f"Run: {command('fit', root, call)}"
+    run = f" Run: {command('fit', root, call)}" if advise else ""
     if str(call) in there:
-        return f"{call} was fitted in {root.name} to something else, a file since changed or another version. {run}"
+        return f"{call} was fitted in {root.name} to something else, a file since changed or another version.{run}"
     few = ", ".join(there[:NAMED]) + (f" and {len(there) - NAMED:,} more" if len(there) > NAMED else "")
-    return f"No {call} in {root.name}; fitted: {few or 'nothing'}. {run}"
+    return f"No {call} in {root.name}; fitted: {few or 'nothing'}.{run}"
 
 
 def seen(entry: Manifest, segments: Collection[str] = ()) -> tuple[Manifest, Manifest]:

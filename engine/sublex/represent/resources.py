@@ -101,7 +101,6 @@ def add(root: Path, name: str, file: Path) -> None:
             files.succeed(root, old, {RESOURCES: there | {name: entry}})
         finally:
             copy.unlink(missing_ok=True)
-            files.sweep(root, files.read(root))
 
 
 def remove(root: Path, name: str) -> None:
