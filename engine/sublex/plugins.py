@@ -70,6 +70,7 @@ class Plugin:
     module: str
     distribution: str = ""
     version: str = ""
+    api: Any = None
     hooks: list[str] = field(default_factory=list)
     registered: list[Registration] = field(default_factory=list)
     error: str = ""
@@ -92,9 +93,9 @@ class Registry:
             plugin.distribution, plugin.version = point.dist.name, point.dist.version
         try:
             module = point.load()
-            api = getattr(module, "sublex_api", None)
-            if api != API:
-                raise PluginError(f"its sublex_api is {api!r}, and this Sublex has {API}")
+            plugin.api = getattr(module, "sublex_api", None)
+            if plugin.api != API:
+                raise PluginError(f"its sublex_api is {plugin.api!r}, and this Sublex has {API}")
             self._manager.register(module, point.name)
             self._manager.check_pending()
             plugin.hooks = [caller.name for caller in self._manager.get_hookcallers(module) or []]

@@ -105,7 +105,7 @@ class FisherRepresentation(WordSums):
     def score(self, query, view, docs=None):
         if self._sums:
             return super().score(query, view, docs)
-        known = np.asarray(view.rows(docs))[:, -1] > 0
+        known = np.asarray(view.rows(docs, slice(-1, None)))[:, 0] > 0
         return np.where(known & query[1].any(), view.products(np.append(query[1], 0.0), docs), -np.inf)
 
     def explain(self, query, view, doc):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import keyword
 import re
 import shlex
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from sublex.cli.output import format_option, say_if_compiling, show_help, table
+from sublex.cli.output import format_option, say_if_compiling, show_help, show_json, table
 from sublex.errors import InputError
 
 
@@ -30,20 +29,26 @@ def plugins(form: str) -> None:
                 "module": p.module,
                 "distribution": p.distribution,
                 "version": p.version,
+                "api": p.api,
                 "hooks": p.hooks,
                 "registers": [f"{r.kind} {r.name}" for r in p.registered],
                 "error": p.error,
             }
             for p in found
         ]
-        click.echo(json.dumps(records, indent=1))
+        show_json(records)
         return
     table(
         [
-            (p.name, f"{p.distribution} {p.version}".strip(), (p.error and f"failed: {p.error}") or _registers(p))
+            (
+                p.name,
+                f"{p.distribution} {p.version}".strip(),
+                str(p.api or ""),
+                (p.error and f"failed: {p.error}") or _registers(p),
+            )
             for p in found
         ],
-        ("plugin", "from", "registers"),
+        ("plugin", "from", "API", "registers"),
     )
 
 
@@ -54,7 +59,7 @@ def _registers(plugin) -> str:
     return "; ".join(f"{kind}s {', '.join(names)}" for kind, names in kinds.items()) or ", ".join(plugin.hooks)
 
 
-@click.group(no_args_is_help=False, invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @click.pass_context
 def plugin(context: click.Context) -> None:
     """Write a plugin of your own (new), or test one (test)."""

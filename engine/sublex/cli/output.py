@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from sublex.errors import InputError
+from sublex.errors import InputError, counted
 from sublex.tables import Table
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -167,10 +167,8 @@ def show_help(context: click.Context) -> None:
 
 def say_uncovered(pipeline: Any) -> None:
     """Which models of a pipeline lack documents."""
-    for name, text in pipeline.models.items():
-        lacking = text.partition(", ")[2]
-        if lacking:
-            say(f"{name} has no opinion on what it does not cover: {lacking}.")
+    for name, documents in pipeline.uncovered.items():
+        say(f"{name} has no opinion on {counted(documents, 'document')} that it does not cover.")
 
 
 def say(text: str) -> None:
@@ -199,7 +197,7 @@ def say_if_compiling() -> None:
 
 
 @contextmanager
-def progress(what: str, counted: str = "documents", total: int | None = None) -> Iterator[Callable[..., None]]:
+def progress(what: str, unit: str = "documents", total: int | None = None) -> Iterator[Callable[..., None]]:
     """A counter on a terminal, nothing elsewhere; it is told what is done and, where that is not known before, of how much."""
     if not sys.stderr.isatty():
         yield lambda done, total=None: None
@@ -210,7 +208,7 @@ def progress(what: str, counted: str = "documents", total: int | None = None) ->
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn(f"{{task.completed:,}} {counted}"),
+        TextColumn(f"{{task.completed:,}} {unit}"),
         TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
     )
@@ -221,7 +219,7 @@ def progress(what: str, counted: str = "documents", total: int | None = None) ->
     def advance(done: int, total: int | None = total) -> None:
         nonlocal before
         rate = done / max(time.monotonic() - begin, 1e-9)
-        finished = done == before and counted == "documents"
+        finished = done == before and unit == "documents"
         bar.update(task, total=total, completed=done, rate="merging and writing" if finished else f"{rate:,.0f}/s")
         before = done
         # What is said before the first documents are there stands above no bar.

@@ -10,7 +10,7 @@ import sublex
 from sublex.cli.output import format_option, index_path, show_help, show_json, table
 
 
-@click.group(no_args_is_help=False, invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @click.pass_context
 def resource(context: click.Context) -> None:
     """Files for models to read, such as word vectors, kept with an index: add, list, remove."""

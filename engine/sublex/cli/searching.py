@@ -20,7 +20,7 @@ from sublex.cli.output import (
     say_if_compiling,
     say_uncovered,
     show_json,
-)  # fmt: skip
+)
 from sublex.errors import SublexError
 
 if TYPE_CHECKING:

@@ -113,6 +113,10 @@ class Composer:
             found[str(call)] = f"{kept.fingerprint} by {code}{lacking}"
         return found
 
+    def uncovered(self, canonical: Expression) -> dict[str, int]:
+        """The models of an expression that lack documents, and how many."""
+        return {str(call): lacking for call in self._fitted(canonical) if (lacking := self.kept(call).uncovered)}
+
     def unfitted(self, canonical: Expression) -> list[str]:
         """What an expression names and has to be fitted first."""
         return [str(call) for call in self._fitted(canonical) if self._namer.model_of(call) not in self.index.fitted]

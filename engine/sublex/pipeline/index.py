@@ -62,7 +62,7 @@ class Index(Stored):
         given = chosen.ranker if expression is None else expression
         canonical = self._composer.canonical(_tree(given), chosen.defaults)
         scorer = self._composer.compose(canonical, chosen.defaults)
-        return Pipeline(canonical, scorer, self._composer.models(canonical))
+        return Pipeline(canonical, scorer, self._composer.models(canonical), self._composer.uncovered(canonical))
 
     def searcher(self, ranker: Expr = "BM25", profile: str | None = None) -> Searcher:
         """Retrieval by one ranker, from terms to arrays: the fastest way in."""

@@ -27,9 +27,15 @@ class Answer(NamedTuple):
 class Pipeline:
     """What an expression does; `str` gives the expression with every parameter that differs from its default."""
 
-    def __init__(self, expression: Expression, scorer: Scorer, models: Mapping[str, str] = NO_FIELDS):
+    def __init__(
+        self,
+        expression: Expression,
+        scorer: Scorer,
+        models: Mapping[str, str] = NO_FIELDS,
+        uncovered: Mapping[str, int] = NO_FIELDS,
+    ):
         self.expression, self.scorer = expression, scorer
-        self.models = dict(models)
+        self.models, self.uncovered = dict(models), dict(uncovered)
 
     def __str__(self) -> str:
         return str(self.expression)
