@@ -20,9 +20,9 @@ import numpy as np
 
 import sublex
 from sublex import plugins
-from sublex.evaluate.corrections import holm
-from sublex.evaluate.significance import t
 from sublex.expression import Call, Expression
+from sublex.statistics.corrections import holm
+from sublex.statistics.significance import t
 
 CHOICE = (("adi", ""), ("cacm", ""), ("scifact", "train"))
 REPORT = (("cranfield", ""), ("medline", ""), ("vaswani", ""), ("scifact", "test"))

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 import sublex
-from sublex.trec.strings import Strings
-from sublex.trec.writing import write_run
+from sublex.strings import Strings
+from sublex.trec.run_writer import write_run
 
 HITS, DOCUMENTS = 1000, 500_000
 

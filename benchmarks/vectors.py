@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import sublex
-from sublex.models.blocks import random
+from sublex.estimators.blocks import random
 from sublex_fisher.model import Fisher
 from sublex_lsi.model import LSI
 
@@ -220,7 +220,7 @@ def speed(collections: Path, work: Path, workers: int) -> None:
     text = "convergence of stochastic gradient descent"
     for expression in ("lsi(e=100)", "fisher(words=lsi(e=100))"):
         index.fit(expression, workers=workers)
-        side, query = index.side(expression), index.query(text)
+        side, query = index.representation(expression), index.query(text)
         encoded = side.query(query)
         read = took(partial(side.query, query), 51)
         few = took(partial(side.scores, encoded, some), 51)

@@ -12,10 +12,10 @@ from test_cli import DEMO, demo, sublex  # noqa: F401
 
 import sublex as engine
 from sublex.errors import SublexError
-from sublex.evaluate.compare import Plan, compare
-from sublex.evaluate.systems import System
+from sublex.evaluation.comparison import Plan, compare
+from sublex.evaluation.systems import System
+from sublex.strings import Strings
 from sublex.trec.runs import Run
-from sublex.trec.strings import Strings
 
 TOPICS, QRELS = DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt")
 RANKERS = ["TFIDF", "BM25", "BM25 >> RM3 >> BM25"]

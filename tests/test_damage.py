@@ -20,7 +20,7 @@ from sublex.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.check import check
 from sublex.index.format import CHUNK, HEADER
-from sublex.index.index import Index
+from sublex.pipeline.index import Index
 
 TERMS = ("whale", "ship", "t9", "t130", "t251", "東京", "absent")
 QUERIES = (("whale",), ("whale", "ship"), ("t9", "t130", "東京"))
@@ -307,7 +307,7 @@ def test_components_that_are_whole_but_do_not_fit_each_other_are_found(copy):
     from sublex.index import manifest as manifests
     from sublex.index.format import FolderWriter
 
-    manifest = manifests.read(copy)
+    manifest = manifests.read_manifest(copy)
     entry = manifest["segments"][0]
     folder = copy / "segments" / entry["name"]
     arrays = {file.stem: np.load(file) for file in folder.glob("*.npy") if file.stem != "checksums"}

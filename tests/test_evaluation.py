@@ -15,9 +15,9 @@ from test_cli import sublex as command  # noqa: F401
 
 import sublex
 from sublex.errors import InputError
-from sublex.evaluate.evaluation import evaluate
-from sublex.evaluate.measures import DEFAULTS, parse
-from sublex.trec.writing import write_run
+from sublex.evaluation.evaluation import evaluate
+from sublex.evaluation.measures import DEFAULTS, parse
+from sublex.trec.run_writer import write_run
 
 # Sublex's name, trec_eval's option, trec_eval's name in results.
 TREC = [
@@ -128,7 +128,7 @@ def test_many_topics_are_measured_in_groups_with_the_same_result(monkeypatch):
     qrels = {str(k): {f"d{k % 7}": 1, "e": 0} for k in range(50)}
     run = {str(k): {f"d{j}": 1.0 / (j + k + 1) for j in range(9)} for k in range(3, 50)}
     whole = evaluate(qrels, run, measures := [name for name, _, _ in TREC])
-    monkeypatch.setattr("sublex.evaluate.evaluation.GROUP", 7)
+    monkeypatch.setattr("sublex.evaluation.evaluation.GROUP", 7)
     np.testing.assert_array_equal(evaluate(qrels, run, measures).values, whole.values)
 
 

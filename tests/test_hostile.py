@@ -181,7 +181,7 @@ def test_a_store_that_lies_about_its_rows_costs_a_sentence(index, lie):
 
     from sublex.index.format import FolderWriter
 
-    manifest = files.read(index.path)
+    manifest = files.read_manifest(index.path)
     name = next(own for own in manifest["fitted"] if own.startswith("lsi-"))
     ((place, rows),) = manifest["fitted"][name]["rows"].items()
     ((segment, kept),) = rows["segments"].items()

@@ -30,7 +30,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index import kernels, writer
 from sublex.index.build import Settings
 from sublex.index.check import check
-from sublex.index.index import Index
+from sublex.pipeline.index import Index
 from sublex.readers import batch, jsonl
 from sublex.readers.batch import encode
 

@@ -21,12 +21,12 @@ from naive import trec_eval_order
 import sublex
 from sublex.cli import cli
 from sublex.errors import InputError
-from sublex.evaluate.lint import ap_bounds, check_qrels, check_run, check_together, index_docnos, lint
-from sublex.evaluate.lint.ids import fold
+from sublex.lint import ap_bounds, check_qrels, check_run, check_together, index_docnos, lint
+from sublex.lint.check_ids import fold
+from sublex.strings import Strings
 from sublex.trec.columns import offsets
 from sublex.trec.qrels import Qrels
 from sublex.trec.runs import Run, ranked
-from sublex.trec.strings import Strings
 
 DEMO = Path(__file__).parents[1] / "queries" / "demo"
 RUN = "1 Q0 a 1 3 t\n1 Q0 b 2 2 t\n2 Q0 a 1 1 t\n"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from sublex.errors import InputError
-from sublex.models import gmm, kernels, linear
-from sublex.models.blocks import blocks_of, in_order, rows_of, spans, totals
-from sublex.models.svd import truncated_svd
+from sublex.estimators import gmm, kernels, linear
+from sublex.estimators.blocks import blocks_of, in_order, rows_of, spans, totals
+from sublex.estimators.svd import truncated_svd
 
 
 def counts(rows=60, columns=40, seed=0, density=0.2):

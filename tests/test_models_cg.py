@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from sublex.errors import InputError
-from sublex.models import cg
-from sublex.models.blocks import in_order, one_thread, spans
+from sublex.estimators import conjugate_gradients
+from sublex.estimators.blocks import in_order, one_thread, spans
 
 
 def positive(d: int, seed: int) -> np.ndarray:
@@ -25,7 +25,7 @@ def positive(d: int, seed: int) -> np.ndarray:
 
 def solved(a: np.ndarray, b: np.ndarray, dtype: type = np.float64, **options) -> tuple[np.ndarray, np.ndarray]:
     out = np.full(b.shape, np.nan, dtype)
-    steps = cg.solve(lambda v: a @ v, lambda columns: b[:, columns], a.diagonal(), out, **options)
+    steps = conjugate_gradients.solve(lambda v: a @ v, lambda columns: b[:, columns], a.diagonal(), out, **options)
     return out, steps
 
 
@@ -66,7 +66,7 @@ def test_a_looser_tolerance_takes_fewer_steps():
 
 def test_the_bytes_do_not_depend_on_the_workers():
     a = positive(80, 3)
-    b = np.random.default_rng(0).normal(size=(80, 3 * cg.WIDTH + 7))
+    b = np.random.default_rng(0).normal(size=(80, 3 * conjugate_gradients.WIDTH + 7))
     found = [solved(a, b, workers=workers) for workers in (1, 2, 3)]
     assert len({(x.tobytes(), steps.tobytes()) for x, steps in found}) == 1
 
@@ -94,13 +94,13 @@ def test_what_cannot_be_solved_is_refused():
 
 
 def test_progress_is_told_in_order_and_may_end_the_work():
-    a, b = positive(10, 6), np.ones((10, 2 * cg.WIDTH + 1))
+    a, b = positive(10, 6), np.ones((10, 2 * conjugate_gradients.WIDTH + 1))
     told: list[tuple[int, int]] = []
     solved(a, b, workers=2, progress=lambda *counts: told.append(counts))
     assert told == [
-        (cg.WIDTH, 2 * cg.WIDTH + 1),
-        (2 * cg.WIDTH, 2 * cg.WIDTH + 1),
-        (2 * cg.WIDTH + 1, 2 * cg.WIDTH + 1),
+        (conjugate_gradients.WIDTH, 2 * conjugate_gradients.WIDTH + 1),
+        (2 * conjugate_gradients.WIDTH, 2 * conjugate_gradients.WIDTH + 1),
+        (2 * conjugate_gradients.WIDTH + 1, 2 * conjugate_gradients.WIDTH + 1),
     ]
 
     def cancel(done: int, total: int) -> None:

@@ -35,7 +35,7 @@ def registry(monkeypatch, **modules) -> plugins.Registry:
     points = [point for point in plugins.entry_points(group=plugins.GROUP) if point.value.startswith(plugins.OWN)]
     for name, members in modules.items():
         module = types.ModuleType(f"made_{name}")
-        vars(module).update({"sublex_api": 1} | members)
+        vars(module).update({"sublex_api": 2} | members)
         monkeypatch.setitem(sys.modules, module.__name__, module)
         points.append(EntryPoint(name, module.__name__, plugins.GROUP))
     return plugins.Registry(points)
@@ -102,7 +102,7 @@ def test_hook_register_analyzers(monkeypatch, tmp_path):
 
 def test_hook_register_rankers(monkeypatch, tmp_path):
     (tmp_path / "sublex_often.py").write_text(
-        "from sublex.base import Param, Ranker\nfrom sublex.hookspecs import hookimpl\nsublex_api = 1\n"
+        "from sublex.base import Param, Ranker\nfrom sublex.hookspecs import hookimpl\nsublex_api = 2\n"
         "class Often(Ranker):\n    def __init__(self, times=1.0): self.times = times\n"
         "    def score(self, tf, doc, term, collection): return self.times * tf / doc.length\n"
         "@hookimpl\ndef register_rankers(register): register('Often', Often, [Param('times', float, 1.0, range=(0, 9))])\n"
@@ -273,8 +273,8 @@ def test_hook_register_commands(monkeypatch):
 @pytest.mark.parametrize(
     ("members", "sentence"),
     [
-        ({"sublex_api": 99}, "its sublex_api is 99, and this Sublex has 1"),
-        ({"sublex_api": None}, "its sublex_api is None, and this Sublex has 1"),
+        ({"sublex_api": 99}, "its sublex_api is 99, and this Sublex has 2"),
+        ({"sublex_api": None}, "its sublex_api is None, and this Sublex has 2"),
         ({"register_nonsense": hookimpl(lambda register: None)}, "unknown hook"),
         ({"register_analyzers": hookimpl(lambda register: 1 / 0)}, "ZeroDivisionError: division by zero"),
     ],
@@ -340,7 +340,7 @@ def test_only_wanted_plugins_are_loaded(monkeypatch):
 
 def test_a_packaged_plugin_is_found_by_its_entry_point(tmp_path):
     (tmp_path / "sublex_shout.py").write_text(
-        "from sublex.hookspecs import hookimpl\nsublex_api = 1\nclass Shout:\n    def terms(self, token): return [token.upper()]\n"
+        "from sublex.hookspecs import hookimpl\nsublex_api = 2\nclass Shout:\n    def terms(self, token): return [token.upper()]\n"
         "@hookimpl\ndef register_analyzers(register): register('shout', Shout)\n"
     )
     meta = tmp_path / "sublex_shout-0.3.dist-info"

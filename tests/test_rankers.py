@@ -18,9 +18,9 @@ from sublex import plugins
 from sublex.base import DocStats, Explanation, Param, Statistics, TermStats
 from sublex.errors import SublexError
 from sublex.profiles import PROFILES
-from sublex.rank.bm25 import BM25
-from sublex.rank.lengths import lucene
-from sublex.rank.tfidf import TFIDF
+from sublex.rankers.bm25 import BM25
+from sublex.rankers.lengths import lucene
+from sublex.rankers.tfidf import TFIDF
 
 REGISTRY = plugins.load()
 NAMES = [name for name in REGISTRY.names("ranker") if REGISTRY.find("ranker", name).plugin == "rankers"]

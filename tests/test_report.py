@@ -14,8 +14,8 @@ from test_compare import DEMO, QRELS, RANKERS, TOPICS, _qrels, run_of
 
 import sublex
 from sublex.errors import InputError
-from sublex.evaluate.compare import compare
-from sublex.evaluate.systems import System
+from sublex.evaluation.comparison import compare
+from sublex.evaluation.systems import System
 from sublex.report import svg
 from sublex.report.curves import CUTOFFS, RECALL, precision_and_gain, sweep
 from sublex.report.page import page

@@ -21,8 +21,8 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, S
 from sublex.index import manifest as files
 from sublex.index.check import check
 from sublex.index.format import FolderWriter
-from sublex.represent.export import export
-from sublex.represent.store import StoreReader, StoreWriter
+from sublex.representations.export import export
+from sublex.representations.model_store import StoreReader, StoreWriter
 
 PLUGINS = Path(__file__).parent / "plugins"
 QUERIES = ["cranes by the river", "bank", "seal pup beach", "zzzz", ""]
@@ -146,7 +146,7 @@ def test_a_representation_retrieves_rescores_and_blends(index):
 
 def test_the_same_bytes_for_any_number_of_workers(index, monkeypatch):
     # Small blocks, so that the demo collection is many of them.
-    monkeypatch.setattr("sublex.represent.inputs.ROWS", 20)
+    monkeypatch.setattr("sublex.representations.inputs.ROWS", 20)
     found = set()
     for workers in (1, 2, 3):
         index.fit("projection", workers=workers)
@@ -321,7 +321,7 @@ def test_damaged_models_and_rows_are_seen(index):
 
 def test_rows_are_exported(index, tmp_path):
     index.fit("projection(r=8)")
-    side = index.side("projection(r=8)")
+    side = index.representation("projection(r=8)")
     assert export(index, side, None, tmp_path / "rows.npz") == 252
     found = np.load(tmp_path / "rows.npz")
     export(index, side, None, tmp_path / "rows.parquet")
@@ -351,7 +351,7 @@ BUNDLED = [
 @pytest.mark.parametrize("expression", BUNDLED)
 def test_bundled_plugins_score_as_their_estimators(index, expression):
     index.fit(expression)
-    side = index.side(expression)
+    side = index.representation(expression)
     estimator, docs = side.model.estimator, np.arange(len(index))
     query = index.query("cranes by the river, cranes")
     asked, matrix = side.vocabulary.query(query.weights()), side.view.terms(docs)
@@ -373,7 +373,7 @@ def test_bundled_plugins_score_as_their_estimators(index, expression):
 @pytest.mark.parametrize("expression", BUNDLED)
 def test_bundled_plugins_score_the_same_some_documents_and_all(index, expression):
     index.fit(expression, workers=2)
-    side = sublex.open(index.path).side(expression)
+    side = sublex.open(index.path).representation(expression)
     docs = np.array([3, 200, 17, 90], np.int32)
     for text in ("cranes by the river", "bank bank seal", "zzzz"):
         encoded = side.query(index.query(text))
@@ -474,7 +474,7 @@ def test_whatever_of_a_plugin_fails_is_one_sentence(index, projection, monkeypat
 
 
 def test_rows_of_different_widths_are_refused(index, projection, monkeypatch):
-    monkeypatch.setattr("sublex.represent.inputs.ROWS", 100)
+    monkeypatch.setattr("sublex.representations.inputs.ROWS", 100)
     monkeypatch.setattr(
         projection.Projection, "encode_documents", lambda self, inputs: np.ones((inputs.shape[0], inputs.shape[0]))
     )
@@ -546,7 +546,7 @@ def test_a_parameter_of_encoding_shares_the_model_and_has_rows_of_its_own(index,
     index.add([{"id": "new", "text": "A thousand years, a thousand years: it looks like a thousand years."}])
     index.delete(["birds-05"])
     index.merge()
-    sides = [index.side(expression) for expression in ("neighbours", "neighbours(log=true)")]
+    sides = [index.representation(expression) for expression in ("neighbours", "neighbours(log=true)")]
     rows = [side.view.rows(np.array([index.doc("new")])).toarray()[0] for side in sides]
     counts = rows[0] / rows[0][rows[0] > 0].min()
     np.testing.assert_allclose(rows[1], np.log1p(counts) / np.linalg.norm(np.log1p(counts)), rtol=1e-6)
@@ -620,7 +620,7 @@ def test_what_is_sublexs_own_works_whatever_else_is_registered(index, monkeypatc
 
     from sublex.hookspecs import hookimpl
 
-    other.sublex_api = 1
+    other.sublex_api = 2
     other.register_rankers, other.register_representations = (
         hookimpl(register_rankers),
         hookimpl(register_representations),

@@ -21,12 +21,12 @@ from sublex import plugins
 from sublex.base import DocStats, Document, Ranker, Statistics, TermStats
 from sublex.errors import PluginError, SublexError
 from sublex.index import derived
-from sublex.rank import kernels
-from sublex.rank.bm25 import BM25
-from sublex.rank.coordinate import CoordinateMatch
-from sublex.rank.dfr import PL2
-from sublex.rank.search import Searcher
-from sublex.rank.tfidf import TFIDF
+from sublex.rankers.bm25 import BM25
+from sublex.rankers.coordinate import CoordinateMatch
+from sublex.rankers.dfr import PL2
+from sublex.rankers.tfidf import TFIDF
+from sublex.retrieval import kernels
+from sublex.retrieval.searcher import Searcher
 
 WORDS = [f"w{k}" for k in range(40)]
 
@@ -181,11 +181,11 @@ def test_long_searches_share_what_they_do_not_know_of_terms(index):
 
 
 def test_names_of_terms_are_remembered_up_to_a_bound(index, monkeypatch):
-    monkeypatch.setattr("sublex.rank.lexicon.REMEMBERED", 3)
-    lexicon = Searcher(index, BM25()).lexicon
-    numbers = np.array(lexicon.numbers(WORDS))
-    assert all(lexicon.names(numbers[k : k + 1]) == [WORDS[k]] for k in range(len(WORDS)))
-    assert len(lexicon._named) <= 4
+    monkeypatch.setattr("sublex.retrieval.term_table.REMEMBERED", 3)
+    term_table = Searcher(index, BM25()).term_table
+    numbers = np.array(term_table.numbers(WORDS))
+    assert all(term_table.names(numbers[k : k + 1]) == [WORDS[k]] for k in range(len(WORDS)))
+    assert len(term_table._named) <= 4
 
 
 @pytest.mark.parametrize("name", ["cranfield"])

@@ -21,10 +21,10 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, S
 from sublex.index import manifest as files
 from sublex.index.check import check
 from sublex.index.format import FolderWriter
-from sublex.represent import view as views
-from sublex.represent.inputs import Vocabulary
-from sublex.represent.store import StoreReader, StoreWriter
-from sublex.represent.view import View
+from sublex.representations import view as views
+from sublex.representations.inputs import Vocabulary
+from sublex.representations.model_store import StoreReader, StoreWriter
+from sublex.representations.view import View
 
 
 def inside(*arguments: str) -> str:
@@ -119,7 +119,7 @@ def test_a_thread_that_searches_beside_one_that_writes_is_told_so(index, express
 
 def test_what_a_side_kept_of_another_generation_is_not_mixed_with_this_one(index):  # noqa: F811
     index.fit("lsi(e=5)")
-    side = index.side("lsi(e=5)")
+    side = index.representation("lsi(e=5)")
     encoded = side.query(index.query("crane"))
     before = side.scores(encoded)
     index.delete(["ships-01"])
@@ -213,7 +213,7 @@ def test_a_score_that_is_explained_as_another_is_refused(index, projection, monk
 
 def rewritten(root, name: str, changed: dict[str, object]) -> None:
     """A kept model in which some values are others, with checksums that are right."""
-    manifest = files.read(root)
+    manifest = files.read_manifest(root)
     place = root / "representations" / name / "model"
     entry = manifest["fitted"][name]["model"]
     reader = StoreReader(place, entry)
@@ -273,7 +273,7 @@ def test_a_model_that_lies_is_refused(index, expression):  # noqa: F811
 
 def test_rows_that_lie_are_refused(index):  # noqa: F811
     index.fit("dcot(r=20)")
-    manifest = files.read(index.path)
+    manifest = files.read_manifest(index.path)
     ((name, entry),) = manifest["fitted"].items()
     ((place, rows),) = entry["rows"].items()
     ((segment, kept),) = rows["segments"].items()
@@ -351,7 +351,7 @@ def test_a_full_disk_is_not_the_plugins_fault(index, monkeypatch):  # noqa: F811
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr("sublex.represent.rows.StoreWriter.put_rows", full)
+        broken.setattr("sublex.representations.rows.StoreWriter.put_rows", full)
         with pytest.raises(IndexProblem, match="The disk is full; .* is as it was before"):
             index.fit("lsi(e=5)")
     assert not sublex.open(index.path).fitted and check(index.path) == []

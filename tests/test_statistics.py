@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sublex.errors import InputError
-from sublex.evaluate import power, significance, tukey
-from sublex.evaluate.agreement import kendall, over_topics, rbo, tau_ap
-from sublex.evaluate.corrections import CORRECTIONS, bh, bonferroni, holm, none
-from sublex.evaluate.intervals import bootstrap
-from sublex.evaluate.power import detectable
-from sublex.evaluate.sentences import letters, number, probability, sentence
-from sublex.evaluate.significance import CHOICES, TESTS, Pair, compare_all, randomisation, t, wilcoxon
+from sublex.evaluation.sentences import letters, number, probability, sentence
+from sublex.statistics import power, significance, tukey
+from sublex.statistics.agreement import kendall, over_topics, rbo, tau_ap
+from sublex.statistics.corrections import CORRECTIONS, bh, bonferroni, holm, none
+from sublex.statistics.intervals import bootstrap
+from sublex.statistics.power import detectable
+from sublex.statistics.significance import CHOICES, TESTS, Pair, compare_all, randomisation, t, wilcoxon
 
 NAMES = [f"system{k}" for k in range(10)]
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -411,7 +411,8 @@ def test_orders_of_systems_and_rankings_over_topics():
 
 
 def test_scipy_is_loaded_when_it_is_needed():
-    code = "import sys, sublex.evaluate.sentences, sublex.evaluate.intervals, sublex.evaluate.agreement; print('scipy' in sys.modules)"
+    modules = "sublex.evaluation.sentences, sublex.statistics.intervals, sublex.statistics.agreement"
+    code = f"import sys, {modules}; print('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

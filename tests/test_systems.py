@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sublex
-from sublex.evaluate import systems
+from sublex.evaluation import systems
 from sublex.index import derived
 from sublex.trec.topics import Topic, Topics
 

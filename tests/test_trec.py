@@ -29,14 +29,14 @@ from strategies import CHARACTERS, docnos, values
 
 import sublex
 from sublex.errors import InputError, SublexError
+from sublex.strings import Strings
 from sublex.trec import metadata as yaml
 from sublex.trec.fuse import fuse
-from sublex.trec.names import file_name_of, tag_of
-from sublex.trec.reading import PIECE, read_run
+from sublex.trec.run_names import file_name_of, tag_of
+from sublex.trec.run_reader import PIECE, read_run
+from sublex.trec.run_writer import check_docnos, run_lines, shortest, write_run
 from sublex.trec.runs import Run, ranked
-from sublex.trec.strings import Strings
 from sublex.trec.topics import read_topics
-from sublex.trec.writing import check_docnos, run_lines, shortest, write_run
 
 COMPRESSORS = {
     "": bytes,

@@ -18,14 +18,14 @@ from test_cli import DEMO, SUBLEX
 from test_cli import sublex as command  # noqa: F401
 
 import sublex
-from sublex.evaluate import settings as space
-from sublex.evaluate import tune as tuning
-from sublex.evaluate.evaluation import evaluate
-from sublex.evaluate.judge import Judge
+from sublex.evaluation.evaluation import evaluate
 from sublex.expression import Call, Range, fill, ranges
 from sublex.pipeline.compose import Composer
 from sublex.plugins import load
-from sublex.rank.search import Searcher
+from sublex.retrieval.searcher import Searcher
+from sublex.tuning import search as tuning
+from sublex.tuning import space as space
+from sublex.tuning.judge import Judge
 
 TOPICS, QRELS = DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt")
 TEXTS = {

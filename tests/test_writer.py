@@ -37,7 +37,7 @@ from sublex.index.api import add as add_documents
 from sublex.index.api import create
 from sublex.index.build import Settings
 from sublex.index.check import check
-from sublex.index.run import Run
+from sublex.index.inverter import Run
 from sublex.index.writer import delete, merge_all
 from sublex.readers import batch, jsonl
 
@@ -128,7 +128,7 @@ def is_whole(root: Path, made: Change, what: str) -> bool:
 
 def assert_tidy(root: Path) -> None:
     """Nothing of interrupted writers or older generations is left."""
-    manifest = manifests.read(root)
+    manifest = manifests.read_manifest(root)
     left = {path.name for path in root.iterdir()}
     assert left <= {"index.json", "lock", "segments", "last-build.tsv"}
     assert {path.name for path in (root / "segments").iterdir()} == {entry["name"] for entry in manifest["segments"]}

@@ -12,27 +12,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.base import VERSION, Document, Report
-from sublex.errors import (
-    IndexCorrupt,
-    IndexProblem,
-    InputError,
-    MissingExtra,
-    PluginError,
-    SublexError,
-    UnknownName,
-)
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, MissingExtra, PluginError, SublexError, UnknownName
 from sublex.expression import Expression
 from sublex.parser import parse
 
 if TYPE_CHECKING:
-    from sublex.evaluate.compare import Comparison
-    from sublex.evaluate.evaluation import Evaluation
-    from sublex.evaluate.tuning import Tuning
+    from sublex.evaluation.comparison import Comparison
+    from sublex.evaluation.evaluation import Evaluation
     from sublex.index.api import Documents
     from sublex.pipeline.index import Index
     from sublex.trec.qrels import Qrels
     from sublex.trec.runs import Run
     from sublex.trec.topics import Topics
+    from sublex.tuning.result import Tuning
 
 __version__ = VERSION
 __all__ = [
@@ -98,7 +90,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
 
 def read_run(path: str | os.PathLike[str]) -> Run:
     """Read a run: a mapping from topic to `{docno: score}`, best first, as trec_eval orders."""
-    from sublex.trec.reading import read_run
+    from sublex.trec.run_reader import read_run
 
     return read_run(path)
 
@@ -112,8 +104,8 @@ def measure(
 
     Measures go by the names of ir-measures or trec_eval, as in "AP nDCG@10"; without any they are those of `sublex eval`.
     """
-    from sublex.evaluate import evaluation
-    from sublex.evaluate import measures as known
+    from sublex.evaluation import evaluation
+    from sublex.evaluation import measures as known
 
     judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
     ranked = run if isinstance(run, Mapping) else read_run(run)
@@ -141,9 +133,9 @@ def compare(
 
     Tests are "t", "randomisation" and "wilcoxon", corrections "holm", "bonferroni", "bh", "none" and "tukey", a test of its own.
     """
-    from sublex.evaluate import compare
-    from sublex.evaluate import measures as known
-    from sublex.evaluate.systems import systems_of
+    from sublex.evaluation import comparison
+    from sublex.evaluation import measures as known
+    from sublex.evaluation.systems import systems_of
     from sublex.trec.qrels import Qrels
 
     opened = open(index) if isinstance(index, (str, os.PathLike)) else index
@@ -151,8 +143,8 @@ def compare(
     judged = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
     made = systems_of(systems, opened, asked, k, profile, workers, not fresh)
     names = [measures] if isinstance(measures, str) else list(measures)
-    plan = compare.Plan(test, correction, alpha, seed)
-    return compare.compare(made, judged, asked, names or known.DEFAULTS, opened, plan)
+    plan = comparison.Plan(test, correction, alpha, seed)
+    return comparison.compare(made, judged, asked, names or known.DEFAULTS, opened, plan)
 
 
 def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
@@ -176,7 +168,7 @@ def tune(
     Options: folds (5), search ("grid", "random"), steps (5, of an interval in a grid), samples (50, of a random search), seed (0),
     k (1000), workers, profile, progress (called with the queries done, and of how many). `fields` are for a topic file.
     """
-    from sublex.evaluate.tune import tune
+    from sublex.tuning.search import tune
 
     opened = open(index) if isinstance(index, (str, os.PathLike)) else index
     asked = read_topics(topics, fields) if isinstance(topics, (str, os.PathLike)) else topics

@@ -3,39 +3,10 @@
 from __future__ import annotations
 
 import errno
-import os
-import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """A question for the middle of a message: did you mean this one?"""
-    import difflib
-
-    known = {other.lower(): other for other in names}
-    near = [known[other] for other in difflib.get_close_matches(name.lower(), known, 1)]
-    return f"did you mean {near[0]}? " if near else ""
-
-
-def unknown(what: str, name: str, names: Iterable[str]) -> str:
-    """A name that is none of the known ones, and what there is."""
-    known = list(names)
-    hint = nearest(name, known)
-    return f"No {what} {name or repr(name)}; {hint}{'T' if hint else 't'}here are: {', '.join(known)}."
-
-
-def command(*words: object) -> str:
-    """A command of Sublex as it is typed; a path of one word gets ./ before it, or it would be taken for a bare name."""
-    bare = [isinstance(word, os.PathLike) and os.sep not in str(word) for word in words]
-    return shlex.join(
-        ["sublex", *(f"./{word}" if alone else str(word) for word, alone in zip(words, bare, strict=True))]
-    )
-
-
-def counted(number: int, what: str) -> str:
-    """A number with its noun: 1 topic, 2 topics."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
+from sublex.messages import in_short
 
 
 class SublexError(Exception):
@@ -61,10 +32,6 @@ class PluginError(SublexError):
     """A plugin could not be loaded or broke its contract."""
 
 
-# Of what a plugin says when it fails, so many characters are shown.
-LONGEST = 300
-
-
 @contextmanager
 def contract(kind: str, part: object) -> Iterator[None]:
     """What goes wrong in the code of a plugin's part becomes one sentence that names it; a full disk is nobody's fault."""
@@ -80,12 +47,6 @@ def contract(kind: str, part: object) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise PluginError(f"The {kind} {part} failed ({in_short(error)}); nothing was done by it.") from error
-
-
-def in_short(error: BaseException) -> str:
-    """An error of any kind on one line."""
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
 
 
 class IndexProblem(SublexError):

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from sublex.base import Param, Resource
-from sublex.errors import InputError, nearest
+from sublex.errors import InputError
 from sublex.expression import Call, Expression, Range, print_value, shortest
+from sublex.messages import nearest
 from sublex.parser import parse
 
 Canonical = Callable[[Expression], Expression]

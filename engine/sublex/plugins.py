@@ -16,12 +16,13 @@ import pluggy
 
 from sublex import hookspecs
 from sublex.base import Param
-from sublex.errors import PluginError, UnknownName, in_short, unknown
+from sublex.errors import PluginError, UnknownName
 from sublex.expression import KEYWORDS, NAME, NORMALISERS, Call, Expression
+from sublex.messages import in_short, unknown
 from sublex.parameters import canonical_call, matched, typed
 from sublex.parser import parse_call
 
-API = 1
+API = 2
 GROUP = "sublex"
 STAGES = ("fit", "encode", "query")
 KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation")
@@ -29,8 +30,8 @@ KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation")
 COMPONENTS = ("ranker", "expander", "representation", "filter")
 RESERVED = {*NORMALISERS, *KEYWORDS}
 OWN = "sublex."
-Profile = Mapping[str, Mapping[str, Any]]
-NOTHING: Profile = {}
+Defaults = Mapping[str, Mapping[str, Any]]
+NO_DEFAULTS: Defaults = {}
 _NORMALISED = (Param("x", Expression, ...),)
 
 
@@ -159,7 +160,7 @@ class Registry:
         """The object of this name with these parameters, checked against what was declared."""
         return self.resolve(kind, Call(name, tuple(args), dict(params))).make()
 
-    def resolve(self, kind: str, call: Call, profile: Profile = NOTHING) -> Resolved:
+    def resolve(self, kind: str, call: Call, profile: Defaults = NO_DEFAULTS) -> Resolved:
         """What a call stands for; the profile has defaults by component, as in `{"BM25": {"k1": 0.9}}`."""
         found = self.find(kind, call.name)
 
@@ -173,7 +174,7 @@ class Registry:
         declared = list(zip(found.params, own, strict=True))
         return Resolved(found, values, canonical_call(name, declared, values))
 
-    def canonical(self, expression: Expression, profile: Profile = NOTHING) -> Expression:
+    def canonical(self, expression: Expression, profile: Defaults = NO_DEFAULTS) -> Expression:
         """The expression with every call resolved: its print has what differs from the defaults, as declared."""
 
         def inside(value: Any) -> Any:

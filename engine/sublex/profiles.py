@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sublex.errors import UnknownName, unknown
+from sublex.errors import UnknownName
+from sublex.messages import unknown
 
 Defaults = Mapping[str, Mapping[str, Any]]
 

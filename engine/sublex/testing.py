@@ -30,8 +30,8 @@ import sublex
 from sublex.base import Document, Explanation, Param, Query, QueryTerm
 from sublex.expression import Call
 from sublex.pipeline.index import Index
-from sublex.represent.fit import Fitting, namer
-from sublex.represent.inputs import size_of
+from sublex.representations.fitting import Fitting, namer
+from sublex.representations.inputs import size_of
 
 QUERIES = ("cranes by the river", "bank", "seal seal pup")
 SPLIT = 150
@@ -130,7 +130,7 @@ def loads_in_a_fresh_process(subject: Subject) -> None:
 
 def some_scores_are_those_of_all(subject: Subject) -> None:
     """score(docs) is score(None)[docs]."""
-    side = subject.index.side(subject.expression)
+    side = subject.index.representation(subject.expression)
     docs = np.arange(len(subject.documents), dtype=np.int32)[::-7]
     for text in QUERIES:
         encoded = side.query(subject.index.query(text))
@@ -139,7 +139,7 @@ def some_scores_are_those_of_all(subject: Subject) -> None:
 
 def encoding_alone_is_encoding_in_a_batch(subject: Subject) -> None:
     """A row does not depend on the rows beside it."""
-    side = subject.index.side(subject.expression)
+    side = subject.index.representation(subject.expression)
     block = next(iter(side.inputs.blocks(subject.index.segments[0])))
     whole = side.model.encode_documents(block)
     for k in (0, 7, size_of(block) - 1):
@@ -173,7 +173,7 @@ def deleting_and_merging_change_no_score(subject: Subject) -> None:
 
 def odd_queries_are_survived(subject: Subject) -> None:
     """Weighted, negative, unknown and empty queries."""
-    side = subject.index.side(subject.expression)
+    side = subject.index.representation(subject.expression)
     terms = [term for text in QUERIES for term in subject.index.analyze(text)]
     for weights in ([0.25, 2.5], [-1.0, 1.0], [0.0, 0.0], []):
         chosen = tuple(QueryTerm(term, weight) for term, weight in zip(terms, weights, strict=False))
@@ -184,7 +184,7 @@ def odd_queries_are_survived(subject: Subject) -> None:
 
 def explanations_add_up(subject: Subject) -> None:
     """By their kinds, and to the score; labels are words as people write them."""
-    side = subject.index.side(subject.expression)
+    side = subject.index.representation(subject.expression)
     stems = {term: subject.index.corpus.surface(term) for term in side.vocabulary.terms}
     for text in QUERIES:
         encoded = side.query(subject.index.query(text))
@@ -205,7 +205,7 @@ def explanations_add_up(subject: Subject) -> None:
 
 def what_it_says_and_gives_is_sound(subject: Subject) -> None:
     """Its card can be written down, its vectors are one a document, its words' vectors one a word."""
-    side = subject.index.side(subject.expression)
+    side = subject.index.representation(subject.expression)
     try:
         json.dumps(subject.index.card(subject.expression))
     except TypeError as error:

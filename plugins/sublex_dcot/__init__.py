@@ -3,7 +3,7 @@
 from sublex.base import Param
 from sublex.hookspecs import hookimpl
 
-sublex_api = 1
+sublex_api = 2
 
 PARAMS = [
     Param("r", int, 500, stage="fit", range=(1, 20000), help="prototypes: the most frequent words"),

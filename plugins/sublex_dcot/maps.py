@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.models import cg
-from sublex.models.kernels import gram
+from sublex.estimators import conjugate_gradients
+from sublex.estimators.kernels import gram
 
 Progress = Callable[[int, int], None]
 # Added to the diagonal of Q except at the bias, as M. Chen's program does for marginalised denoising autoencoders.
@@ -48,7 +48,9 @@ def first_map(
         return add(v, np.zeros_like(v)) / q
 
     W = np.empty((d + 1, r), kind)
-    steps = cg.solve(product, right, diagonal + q * q * D - qs * qs / n, W[:d], tol, workers=workers, progress=progress)
+    steps = conjugate_gradients.solve(
+        product, right, diagonal + q * q * D - qs * qs / n, W[:d], tol, workers=workers, progress=progress
+    )
     predicted = sum(qs[at : at + ROWS] @ W[at : min(at + ROWS, d)] for at in range(0, d, ROWS))
     W[d] = (qs[:r] / q - predicted) / n
     return W, steps

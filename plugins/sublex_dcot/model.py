@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 
 from sublex.errors import InputError
-from sublex.models.blocks import in_order, one_thread, spans
+from sublex.estimators.blocks import in_order, one_thread, spans
 from sublex_dcot import kernels
 from sublex_dcot.maps import Progress, deeper_map, first_map
 

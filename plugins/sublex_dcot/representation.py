@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, vstack
 from sublex.base import Explanation
 from sublex.errors import InputError
 from sublex.fitted import Representation
-from sublex.models.words import counts, frequent, sound
+from sublex.word_sums import counts, frequent, sound
 from sublex_dcot.model import DCoT
 
 # The prototypes that an explanation names, and the words of the document that it names for each.

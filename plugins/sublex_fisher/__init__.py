@@ -4,7 +4,7 @@ from sublex import Expression
 from sublex.base import Param
 from sublex.hookspecs import hookimpl
 
-sublex_api = 1
+sublex_api = 2
 
 PARAMS = [
     Param("k", int, 16, stage="fit", range=(1, 1024), help="Gaussians"),

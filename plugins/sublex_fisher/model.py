@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sublex.errors import InputError
-from sublex.models import gmm, linear
-from sublex.models.bags import Sums
-from sublex.models.blocks import Blocks, blocks_of, in_order, one_thread, rows_of, spans, totals
+from sublex.estimators import gmm, linear
+from sublex.estimators.bags import Sums
+from sublex.estimators.blocks import Blocks, blocks_of, in_order, one_thread, rows_of, spans, totals
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

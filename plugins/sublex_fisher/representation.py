@@ -9,8 +9,8 @@ import numpy as np
 
 from sublex.base import Explanation
 from sublex.errors import InputError
-from sublex.models.gmm import Mixture
-from sublex.models.words import WordSums, counts, sound
+from sublex.estimators.gmm import Mixture
+from sublex.word_sums import WordSums, counts, sound
 from sublex_fisher.model import Fisher, Gammas
 
 # The words that name a Gaussian.

@@ -3,7 +3,7 @@
 from sublex.base import Param
 from sublex.hookspecs import hookimpl
 
-sublex_api = 1
+sublex_api = 2
 
 PARAMS = [
     Param("e", int, 100, stage="fit", range=(1, 2000), help="dimensions"),

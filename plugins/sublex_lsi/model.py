@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.errors import InputError
-from sublex.models.bags import Bag
-from sublex.models.blocks import Blocks, blocks_of, totals
-from sublex.models.svd import truncated_svd
+from sublex.estimators.bags import Bag
+from sublex.estimators.blocks import Blocks, blocks_of, totals
+from sublex.estimators.svd import truncated_svd
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

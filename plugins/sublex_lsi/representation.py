@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sublex.models.bags import damped
-from sublex.models.words import BagSums, counts, frequent
+from sublex.estimators.bags import damped
+from sublex.word_sums import BagSums, counts, frequent
 from sublex_lsi.model import LSI
 
 

@@ -3,7 +3,7 @@
 from sublex.base import Param, Resource
 from sublex.hookspecs import hookimpl
 
-sublex_api = 1
+sublex_api = 2
 
 PARAMS = [
     Param("file", Resource, ..., stage="fit", help="word vectors in word2vec's text format, plain or compressed"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.models.bags import Bag
-from sublex.models.blocks import totals
-from sublex.models.words import BagSums
+from sublex.estimators.bags import Bag
+from sublex.estimators.blocks import totals
+from sublex.word_sums import BagSums
 from sublex_vectors.reader import read_vectors, width
 
 

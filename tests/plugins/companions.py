@@ -6,7 +6,7 @@ from sublex.base import Param, Query, QueryTerm
 from sublex.fitted import Fitted
 from sublex.hookspecs import hookimpl
 
-sublex_api = 1
+sublex_api = 2
 
 
 class Companions(Fitted):

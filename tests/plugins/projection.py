@@ -8,7 +8,7 @@ from sublex.base import Explanation, Param
 from sublex.fitted import Representation
 from sublex.hookspecs import hookimpl
 
-sublex_api = 1
+sublex_api = 2
 
 
 class Projection(Representation):

@@ -296,5 +296,5 @@ def test_a_missing_file_is_one_sentence(tmp_path):
 
 
 def test_the_plugins_modules_import_nothing_heavy():
-    code = "import sys, sublex_lsi, sublex_fisher, sublex_vectors, sublex.models; print({'numpy', 'scipy', 'numba'} & set(sys.modules))"
+    code = "import sys, sublex_lsi, sublex_fisher, sublex_vectors, sublex.estimators; print({'numpy', 'scipy', 'numba'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

@@ -2,7 +2,7 @@
 
 from sublex.hookspecs import Register, hookimpl
 
-sublex_api = 1
+sublex_api = 2
 
 
 @hookimpl

@@ -14,7 +14,8 @@ from typing import Any
 import click
 
 from sublex import __version__
-from sublex.errors import SublexError, nearest
+from sublex.errors import SublexError
+from sublex.messages import nearest
 
 # Where each command lives, and under which name if not its own; imported when it is asked for.
 COMMANDS = {

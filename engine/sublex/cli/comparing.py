@@ -19,8 +19,8 @@ from sublex.errors import InputError
 from sublex.tables import Table
 
 if TYPE_CHECKING:
-    from sublex.evaluate.compare import Comparison
-    from sublex.evaluate.systems import System
+    from sublex.evaluation.comparison import Comparison
+    from sublex.evaluation.systems import System
     from sublex.pipeline.index import Index
     from sublex.pipeline.pipeline import Pipeline
     from sublex.trec.topics import Topics
@@ -66,8 +66,8 @@ def compare(
 
     The first system is the one that others are held against. A ranker's run is kept beside the index and used again.
     """
-    from sublex.evaluate.compare import Plan, compare
-    from sublex.evaluate.measures import DEFAULTS, parse
+    from sublex.evaluation.comparison import Plan, compare
+    from sublex.evaluation.measures import DEFAULTS, parse
 
     if output is not None:
         from sublex.report.page import check_place
@@ -108,7 +108,7 @@ def _given(files: Sequence[str], rankers: Sequence[str]) -> Given:
 
 
 def _ran(index: Index, topics: Topics, pipeline: Pipeline, k: int, workers: int | None, fresh: bool) -> System:
-    from sublex.evaluate.systems import run_system
+    from sublex.evaluation.systems import run_system
 
     with progress(str(pipeline), "topics", len(topics)) as advance:
         return run_system(index, topics, pipeline, k, workers, advance, fresh=fresh)
@@ -116,7 +116,7 @@ def _ran(index: Index, topics: Topics, pipeline: Pipeline, k: int, workers: int 
 
 def _runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list[System], list[str]]:
     """The runs of files, cut at k as those of rankers are, under names that no ranker has; what is to be said of them."""
-    from sublex.evaluate.systems import System
+    from sublex.evaluation.systems import System
 
     systems: list[System] = []
     notes: list[str] = []

@@ -50,8 +50,8 @@ def _spare(path: Path, documents: Path) -> None:
 def demo(output: str) -> None:
     """Index, rank, compare and report the demo collection."""
     import sublex
-    from sublex.evaluate.compare import compare
-    from sublex.evaluate.systems import run_system
+    from sublex.evaluation.comparison import compare
+    from sublex.evaluation.systems import run_system
     from sublex.report.page import check_place, write_report
 
     check_place(output)

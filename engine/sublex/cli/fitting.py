@@ -145,9 +145,11 @@ def encode(index: str, expression: str, file: str | None, output: str, reader: s
     OUT in .npz holds `docnos` and `rows`, or for sparse rows `data`, `indices`, `indptr` and `shape`; .parquet
     has columns `docno` and `row`.
     """
-    from sublex.represent.export import export
+    from sublex.representations.export import export
 
     say_if_compiling()
     opened = sublex.open(index_path(index), allow_uncovered=True)
-    count = export(opened, opened.side(expression), None if file is None else Path(file), Path(output), reader, say)
+    count = export(
+        opened, opened.representation(expression), None if file is None else Path(file), Path(output), reader, say
+    )
     click.echo(f"{output} has the vectors of {count:,} documents by {expression}")

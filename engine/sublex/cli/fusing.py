@@ -8,7 +8,8 @@ import sys
 import click
 
 from sublex.cli.output import say, say_if_compiling
-from sublex.errors import InputError, counted
+from sublex.errors import InputError
+from sublex.messages import counted
 
 
 @click.command()
@@ -48,7 +49,7 @@ def fuse(
     import sublex
     from sublex.trec.fuse import fuse
     from sublex.trec.metadata import comments
-    from sublex.trec.writing import run_lines, write_run
+    from sublex.trec.run_writer import run_lines, write_run
 
     for path in runs:
         if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):

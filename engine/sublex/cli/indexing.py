@@ -79,12 +79,12 @@ def index(
 def _check_fits(path: Path, fits: tuple[str, ...], store: str) -> None:
     """What cannot be fitted is said before the work is done."""
     from sublex.fitted import Representation
-    from sublex.index import manifest as files
-    from sublex.represent.fit import namer
-    from sublex.represent.inputs import READINGS
+    from sublex.index.manifest import MANIFEST, RESOURCES, read_manifest
+    from sublex.representations.fitting import namer
+    from sublex.representations.inputs import READINGS
 
-    there = files.read(path) if fits and (path / files.MANIFEST).exists() else {}
-    names = namer(path, {files.RESOURCES: there.get(files.RESOURCES, {})})
+    there = read_manifest(path) if fits and (path / MANIFEST).exists() else {}
+    names = namer(path, {RESOURCES: there.get(RESOURCES, {})})
     for model in fits:
         resolved = names.resolve(model)
         made = names.make(resolved)

@@ -13,8 +13,8 @@ from sublex.cli.output import draw, format_option, say, say_if_compiling
 from sublex.tables import Table
 
 if TYPE_CHECKING:
-    from sublex.evaluate.evaluation import Evaluation
-    from sublex.evaluate.systems import System
+    from sublex.evaluation.evaluation import Evaluation
+    from sublex.evaluation.systems import System
 
 measures_option = click.option(
     "-m", "--measure", "measures", multiple=True, metavar="MEASURE",
@@ -34,9 +34,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
 
     Every judged topic counts; what a run lacks, it found nothing for.
     """
-    from sublex.evaluate.doubts import doubts
-    from sublex.evaluate.evaluation import evaluate
-    from sublex.evaluate.measures import DEFAULTS, parse
+    from sublex.evaluation.doubts import doubts
+    from sublex.evaluation.evaluation import evaluate
+    from sublex.evaluation.measures import DEFAULTS, parse
 
     chosen = [str(measure) for measure in parse(measures or DEFAULTS)]
     say_if_compiling()
@@ -56,7 +56,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
 
 def read_systems(paths: Sequence[str]) -> list[System]:
     """Runs with their tags for names, or with their files' where tags are the same."""
-    from sublex.evaluate.systems import System
+    from sublex.evaluation.systems import System
 
     runs = [(path, sublex.read_run(path)) for path in paths]
     tags = [run.tag for _, run in runs]
@@ -72,7 +72,7 @@ def _as_json(evaluation: Evaluation, by_topic: bool) -> dict:
 
 
 def _table(evaluated: Sequence[Evaluation], by_topic: bool, digits: int) -> Table:
-    from sublex.evaluate.evaluation import cells
+    from sublex.evaluation.evaluation import cells
 
     first = evaluated[0]
     head = ["run", *(["topic"] if by_topic else []), *first.measures]

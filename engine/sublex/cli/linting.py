@@ -29,7 +29,7 @@ def lint(
     What each file is, is told by its content. The exit code is 1 when something was found.
     """
     import sublex
-    from sublex.evaluate.lint import index_docnos, lint
+    from sublex.lint import index_docnos, lint
 
     wanted = dict(_wanted(option) for option in given)
     paths = list(dict.fromkeys([*files, *wanted]))

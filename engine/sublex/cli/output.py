@@ -18,7 +18,8 @@ from typing import Any
 
 import click
 
-from sublex.errors import InputError, counted
+from sublex.errors import InputError
+from sublex.messages import counted
 from sublex.tables import Table
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

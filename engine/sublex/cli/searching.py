@@ -53,8 +53,8 @@ def search(
     answer = opened.answer(query, ranker, k, profile)
     hits = list(answer.hits)
     if form == "trec":
-        from sublex.trec.names import tag_of
-        from sublex.trec.writing import run_lines
+        from sublex.trec.run_names import tag_of
+        from sublex.trec.run_writer import run_lines
 
         tag = tag_of(str(opened.pipeline(ranker, profile)))
         for lines in run_lines([("1", answer.hits.docnos, answer.hits.scores)], tag):

@@ -13,7 +13,7 @@ from sublex.cli.output import clean, draw, format_option, index_path, progress, 
 from sublex.cli.searching import profile_option
 
 if TYPE_CHECKING:
-    from sublex.evaluate.tuning import Scored, Setting, Tuning
+    from sublex.tuning.result import Scored, Setting, Tuning
 
 
 @click.command()

@@ -15,7 +15,7 @@ from sublex.errors import InputError
 from sublex.index.build import Progress, Settings
 from sublex.index.manifest import Manifest
 from sublex.index.outcome import Outcome
-from sublex.index.writer import PARTS, Dress, Input, bare
+from sublex.index.writer import PARTS, BeforeCommit, Input, do_nothing
 from sublex.parser import parse_call
 from sublex.profiles import profile as find_profile
 from sublex.readers import choose
@@ -68,9 +68,9 @@ def add(
     strict: bool = False,
     progress: Progress = lambda docs: None,
     say: Callable[[str], None] = lambda text: None,
-    dress: Dress = bare,
+    before_commit: BeforeCommit = do_nothing,
 ) -> Outcome:
-    """Add collection files, or documents, to an index; `dress` is called before they are committed."""
+    """Add collection files, or documents, to an index; `before_commit` is called before they are committed."""
     from sublex.index import writer
 
     if duplicates not in ("error", "first", "last"):
@@ -84,7 +84,7 @@ def add(
         made = registry.build("analyzer", stored["name"], stored["params"])
         return _settings(made, frozenset(manifest["store"]), workers, memory, duplicates)
 
-    return writer.add(Path(path), given, settings, progress, dress)
+    return writer.add(Path(path), given, settings, progress, before_commit)
 
 
 def _announce(given: Input, say: Callable[[str], None]) -> None:

@@ -24,10 +24,10 @@ from sublex.errors import IndexCorrupt, InputError
 from sublex.index import texts
 from sublex.index.docnos import write_docnos
 from sublex.index.format import FolderWriter, allow_many_files, replace_file, sync
+from sublex.index.inverter import Inverter, Part
 from sublex.index.manifest import BUILDING
 from sublex.index.merge import TextWriter, merge
 from sublex.index.outcome import Outcome
-from sublex.index.run import Part, Run
 from sublex.index.segment import Segment
 from sublex.readers.batch import Batch, Make
 from sublex.workers import Workers
@@ -104,13 +104,13 @@ class Building:
             nonlocal done
             # The table of docnos stays from spill to spill; however large it grows, a quarter is left for what can be spilled.
             room = max(self.settings.memory - self._docnos.nbytes, self.settings.memory // 4)
-            while held.run.nbytes + held.nbytes < room or not held.run.docs:
+            while held.inverter.nbytes + held.nbytes < room or not held.inverter.docs:
                 found = next(prepared, None)
                 if found is None:
                     done = True
                     return
                 self._batches += 1
-                yield self._job(held.run, *found)
+                yield self._job(held.inverter, *found)
 
         for counted in workers.map(_call, jobs()):
             held.take(counted, self.outcome)
@@ -118,7 +118,7 @@ class Building:
             progress(self._docs)
         return done
 
-    def _job(self, run: Run, batch: Batch, tokens: Tokens) -> Callable[[], _Counted]:
+    def _job(self, run: Inverter, batch: Batch, tokens: Tokens) -> Callable[[], _Counted]:
         """What must happen in order happens here; the returned rest may run in any thread."""
         self.outcome.take(batch.report)
         keep = self._keep(batch)
@@ -214,7 +214,7 @@ class _Held:
 
     def __init__(self, folder: FolderWriter, settings: Settings):
         self.settings, self._folder = settings, folder
-        self.run = Run(settings.analyzer)
+        self.inverter = Inverter(settings.analyzer)
         self._texts = TextWriter(self._folder) if "text" in settings.store else None
         self._docnos: list[tuple[np.ndarray, np.ndarray]] = []
         self.nbytes = 0
@@ -227,14 +227,14 @@ class _Held:
         sizes = np.diff(batch.docno_ends, prepend=0)
         self._docnos.append((batch.docnos[np.repeat(counted.keep, sizes)], sizes[kept]))
         self.nbytes += self._docnos[-1][0].nbytes + self._docnos[-1][1].nbytes
-        self.run.add(counted.part, counted.numbers)
+        self.inverter.add(counted.part, counted.numbers)
         if self._texts and counted.blocks:
             self._texts.add(np.frombuffer(counted.blocks.data, np.uint8), counted.blocks.sizes, counted.blocks.counts)
 
     def write(self, workers: Workers, spill: bool) -> dict[str, Any]:
         """Write everything; the manifest's entry."""
         with workers.beside(lambda: write_docnos(self._folder, self._docnos)):
-            counts = self.run.write(self._folder, workers, "terms" in self.settings.store, spill)
+            counts = self.inverter.write(self._folder, workers, "terms" in self.settings.store, spill)
         if self._texts:
             self._texts.finish()
         return {"name": self._folder.path.name} | counts | {"data": self._folder.finish()}

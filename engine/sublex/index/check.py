@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sublex.errors import IndexCorrupt, SublexError, command
+from sublex.errors import IndexCorrupt, SublexError
 from sublex.index import derived
-from sublex.index import manifest as files
 from sublex.index.arena import spans
 from sublex.index.format import Folder, hash_of
+from sublex.index.manifest import FITTED, REPRESENTATIONS, RESOURCES, SEGMENTS, read_manifest
 from sublex.index.segment import Segment
+from sublex.messages import command
 
 SPAN = 1 << 20
 
@@ -20,16 +21,16 @@ SPAN = 1 << 20
 def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> list[str]:
     """What is wrong with an index, one sentence each; empty when nothing is."""
     try:
-        manifest = files.read(root)
+        manifest = read_manifest(root)
     except IndexCorrupt as error:
         return [str(error)]
     problems = []
     for entry in manifest["segments"]:
         progress(f"segment {entry['name']}")
-        problems += _segment(root / files.SEGMENTS / entry["name"], entry)
-    for name, entry in manifest.get(files.FITTED, {}).items():
+        problems += _segment(root / SEGMENTS / entry["name"], entry)
+    for name, entry in manifest.get(FITTED, {}).items():
         progress(entry["expression"])
-        place = root / files.REPRESENTATIONS / name
+        place = root / REPRESENTATIONS / name
         folders = [(place / "model", entry["model"])]
         for rows, own in entry["rows"].items():
             folders += [(place / rows / segment, kept["data"]) for segment, kept in own["segments"].items()]
@@ -37,8 +38,8 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
         problems += [
             f"{problem.rpartition(';')[0]}; {mend}" for place, of in folders for problem in _component_folder(place, of)
         ]
-    for name, entry in manifest.get(files.RESOURCES, {}).items():
-        problems += _resource(root / files.RESOURCES / name / entry["file"], entry)
+    for name, entry in manifest.get(RESOURCES, {}).items():
+        problems += _resource(root / RESOURCES / name / entry["file"], entry)
     return [*problems, *derived.check(root)]
 
 

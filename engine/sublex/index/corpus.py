@@ -13,7 +13,7 @@ import numpy as np
 
 from sublex.base import Token
 from sublex.errors import SublexError
-from sublex.index.index import Index
+from sublex.index.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -26,7 +26,7 @@ TEXTS = 256
 class Corpus:
     """A read-only view of the live documents of one generation of an index."""
 
-    def __init__(self, index: Index):
+    def __init__(self, index: Snapshot):
         self._index = index
         self.has = index.store
 

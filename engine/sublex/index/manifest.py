@@ -14,8 +14,9 @@ from typing import IO, Any
 
 import xxhash
 
-from sublex.errors import IndexCorrupt, IndexProblem, SublexError, command
+from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.format import FORMAT, replace_file, sync
+from sublex.messages import command
 
 MANIFEST = "index.json"
 LOCK = "lock"
@@ -27,7 +28,7 @@ FITTED = "fitted"
 Manifest = dict[str, Any]
 
 
-def read(root: Path) -> Manifest:
+def read_manifest(root: Path) -> Manifest:
     """The manifest of an index, checked."""
     path = root / MANIFEST
     if path.exists() and not path.is_file():
@@ -101,7 +102,7 @@ def _absent(root: Path) -> str:
     if not root.exists():
         return f"No index at {root}; make one by: {command('index', root)} FILE…"
     if (root / BUILDING).exists():
-        if held(root):
+        if is_being_written(root):
             return f"{root} holds no finished index yet: it is being built; try again when that is done."
         return f"{root} holds no finished index: its build was interrupted; run it again, with --resume to go on."
     return f"{root} is not an index: it has no {MANIFEST}."
@@ -118,11 +119,11 @@ def commit(root: Path, manifest: Manifest) -> None:
         sync(root)
 
 
-def succeed(root: Path, old: Manifest, changes: Manifest) -> None:
+def commit_changes(root: Path, old: Manifest, changes: Manifest) -> None:
     """Make the next generation, which differs in these entries, and remove what it does not name."""
     new = old | {"generation": old["generation"] + 1} | changes
     commit(root, new)
-    sweep(root, new)
+    remove_leftovers(root, new)
 
 
 def _checksum(manifest: Manifest) -> str:
@@ -150,7 +151,7 @@ def next_segment(root: Path) -> str:
     return f"{max(used, default=0) + 1:06}"
 
 
-def sweep(root: Path, manifest: Manifest, building: bool = True) -> None:
+def remove_leftovers(root: Path, manifest: Manifest, building: bool = True) -> None:
     """Remove what no manifest names: the leavings of interrupted writers and of older generations."""
     if building:
         shutil.rmtree(root / BUILDING, ignore_errors=True)
@@ -203,7 +204,7 @@ def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
     """Be the only writer; with `create` the folder is made where it is absent, and removed if nothing came of it."""
     try:
         if not create:
-            read(root)
+            read_manifest(root)
         if root.exists() and not root.is_dir():
             raise IndexProblem(f"{root} is a file, not a folder for an index.")
         if root.is_dir() and any(root.iterdir()) and not any((root / name).exists() for name in (LOCK, MANIFEST)):
@@ -217,7 +218,7 @@ def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
             except BaseException:
                 # What was not finished makes room at once; what is the index by now says what stays.
                 with suppress(SublexError, OSError):
-                    sweep(root, read(root), building=False)
+                    remove_leftovers(root, read_manifest(root), building=False)
                 raise
             finally:
                 if create and {path.name for path in root.iterdir()} == {LOCK}:
@@ -227,7 +228,7 @@ def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
         raise _plainly(error, root) from None
 
 
-def held(root: Path) -> bool:
+def is_being_written(root: Path) -> bool:
     """Whether someone is writing the index at this moment."""
     try:
         with open(root / LOCK, "rb") as file:

@@ -16,7 +16,7 @@ from sublex.index import kernels
 from sublex.index.arena import spans
 from sublex.index.docnos import write_docnos
 from sublex.index.format import FolderWriter, smallest
-from sublex.index.run import PostingsWriter
+from sublex.index.inverter import PostingsWriter
 from sublex.index.segment import Segment
 from sublex.index.texts import compress
 

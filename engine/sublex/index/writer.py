@@ -16,10 +16,22 @@ import numpy as np
 from sublex.base import Document, Report
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.index import kernels
-from sublex.index import manifest as files
 from sublex.index.build import JOURNAL, SEGMENT, Building, Progress, Settings
 from sublex.index.format import FolderWriter, smallest, sync
-from sublex.index.manifest import BUILDING, SEGMENTS, Manifest
+from sublex.index.manifest import (
+    BUILDING,
+    FITTED,
+    FORMAT,
+    MANIFEST,
+    RESOURCES,
+    SEGMENTS,
+    Manifest,
+    commit,
+    locked,
+    next_segment,
+    read_manifest,
+    remove_leftovers,
+)
 from sublex.index.merge import live_docnos, merge
 from sublex.index.outcome import Outcome
 from sublex.index.segment import Segment
@@ -80,25 +92,25 @@ def create(
     resume: bool = False,
 ) -> Outcome:
     """Build an index of the input; an existing one is replaced only with `overwrite`, and only at the end."""
-    with files.locked(root, "index", create=True):
+    with locked(root, "index", create=True):
         old = replaceable(root, overwrite)
         identity = given.identity()
         if resume and identity is None:
             raise InputError("Standard input cannot be read again, so --resume cannot go on; start again without it.")
-        if old or not os.path.exists(root / files.MANIFEST):
-            files.sweep(root, old or {"segments": []}, building=not resume)
+        if old or not os.path.exists(root / MANIFEST):
+            remove_leftovers(root, old or {"segments": []}, building=not resume)
         elif not resume:
             shutil.rmtree(root / BUILDING, ignore_errors=True)
         new: Manifest = {
-            "format": files.FORMAT,
+            "format": FORMAT,
             "generation": old["generation"] + 1 if old else 1,
             "analyzer": analyzer,
             "profile": profile,
             "store": sorted(settings.store),
             "segments": [],
         }
-        if old and old.get(files.RESOURCES):
-            new[files.RESOURCES] = old[files.RESOURCES]
+        if old and old.get(RESOURCES):
+            new[RESOURCES] = old[RESOURCES]
         sources = None if identity is None else [identity, analyzer, new["store"]]
         with _aside(root):
             building = Building(root / BUILDING, settings)
@@ -109,7 +121,7 @@ def create(
             if not entry["docs"]:
                 raise InputError(_nothing(building.outcome))
             building.outcome.indexed = entry["docs"]
-            gone = sorted(one["expression"] for one in (old or {}).get(files.FITTED, {}).values())
+            gone = sorted(one["expression"] for one in (old or {}).get(FITTED, {}).values())
             if gone:
                 note = f"Fitted to what was replaced, and gone with it: {', '.join(gone)}; run sublex fit again"
                 building.outcome.take(Report(notes={note: 1}))
@@ -120,13 +132,13 @@ def create(
 
 def replaceable(root: Path, overwrite: bool) -> Manifest | None:
     """The manifest of the index to be replaced, if there is one that can be read; without `overwrite` there must be none."""
-    if not os.path.exists(root / files.MANIFEST):
+    if not os.path.exists(root / MANIFEST):
         return None
     if not overwrite:
-        files.read(root)
+        read_manifest(root)
         raise IndexProblem(f"{root} is already an index; --overwrite replaces it, and sublex add adds to it.")
     with suppress(SublexError):
-        return files.read(root)
+        return read_manifest(root)
     return None
 
 
@@ -137,20 +149,24 @@ def _nothing(outcome: Outcome) -> str:
 
 
 # Called before a segment is committed, with the new manifest and the entries of the segments that it replaces.
-Dress = Callable[[Manifest, Sequence[Manifest]], None]
+BeforeCommit = Callable[[Manifest, Sequence[Manifest]], None]
 
 
-def bare(new: Manifest, replaced: Sequence[Manifest]) -> None:
+def do_nothing(new: Manifest, replaced: Sequence[Manifest]) -> None:
     """Nothing comes with a segment."""
 
 
 def add(
-    root: Path, given: Input, settings: Callable[[Manifest], Settings], progress: Progress, dress: Dress = bare
+    root: Path,
+    given: Input,
+    settings: Callable[[Manifest], Settings],
+    progress: Progress,
+    before_commit: BeforeCommit = do_nothing,
 ) -> Outcome:
     """Add documents as a segment of their own; docnos already there are treated by the settings' rule."""
-    with files.locked(root, "add"):
-        old = files.read(root)
-        files.sweep(root, old)
+    with locked(root, "add"):
+        old = read_manifest(root)
+        remove_leftovers(root, old)
         segments = _segments(root, old)
         with _aside(root):
             chosen = settings(old)
@@ -167,12 +183,12 @@ def add(
                 if building.superseded:
                     made = Segment(root / BUILDING / SEGMENT, entry)
                     entry["deleted"] = _write_losses(made, np.array(building.superseded), new["generation"])
-                _publish(root, new, entry, dress)
+                _publish(root, new, entry, before_commit)
             _list(root, building.outcome)
-        settled = files.read(root)
+        settled = read_manifest(root)
         with suppress(SublexError, OSError):
             number = _crowded([segment["docs"] for segment in settled["segments"]])
-            _merge_last(root, settled, number, chosen.workers, dress)
+            _merge_last(root, settled, number, chosen.workers, before_commit)
     return building.outcome
 
 
@@ -193,28 +209,28 @@ def _crowded(sizes: list[int]) -> int:
 
 def delete(root: Path, docnos: Sequence[str]) -> int:
     """Delete documents; an unknown docno leaves everything as it was. How many documents are left."""
-    with files.locked(root, "delete"):
-        old = files.read(root)
-        files.sweep(root, old)
+    with locked(root, "delete"):
+        old = read_manifest(root)
+        remove_leftovers(root, old)
         new = old | {"generation": old["generation"] + 1, "segments": list(old["segments"])}
         _kill(_segments(root, old), docnos, new)
-        files.commit(root, new)
-        files.sweep(root, new)
+        commit(root, new)
+        remove_leftovers(root, new)
         return new["statistics"]["docs"]
 
 
-def merge_all(root: Path, workers: int, dress: Dress = bare) -> int:
+def merge_all(root: Path, workers: int, before_commit: BeforeCommit = do_nothing) -> int:
     """Make all segments one, without what was deleted; how many there were."""
-    with files.locked(root, "merge"):
-        old = files.read(root)
-        files.sweep(root, old)
+    with locked(root, "merge"):
+        old = read_manifest(root)
+        remove_leftovers(root, old)
         if any(segment.get("deleted") for segment in old["segments"]) or len(old["segments"]) > 1:
-            _merge_last(root, old, len(old["segments"]), workers, dress, always=True)
+            _merge_last(root, old, len(old["segments"]), workers, before_commit, always=True)
         return len(old["segments"])
 
 
 def _merge_last(
-    root: Path, old: Manifest, number: int, workers: int, dress: Dress = bare, always: bool = False
+    root: Path, old: Manifest, number: int, workers: int, before_commit: BeforeCommit = do_nothing, always: bool = False
 ) -> None:
     """Commit a generation in which the last segments are one."""
     if number < 2 and not always:
@@ -222,7 +238,7 @@ def _merge_last(
     with _aside(root), Workers(workers) as pool, FolderWriter(root / BUILDING / SEGMENT) as folder:
         entry = merge(_segments(root, old)[-number:], folder, pool.map) | {"data": folder.finish()}
         new = old | {"generation": old["generation"] + 1, "segments": old["segments"][:-number]}
-        _publish(root, new, entry, dress, old["segments"][-number:])
+        _publish(root, new, entry, before_commit, old["segments"][-number:])
 
 
 def _segments(root: Path, manifest: Manifest) -> list[Segment]:
@@ -244,18 +260,22 @@ def _aside(root: Path) -> Iterator[None]:
 
 
 def _publish(
-    root: Path, new: Manifest, entry: dict[str, Any], dress: Dress = bare, replaced: Sequence[Manifest] = ()
+    root: Path,
+    new: Manifest,
+    entry: dict[str, Any],
+    before_commit: BeforeCommit = do_nothing,
+    replaced: Sequence[Manifest] = (),
 ) -> None:
     """Move the finished segment to its place and commit a manifest that names it."""
-    name = files.next_segment(root)
+    name = next_segment(root)
     place = root / SEGMENTS / name
     place.parent.mkdir(exist_ok=True)
     os.rename(root / BUILDING / SEGMENT, place)
     sync(place.parent)
     new["segments"] = [*new["segments"], entry | {"name": name}]
-    dress(new, replaced)
-    files.commit(root, new)
-    files.sweep(root, new)
+    before_commit(new, replaced)
+    commit(root, new)
+    remove_leftovers(root, new)
 
 
 def _list(root: Path, outcome: Outcome) -> None:

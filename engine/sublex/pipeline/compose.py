@@ -6,12 +6,12 @@ from threading import Lock
 from typing import Any
 
 from sublex import expression as tree
-from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName, counted
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName
 from sublex.expression import Call, Expression
 from sublex.fitted import Fitted
-from sublex.index import manifest as files
-from sublex.index.index import Index
-from sublex.normalise import NORMALISERS
+from sublex.index.manifest import read_manifest
+from sublex.index.snapshot import Snapshot
+from sublex.messages import counted
 from sublex.pipeline.stages import (
     Blend,
     Chain,
@@ -26,14 +26,14 @@ from sublex.pipeline.stages import (
     Scorer,
     Stage,
 )  # fmt: skip
-from sublex.plugins import Profile as Defaults
-from sublex.plugins import Registry
-from sublex.rank.lexicon import Lexicon
-from sublex.rank.search import Searcher
-from sublex.represent.identity import Namer
-from sublex.represent.resources import Resources
-from sublex.represent.side import Kept, Side
-from sublex.represent.view import View
+from sublex.plugins import Defaults, Registry
+from sublex.representations.identity import Namer
+from sublex.representations.loaded import LoadedModel, LoadedRepresentation
+from sublex.representations.resources import Resources
+from sublex.representations.view import View
+from sublex.retrieval.searcher import Searcher
+from sublex.retrieval.term_table import TermTable
+from sublex.scores import NORMALISERS
 
 # Sublex's own, whatever else is installed.
 FEEDBACK = "rankers:BM25"
@@ -42,13 +42,13 @@ FEEDBACK = "rankers:BM25"
 class Composer:
     """Makes pipelines for one generation of an index; each ranker's impacts are shared by all that name it."""
 
-    def __init__(self, index: Index, registry: Registry, allow_uncovered: bool = False):
+    def __init__(self, index: Snapshot, registry: Registry, allow_uncovered: bool = False):
         self.index, self.registry, self.allow_uncovered = index, registry, allow_uncovered
-        self.lexicon = Lexicon(index)
+        self.term_table = TermTable(index)
         self._namer = Namer(registry, Resources(index.path, index.manifest))
         self._searchers: dict[str, Searcher] = {}
         self._named: set[str] = set()
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, LoadedModel] = {}
         self._views: dict[tuple[int, str], View] = {}
         self._lock = Lock()
 
@@ -68,16 +68,16 @@ class Composer:
             if name not in self._searchers:
                 found = self.registry.resolve("ranker", ranker)
                 code = self.registry.version(found.registration)
-                self._searchers[name] = Searcher(self.index, found.make(), name, self.lexicon, code)
+                self._searchers[name] = Searcher(self.index, found.make(), name, self.term_table, code)
             return self._searchers[name]
 
-    def side(self, representation: Call) -> Side:
+    def representation(self, representation: Call) -> LoadedRepresentation:
         """The fitted model of a representation with its rows."""
-        found = self.kept(representation)
-        assert isinstance(found, Side)
+        found = self.fitted_model(representation)
+        assert isinstance(found, LoadedRepresentation)
         return found
 
-    def kept(self, call: Call) -> Kept:
+    def fitted_model(self, call: Call) -> LoadedModel:
         """The fitted model of a component."""
         name = str(call)
         with self._lock:
@@ -86,11 +86,13 @@ class Composer:
                 found = self._namer.resolve(call)
                 try:
                     if found.registration.kind == "representation":
-                        self._kept[name] = Side(self.index, found, self._namer, self._views, self.allow_uncovered)
+                        self._kept[name] = LoadedRepresentation(
+                            self.index, found, self._namer, self._views, self.allow_uncovered
+                        )
                     else:
-                        self._kept[name] = Kept(self.index, found, self._namer)
+                        self._kept[name] = LoadedModel(self.index, found, self._namer)
                 except IndexCorrupt:
-                    if files.read(self.index.path)["generation"] == self.index.generation:
+                    if read_manifest(self.index.path)["generation"] == self.index.generation:
                         raise
                     raise IndexProblem(f"{self.index.path} has changed since it was opened; open it again.") from None
             return self._kept[name]
@@ -107,7 +109,7 @@ class Composer:
         """The fitted models that an expression names, with their fingerprints and code, and how many documents they lack."""
         found: dict[str, str] = {}
         for call in self._fitted(canonical):
-            kept = self.kept(call)
+            kept = self.fitted_model(call)
             lacking = f", {counted(kept.uncovered, 'document')} uncovered" if kept.uncovered else ""
             code = self.registry.version(self._namer.resolve(call).registration)
             found[str(call)] = f"{kept.fingerprint} by {code}{lacking}"
@@ -115,7 +117,9 @@ class Composer:
 
     def uncovered(self, canonical: Expression) -> dict[str, int]:
         """The models of an expression that lack documents, and how many."""
-        return {str(call): lacking for call in self._fitted(canonical) if (lacking := self.kept(call).uncovered)}
+        return {
+            str(call): lacking for call in self._fitted(canonical) if (lacking := self.fitted_model(call).uncovered)
+        }
 
     def unfitted(self, canonical: Expression) -> list[str]:
         """What an expression names and has to be fitted first."""
@@ -176,14 +180,14 @@ class Composer:
             case Call() as call:
                 found = self.registry.resolve("component", call)
                 if found.registration.kind == "representation":
-                    return Represent(self.side(call))
+                    return Represent(self.representation(call))
                 if found.registration.kind == "ranker":
                     return Rank(self.searcher(call))
                 made = found.make()
                 if isinstance(made, Fitted):
-                    made = self.kept(call).model
+                    made = self.fitted_model(call).model
                 if found.registration.kind == "filter":
-                    return Keep(str(call), made, self.lexicon)  # type: ignore[arg-type]
+                    return Keep(str(call), made, self.term_table)  # type: ignore[arg-type]
                 return Expand(str(call), made, Rank(self.searcher(feedback)))  # type: ignore[arg-type]
         raise InputError(f"{node} cannot be run.")
 

@@ -9,9 +9,7 @@ import numpy as np
 from sublex.base import DocStats, Explanation, Query, TermStats
 from sublex.errors import contract
 from sublex.index.segment import Segment
-from sublex.normalise import rank
 from sublex.pipeline.stages import (
-    NO_OPINION,
     Blend,
     Chain,
     Cut,
@@ -23,9 +21,9 @@ from sublex.pipeline.stages import (
     Scorer,
     Stage,
     Work,
-    with_opinion,
 )
-from sublex.rank.hits import Hits
+from sublex.retrieval.hits import Hits
+from sublex.scores import NO_OPINION, rank, with_opinion
 
 
 @singledispatch
@@ -49,15 +47,15 @@ def _(stage: Rank, work: Work, doc: int) -> Explanation:
 def _word(stage: Rank, query: Query, term: str, number: int, weight: float, doc: int) -> Explanation:
     """What one term adds; evidence where the document lacks it."""
     searcher = stage.searcher
-    index, lexicon = searcher.index, searcher.lexicon
+    index, term_table = searcher.index, searcher.term_table
     found = index.term(term)
     label = found.surface if found else term
     origins = ", ".join(dict.fromkeys(t.origin for t in query.terms if t.term == term))
     origin = {} if origins == "query" else {"from": origins}
     segment, local = index.place(doc)
     k = index.segments.index(segment)
-    stats = TermStats(*(values[number] for values in lexicon.stats))
-    tf = _frequency(segment, lexicon.ordinal(k, number), local)
+    stats = TermStats(*(values[number] for values in term_table.stats))
+    tf = _frequency(segment, term_table.ordinal(k, number), local)
     if not tf:
         missing = {"documents that have it": int(stats.df)} | origin
         return Explanation(0.0, f"{label}: not in this document", "evidence", evidence=missing)

@@ -15,19 +15,19 @@ from sublex import plugins, profiles
 from sublex.base import Explanation, Query, QueryTerm
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.expression import Call, Expression
-from sublex.index.index import Index as Stored
+from sublex.index.snapshot import Snapshot
 from sublex.parser import parse
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.explain import explain
 from sublex.pipeline.pipeline import Answer, Pipeline
 from sublex.pipeline.stages import Work
-from sublex.rank import stored
-from sublex.rank.hits import Hits
-from sublex.rank.search import Searcher
-from sublex.represent.side import Kept, Side
-from sublex.trec.names import tag_of
+from sublex.representations.loaded import LoadedModel, LoadedRepresentation
+from sublex.retrieval import impact_store
+from sublex.retrieval.hits import Hits
+from sublex.retrieval.searcher import Searcher
+from sublex.strings import Strings
+from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run
-from sublex.trec.strings import Strings
 from sublex.trec.topics import Topic
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _tree(expression: Expr) -> Expression:
     return expression if isinstance(expression, Expression) else parse(expression)
 
 
-class Index(Stored):
+class Index(Snapshot):
     """One generation of an index."""
 
     def __init__(self, path: str | os.PathLike[str], allow_uncovered: bool = False):
@@ -135,7 +135,7 @@ class Index(Stored):
 
     def store_impacts(self, rankers: Sequence[Expr], profile: str | None = None) -> None:
         """Keep the impacts of these rankers on disk, and those of no others; they are made again whenever the index changes."""
-        stored.declare(self.path, [self.searcher(ranker, profile).name for ranker in rankers])
+        impact_store.declare(self.path, [self.searcher(ranker, profile).name for ranker in rankers])
         problems: list[str] = []
         self._refresh_impacts(problems.append)
         if problems:
@@ -144,11 +144,11 @@ class Index(Stored):
     def kept_impacts(self) -> dict[str, int]:
         """Bytes of the impacts kept for each ranker, and of the decoded documents that they share."""
         folders: dict[str, list[Path]] = {}
-        for name in stored.declared(self.path):
+        for name in impact_store.declared(self.path):
             with suppress(SublexError):
                 folders[name] = [self.searcher(name, "sublex").folder]
         if folders:
-            folders["documents"] = [stored.documents_folder(self, segment) for segment in self.segments]
+            folders["documents"] = [impact_store.documents_folder(self, segment) for segment in self.segments]
         return {
             name: sum(file.stat().st_size for place in own for file in place.rglob("*.npy"))
             for name, own in folders.items()
@@ -157,75 +157,79 @@ class Index(Stored):
     def _refresh_impacts(self, say: Say) -> None:
         """Make the impacts again that are to be kept. The index is committed: what cannot be done is only said."""
         kept = set()
-        for name in stored.declared(self.path):
+        for name in impact_store.declared(self.path):
             try:
                 searcher = self.searcher(name, "sublex")
                 searcher.store()
                 kept.add(searcher.folder)
             except SublexError as error:
                 say(f"The impacts of {name} cannot be kept. {error}")
-        stored.sweep(self, kept)
+        impact_store.sweep(self, kept)
 
     # Fitted models.
 
     def fit(self, expression: Expr, source: str | os.PathLike[str] | None = None, **options: Any) -> None:
         """Fit a component, or take its model from another index; options are workers, memory, progress and say."""
-        from sublex.represent.fit import fit
-        from sublex.represent.job import Options
+        from sublex.representations.fitting import fit
+        from sublex.representations.job import Options
 
         fit(self.path, str(expression), Options(**options), None if source is None else Path(source))
         self._load()
 
-    def side(self, expression: Expr) -> Side:
+    def representation(self, expression: Expr) -> LoadedRepresentation:
         """A fitted representation on this index: its model, its rows, its scores."""
-        found = self.kept(expression)
-        if not isinstance(found, Side):
+        found = self.fitted_model(expression)
+        if not isinstance(found, LoadedRepresentation):
             raise InputError(f"{found.name} is no representation.")
         return found
 
-    def kept(self, expression: Expr) -> Kept:
+    def fitted_model(self, expression: Expr) -> LoadedModel:
         """A fitted model of this index."""
         canonical = self._composer.canonical(_tree(expression), profiles.profile(self.profile).defaults)
         if not isinstance(canonical, Call) or not self._composer.is_fitted(canonical):
             raise InputError(f"{canonical} is not a single model that is fitted.")
-        return self._composer.kept(canonical)
+        return self._composer.fitted_model(canonical)
 
     def card(self, expression: Expr) -> dict[str, Any]:
         """What is known of a fitted model: how it was made, what it covers, and what it says of itself."""
         if not self.allow_uncovered:
             return type(self)(self.path, allow_uncovered=True).card(expression)
-        return self.kept(expression).card()
+        return self.fitted_model(expression).card()
 
     def forget(self, *expressions: Expr) -> None:
         """Drop fitted models and the rows they gave."""
-        from sublex.represent.fit import forget
+        from sublex.representations.fitting import forget
 
         forget(self.path, *map(str, expressions))
         self._load()
 
     def add_resource(self, name: str, file: str | os.PathLike[str]) -> None:
         """Copy a file that models are to read into the index, under a name for expressions."""
-        from sublex.represent.resources import add
+        from sublex.representations.resources import add
 
         add(self.path, name, Path(file))
         self._load()
 
     def remove_resource(self, name: str) -> None:
         """Drop a resource that no model was fitted with."""
-        from sublex.represent.resources import remove
+        from sublex.representations.resources import remove
 
         remove(self.path, name)
         self._load()
 
-    def _dresser(self, say: Say, workers: int | None) -> Any:
-        from sublex.represent.job import Options
-        from sublex.represent.publish import dresser
+    def _encode_before_commit(self, say: Say, workers: int | None) -> Any:
+        from sublex.representations.job import Options
+        from sublex.representations.segment_rows import encode_before_commit
 
-        return dresser(self.path, Options(workers or os.cpu_count() or 1, say=say))
+        return encode_before_commit(self.path, Options(workers or os.cpu_count() or 1, say=say))
 
     def add(self, documents: Any, duplicates: str = "error", say: Say = silently, **options: Any) -> Outcome:
         outcome = super().add(
-            documents, duplicates, say=say, dress=self._dresser(say, options.get("workers")), **options
+            documents,
+            duplicates,
+            say=say,
+            before_commit=self._encode_before_commit(say, options.get("workers")),
+            **options,
         )
         self._refresh_impacts(say)
         return outcome
@@ -235,5 +239,5 @@ class Index(Stored):
         self._refresh_impacts(say)
 
     def merge(self, workers: int | None = None, say: Say = silently, **options: Any) -> None:
-        super().merge(workers, dress=self._dresser(say, workers), **options)
+        super().merge(workers, before_commit=self._encode_before_commit(say, workers), **options)
         self._refresh_impacts(say)

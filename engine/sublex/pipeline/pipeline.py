@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sublex.base import NO_FIELDS, Query
 from sublex.expression import Expression
 from sublex.pipeline.stages import Scorer, Work
-from sublex.rank.hits import Hits
+from sublex.retrieval.hits import Hits
 from sublex.workers import Workers
 
 # So many queries are one task of a worker.

@@ -16,10 +16,10 @@ from sublex.base import VERSION
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
-from sublex.trec.names import file_name_of, tag_of
-from sublex.trec.reading import metadata_of
+from sublex.trec.run_names import file_name_of, tag_of
+from sublex.trec.run_reader import metadata_of
+from sublex.trec.run_writer import check_docnos, write_run
 from sublex.trec.topics import Topics
-from sublex.trec.writing import check_docnos, write_run
 
 LIBRARIES = ("numpy", "numba", "scipy")
 

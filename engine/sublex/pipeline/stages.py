@@ -12,16 +12,15 @@ import numpy as np
 
 from sublex.base import Expander, Filter, Query
 from sublex.errors import InputError, PluginError, contract
-from sublex.normalise import Normaliser, minmax
-from sublex.rank.feedback import Feedback
-from sublex.rank.hits import Hits
-from sublex.rank.lexicon import Lexicon
-from sublex.rank.search import Searcher
-from sublex.represent.side import Side
+from sublex.representations.loaded import LoadedRepresentation
+from sublex.retrieval.feedback import Feedback
+from sublex.retrieval.hits import Hits
+from sublex.retrieval.searcher import Searcher
+from sublex.retrieval.term_table import TermTable
+from sublex.scores import NO_OPINION, Normaliser, minmax, with_opinion
 
 # How many candidates a retrieval keeps for what comes after it, unless % says otherwise.
 DEPTH = 1000
-NO_OPINION = np.float32(-np.inf)
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -77,7 +76,7 @@ class Rank(Scorer):
 class Represent(Scorer):
     """A fitted representation: it finds documents by their rows, or rescores those found."""
 
-    def __init__(self, side: Side):
+    def __init__(self, side: LoadedRepresentation):
         self.side = side
 
     def found(self, work: Work, k: int | None = None) -> Hits:
@@ -111,7 +110,7 @@ class Expand(Stage):
         if hits is None:
             hits = Hits.none(searcher.index)
         with contract("expander", self.name):
-            query = self.expander.expand(work.query, Feedback(hits, searcher.lexicon))
+            query = self.expander.expand(work.query, Feedback(hits, searcher.term_table))
             sound = np.isfinite([term.weight for term in query.terms]).all()
         if not sound:
             raise PluginError(f"The expander {self.name} gave a weight that is not a finite number.")
@@ -121,8 +120,8 @@ class Expand(Stage):
 class Keep(Scorer):
     """A filter: some of what was found before it, in the same order."""
 
-    def __init__(self, name: str, filter: Filter, lexicon: Lexicon):
-        self.name, self.filter, self.lexicon = name, filter, lexicon
+    def __init__(self, name: str, filter: Filter, term_table: TermTable):
+        self.name, self.filter, self.term_table = name, filter, term_table
 
     def found(self, work: Work, k: int | None = None) -> Hits:
         hits = work.hits
@@ -131,7 +130,7 @@ class Keep(Scorer):
                 f"{self.name} keeps or drops what was found; put a ranker before it, as in BM25 >> {self.name}."
             )
         with contract("filter", self.name):
-            mask = np.asarray(self.filter.keep(hits.docs, Feedback(hits, self.lexicon)))
+            mask = np.asarray(self.filter.keep(hits.docs, Feedback(hits, self.term_table)))
         if mask.shape != hits.docs.shape or mask.dtype != bool:
             raise PluginError(
                 f"The filter {self.name} gave {mask.dtype} of shape {mask.shape} for {len(hits):,} documents, not yes or no for each."
@@ -257,9 +256,3 @@ def _look_up(hits: Hits, docs: np.ndarray) -> np.ndarray:
     ascending = hits.docs[order]
     at = np.minimum(np.searchsorted(ascending, docs), len(ascending) - 1)
     return np.where(ascending[at] == docs, hits.scores[order][at], NO_OPINION)
-
-
-def with_opinion(scores: np.ndarray) -> np.ndarray:
-    """No opinion counts as the lowest of the opinions."""
-    known = scores[scores > NO_OPINION]
-    return np.where(scores > NO_OPINION, scores, known.min() if len(known) else 0)

@@ -14,7 +14,7 @@ from sublex.plugins import Registry
 from sublex.readers.fields import PARAMS
 from sublex.readers.source import FileSource, files_below
 
-sublex_api = 1
+sublex_api = 2
 
 BUILT_IN = {
     "beir": "beir:Beir",

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from sublex.base import Document, Report, Source
-from sublex.errors import InputError, counted
+from sublex.errors import InputError
+from sublex.messages import counted
 from sublex.readers.fields import ALIASES, ID_ALIASES, TEXT_ALIASES, TITLE, Names, document
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import decode, without_compression

@@ -14,7 +14,7 @@ import numpy as np
 
 from sublex.base import VERSION
 from sublex.errors import InputError
-from sublex.evaluate.compare import Comparison
+from sublex.evaluation.comparison import Comparison
 from sublex.report import svg
 from sublex.report.curves import Sweep, precision_and_gain, sweep
 from sublex.report.rankings import JUDGED_AT, Rankings, flips, to_judge

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.evaluate.agreement import rbo, tau_ap
-from sublex.evaluate.compare import Comparison
-from sublex.index.index import Index
+from sublex.evaluation.comparison import Comparison
+from sublex.pipeline.index import Index
+from sublex.statistics.agreement import rbo, tau_ap
 
 DEPTH = 100
 JUDGED_AT = (5, 10, 20, 100)

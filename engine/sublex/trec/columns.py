@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sublex.trec.strings import Strings
+from sublex.strings import Strings
 
 
 class Columns(Mapping[str, dict[str, Any]]):

@@ -11,10 +11,10 @@ import numpy as np
 
 from sublex.analysis.interner import Interner
 from sublex.errors import InputError
-from sublex.normalise import NORMALISERS, Normaliser
-from sublex.trec.names import tag_of
+from sublex.scores import NORMALISERS, Normaliser
+from sublex.strings import Strings, strings
+from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run, ranked
-from sublex.trec.strings import Strings, strings
 
 RRF_K = 60
 METHODS = ("rrf", "combsum", "combmnz", "weighted")

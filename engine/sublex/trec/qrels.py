@@ -12,16 +12,19 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.base import Report
-from sublex.errors import InputError, counted
+from sublex.errors import InputError
+from sublex.messages import counted
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource, decode
+from sublex.strings import Strings
 from sublex.trec.columns import Columns, first_repeated, offsets
-from sublex.trec.strings import Strings
 
 BEIR_HEADER = ["query-id", "corpus-id", "score"]
 EXPECTED = "expected are TREC's qid 0 docno grade, BEIR's query-id corpus-id score with that header, or JSON"
 GRADE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 GRADES = np.iinfo(np.int32)
+# Above this grade trec_eval's nDCG takes seconds a topic, and then minutes.
+LARGEST_GRADE = 10_000
 
 
 class Judgement(NamedTuple):

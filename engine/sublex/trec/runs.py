@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.base import NO_FIELDS
+from sublex.strings import Strings
 from sublex.trec.columns import Columns, offsets
-from sublex.trec.strings import Strings
 
 
 class Row(NamedTuple):
@@ -49,7 +49,7 @@ class Run(Columns):
 
     def write(self, path: str | os.PathLike[str], where: str = "sidecar") -> int:
         """Write the run file with its metadata in a sidecar, in the header or in none; how many lines it has."""
-        from sublex.trec.writing import write_run
+        from sublex.trec.run_writer import write_run
 
         return write_run(path, self.rows(), self.tag or "run", self.metadata, where)
 

@@ -8,9 +8,10 @@ from contextlib import closing
 from typing import NamedTuple, overload
 
 from sublex.base import Report
-from sublex.errors import InputError, counted
+from sublex.errors import InputError
+from sublex.messages import counted
 from sublex.readers.source import FileSource
-from sublex.trec.topicfiles import ALIASES, Malformed, Record, records
+from sublex.trec.topic_formats import ALIASES, Malformed, Record, records
 
 SHOWN = 80
 

@@ -1,0 +1,24 @@
+"""Coordination level: how many of the query's words a document holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sublex.base import DocStats, Explanation, Statistics, TermStats
+from sublex.rankers.weighting_model import WeightingModel, leaf, total
+
+
+@dataclass(frozen=True)
+class CoordinateMatch(WeightingModel):
+    """C. W. Cleverdon, The Cranfield tests on index language devices, Aslib Proceedings 19(6), 1967. No parameters."""
+
+    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        return np.ones_like(tf)
+
+    def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
+        return total(str(self), leaf(1, "the document holds the word", "1"))
+
+
+MODELS = (CoordinateMatch,)

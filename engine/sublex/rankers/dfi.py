@@ -1,0 +1,47 @@
+"""Divergence from independence: how far a word's frequency lies above what its document's length makes one expect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sublex.base import DocStats, Explanation, Statistics, TermStats
+from sublex.parameters import parameter
+from sublex.rankers.weighting_model import WeightingModel, leaf, total
+
+MEASURES = {
+    "standardized": (lambda tf, e: (tf - e) / np.sqrt(e), "(tf - e) / sqrt(e)"),
+    "saturated": (lambda tf, e: (tf - e) / e, "(tf - e) / e"),
+    "chisquared": (lambda tf, e: (tf - e) ** 2 / e, "(tf - e)^2 / e"),
+}
+
+
+@dataclass(frozen=True)
+class DFI(WeightingModel):
+    """İ. Kocabaş, B. T. Dinçer and B. Karaoğlan, A nonparametric term weighting method for information retrieval based on
+    measuring the divergence from independence, Information Retrieval 17(2), 2014.
+
+    Words no more frequent than expected score 0. The default measure is that of Terrier's DFIZ.
+    """
+
+    measure: str = parameter("standardized", "how far above expectation a frequency lies", tuple(MEASURES))
+
+    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        expected = self._expected(doc, term, collection)
+        above = MEASURES[self.measure][0](np.maximum(tf, expected), expected)
+        return np.log2(1 + above)
+
+    def _expected(self, doc: DocStats, term: TermStats, collection: Statistics) -> Any:
+        return term.cf * doc.length / collection.tokens
+
+    def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
+        expected = float(self._expected(doc, term, collection))
+        label = f"frequency: {tf:g}, where {expected:.4g} would be expected among {doc.length:g} words"
+        formula = f"log2(1 + {MEASURES[self.measure][1]}), e = cf length / tokens; 0 where tf <= e"
+        numbers = {"tf": tf, "length": doc.length, "cf": term.cf, "tokens": collection.tokens}
+        return total(str(self), leaf(self.value(tf, doc, term, collection), label, formula, **numbers))
+
+
+MODELS = (DFI,)

@@ -1,1 +1,0 @@
-"""Side indexes: fitted models, the rows that they give documents, and how both are kept, published and read."""

@@ -1,0 +1,220 @@
+"""The settings that an expression with ranges stands for: where its ranges stand, and the numbers they may become."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex import expression as tree
+from sublex.base import Param
+from sublex.errors import InputError
+from sublex.expression import NORMALISERS, Call, Expression, Range, shortest
+from sublex.pipeline.stages import DEPTH
+from sublex.plugins import Defaults, Registry
+
+# Beyond so many settings nobody waits for an exhaustive search.
+MOST = 10_000
+# Numbers have so many digits, counted from the interval's width: evenly spaced ones, and those drawn by chance.
+EVEN, DRAWN = 6, 4
+_INNER = (Param("x", Expression, ...),)
+
+
+class Slot(NamedTuple):
+    """A range of an expression: what it sets, whether to whole numbers, what holds without it, and what may not be passed."""
+
+    name: str
+    range: Range
+    whole: bool
+    default: float | None
+    limits: tuple[Any, ...] = ()
+    # A component's parameter; the others, weights and depths, cost little to change.
+    parameter: bool = False
+
+
+def slots(expression: Expression, registry: Registry, defaults: Defaults) -> list[Slot]:
+    """The ranges in reading order, each under a name of its own; one where no number may stand is refused."""
+    found = list(_slots(expression, _nowhere, registry, defaults))
+    if not found:
+        raise InputError(f"{expression} has no range to tune; write one in place of a number, as in BM25(b={{0..1}}).")
+    names: list[str] = []
+    for slot in found:
+        same = (f"{slot.name} ({n})" for n in itertools.count(2))
+        names.append(next(name for name in itertools.chain([slot.name], same) if name not in names))
+    return [slot._replace(name=name) for slot, name in zip(found, names, strict=True)]
+
+
+def grid(slots: Sequence[Slot], steps: int) -> list[tuple[float, ...]]:
+    """All combinations, the last range changing fastest; an interval gives `steps` evenly spaced numbers."""
+    if steps < 2:
+        raise InputError(f"steps={steps} should be at least 2: an interval has two ends.")
+    choices = [_even(slot, steps) for slot in slots]
+    count = math.prod(map(len, choices))
+    if count > MOST:
+        raise InputError(
+            f"This grid has {count:,} settings, and {MOST:,} is the most; draw some by --search random, or take fewer steps."
+        )
+    return list(itertools.product(*choices))
+
+
+def sample(slots: Sequence[Slot], samples: int, seed: int) -> list[tuple[float, ...]]:
+    """Combinations drawn uniformly; those of fewer samples begin those of more."""
+    if not 1 <= samples <= MOST:
+        raise InputError(f"samples={samples} should lie between 1 and {MOST:,}.")
+    chances = np.random.default_rng([seed, 1]).random((samples, len(slots))).tolist()
+    return [tuple(map(_drawn, slots, row)) for row in chances]
+
+
+def without_ranges(node: Any, registry: Registry) -> Any:
+    """The expression with nothing where its ranges stand: the defaults hold, weights are 1, and nothing is cut."""
+
+    def inner(part: Any) -> Any:
+        return without_ranges(part, registry) if isinstance(part, Expression) else part
+
+    match node:
+        case tree.Weighted(weight=Range(), expression=part) | tree.Cut(depth=Range(), expression=part):
+            return inner(part)
+        case tree.Chain(stages=stages):
+            return tree.chain(map(inner, stages))
+        case Call(args=args, params=params) if any(map(_holds_range, args)):
+            names = [param.name for param in _declared(node, registry)]
+            return without_ranges(Call(node.name, (), dict(zip(names, args, strict=False)) | params), registry)
+        case Call(params=params):
+            kept = {name: value for name, value in params.items() if not _holds_range(value)}
+            return Call(node.name, node.args, kept).map(inner)
+    return node.map(inner)
+
+
+def distance(slots: Sequence[Slot], values: Sequence[float]) -> float:
+    """How far numbers are from the defaults, each on the scale of its range; where there is no default, not at all."""
+    return sum(
+        abs(value - slot.default) / ((max(slot.range.values) - min(slot.range.values)) or 1)
+        for slot, value in zip(slots, values, strict=True)
+        if slot.default is not None
+    )
+
+
+def at_end(slots: Sequence[Slot], values: Sequence[float]) -> tuple[str, ...]:
+    """Those that are at an end of their range, though they might lie beyond it."""
+    return tuple(
+        slot.name
+        for slot, value in zip(slots, values, strict=True)
+        if value in (min(slot.range.values), max(slot.range.values)) and value not in slot.limits
+    )
+
+
+# Where ranges stand.
+
+Place = Callable[[Range], Slot]
+
+
+def _slots(node: Any, place: Place, registry: Registry, defaults: Defaults) -> Iterator[Slot]:
+    def within(part: Any, place: Place = _nowhere) -> Iterator[Slot]:
+        return _slots(part, place, registry, defaults)
+
+    match node:
+        case Range():
+            yield place(node)
+        case tuple():
+            for item in node:
+                yield from within(item, place)
+        case tree.Weighted(weight=weight, expression=part):
+            yield from within(weight, lambda given: Slot(f"weight of {_short(part)}", given, False, 1.0, (0,)))
+            yield from within(part)
+        case tree.Cut(expression=part, depth=depth):
+            yield from within(part)
+            yield from within(depth, lambda given: _whole(Slot(f"depth of {_short(part)}", given, True, DEPTH, (1,))))
+        case tree.Blend(parts=parts) | tree.Chain(stages=parts):
+            yield from within(parts)
+        case Call(args=args, params=params):
+            own = defaults.get(node.name.rpartition(":")[2], {})
+            declared = {param.name: param for param in _declared(node, registry)}
+            # Values beyond the declared ones have no name; they are refused when the expression is resolved.
+            places = itertools.chain(declared, map(str, itertools.count()))
+            for name, value in itertools.chain(zip(places, args, strict=False), params.items()):
+                yield from within(value, _parameter(node.name, declared.get(name), name, value, own))
+
+
+def _declared(call: Call, registry: Registry) -> tuple[Param, ...]:
+    return _INNER if call.name in NORMALISERS else registry.find("component", call.name).params
+
+
+def _parameter(component: str, param: Param | None, name: str, value: Any, own: Any) -> Place:
+    """Makes the slot of a component's parameter; one that is not declared is refused when the expression is resolved."""
+
+    def place(given: Range) -> Slot:
+        listed = value is not given
+        if param and not _takes_number(param, listed):
+            choices = "true, false" if param.type is bool else ", ".join(map(str, param.range or ()))
+            instead = f"one of {choices}" if choices else "a value"
+            raise InputError(f"{component}: {name}={given} is a range, and {name} takes no number; write {instead}.")
+        default = own.get(name, param.default) if param and not listed else None
+        known = float(default) if isinstance(default, (int, float)) and math.isfinite(default) else None
+        whole, limits = (param.type is int, param.range or ()) if param else (False, ())
+        slot = Slot(name, given, whole, known, limits, True)
+        return _whole(slot, f"{component}: {name}=")
+
+    return place
+
+
+def _takes_number(param: Param, listed: bool) -> bool:
+    if any(isinstance(end, str) for end in param.range or ()):
+        return False
+    return param.type in ((tuple, object) if listed else (int, float, object))
+
+
+def _nowhere(given: Range) -> Slot:
+    raise InputError(f"The range {given} stands where no number may; put it in the place of a number.")
+
+
+def _whole(slot: Slot, before: str = "% ") -> Slot:
+    if slot.whole and any(value != int(value) for value in slot.range.values):
+        raise InputError(f"{before}{slot.range} should have whole numbers only.")
+    return slot
+
+
+def _short(part: Expression) -> str:
+    """An expression by its first name, as a name for what stands before or after it."""
+    while not isinstance(part, Call):
+        match part:
+            case tree.Weighted(expression=inner) | tree.Cut(expression=inner):
+                part = inner
+            case _:
+                return str(part)
+    return part.name
+
+
+def _holds_range(value: Any) -> bool:
+    return isinstance(value, Range) or (isinstance(value, tuple) and any(map(_holds_range, value)))
+
+
+# Numbers.
+
+
+def _even(slot: Slot, steps: int) -> list[float]:
+    numbers = list(slot.range.values)
+    if slot.range.interval:
+        low, high = numbers
+        numbers = np.linspace(low, high, steps).tolist()
+        numbers = [round(number) if slot.whole else _rounded(number, slot.range, EVEN) for number in numbers]
+    return list(dict.fromkeys(map(shortest, numbers)))
+
+
+def _drawn(slot: Slot, chance: float) -> float:
+    values = slot.range.values
+    if not slot.range.interval:
+        return shortest(values[int(chance * len(values))])
+    low, high = values
+    if slot.whole:
+        return int(low) + int(chance * (int(high) - int(low) + 1))
+    return shortest(_rounded(low + chance * (high - low), slot.range, DRAWN))
+
+
+def _rounded(number: float, interval: Range, digits: int) -> float:
+    """With so many digits as tell numbers of the interval apart, and within it."""
+    low, high = interval.values
+    places = digits - 1 - math.floor(math.log10(high - low))
+    return min(max(round(number, places), low), high)
