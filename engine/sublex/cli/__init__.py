@@ -20,11 +20,11 @@ from sublex.messages import nearest
 # Where each command lives, and under which name if not its own; imported when it is asked for.
 COMMANDS = {
     "index": "indexing", "add": "indexing", "delete": "indexing", "merge": "indexing", "check": "indexing",
-    "info": "looking", "doc": "looking", "terms": "looking", "analyze": "looking",
+    "info": "inspecting", "doc": "inspecting", "terms": "inspecting", "analyze": "inspecting",
     "search": "searching", "explain": "searching", "run": "searching", "fuse": "fusing",
     "lint": "linting", "eval": "judging:evaluate", "compare": "comparing", "tune": "tuning",
     "fit": "fitting", "forget": "fitting", "card": "fitting", "encode": "fitting", "resource": "resources",
-    "plugins": "extending", "plugin": "extending", "demo": "demo",
+    "plugins": "plugin_tools", "plugin": "plugin_tools", "demo": "demo",
 }  # fmt: skip
 
 

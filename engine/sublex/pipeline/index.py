@@ -56,8 +56,10 @@ class Index(Snapshot):
     def _composer(self) -> Composer:
         return Composer(self, plugins.load(), self.allow_uncovered)
 
-    def pipeline(self, expression: Expr | None = None, profile: str | None = None) -> Pipeline:
+    def pipeline(self, expression: Expr | Pipeline | None = None, profile: str | None = None) -> Pipeline:
         """What an expression does on this index; defaults are those of the profile, else of the index's own."""
+        if isinstance(expression, Pipeline):
+            return expression
         chosen = profiles.profile(self.profile if profile is None else profile)
         given = chosen.ranker if expression is None else expression
         canonical = self._composer.canonical(_tree(given), chosen.defaults)
@@ -79,11 +81,15 @@ class Index(Snapshot):
         """A text as a query."""
         return Query(text, tuple(QueryTerm(term) for term in self.analyze(text)))
 
-    def search(self, text: str, pipeline: Expr | None = None, k: int = 10, profile: str | None = None) -> Hits:
+    def search(
+        self, text: str, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
+    ) -> Hits:
         """The best k documents for a text."""
         return self.answer(text, pipeline, k, profile).hits
 
-    def answer(self, text: str, pipeline: Expr | None = None, k: int = 10, profile: str | None = None) -> Answer:
+    def answer(
+        self, text: str, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
+    ) -> Answer:
         """The same with the query as it was put in the end, and the time it took."""
         return self.pipeline(pipeline, profile).answer(self.query(text), k)
 
@@ -97,7 +103,7 @@ class Index(Snapshot):
         each: Callable[[Answer], None] = lambda answer: None,
     ) -> Run:
         """The best k documents for each topic, as a run; `each` is called with every answer."""
-        made = pipeline if isinstance(pipeline, Pipeline) else self.pipeline(pipeline, profile)
+        made = self.pipeline(pipeline, profile)
         asked = [(topic[0], self.query(topic[1])) for topic in topics]
         docs, scores = [], []
         for answer in made.answers([query for _, query in asked], k, workers or os.cpu_count() or 1):
@@ -118,7 +124,9 @@ class Index(Snapshot):
         flat = np.concatenate(sizes)
         return Strings(np.concatenate(arenas), np.cumsum(flat) - flat, flat)
 
-    def explain(self, text: str, docno: str, pipeline: Expr | None = None, profile: str | None = None) -> Explanation:
+    def explain(
+        self, text: str, docno: str, pipeline: Expr | Pipeline | None = None, profile: str | None = None
+    ) -> Explanation:
         """A document's score for a text, taken apart; a document that is not found too."""
         doc = self.doc(docno)
         if doc is None:
