@@ -37,7 +37,7 @@ def _spare(path: Path, documents: Path) -> None:
 
     if (path / "index.json").exists():
         known = {json.loads(line)["id"] for line in documents.read_text(encoding="utf-8").splitlines()}
-        if not known.issuperset(sublex.open(path).all_docnos.tolist()):
+        if not known.issuperset(sublex.open(path).snapshot.all_docnos.tolist()):
             raise InputError(
                 f"{path} holds documents of your own, which the demo would replace; move or remove it first."
             )

@@ -150,6 +150,11 @@ def encode(index: str, expression: str, file: str | None, output: str, reader: s
     say_if_compiling()
     opened = sublex.open(index_path(index), allow_uncovered=True)
     count = export(
-        opened, opened.representation(expression), None if file is None else Path(file), Path(output), reader, say
+        opened.snapshot,
+        opened.representation(expression),
+        None if file is None else Path(file),
+        Path(output),
+        reader,
+        say,
     )
     click.echo(f"{output} has the vectors of {count:,} documents by {expression}")

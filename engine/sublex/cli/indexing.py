@@ -164,7 +164,7 @@ def merge(index: str, workers: int | None) -> None:
     path = index_path(index)
     say_if_compiling()
     opened = sublex.open(path)
-    before = len(opened.segments)
+    before = len(opened.snapshot.segments)
     with changing(path):
         opened.merge(workers, say)
     click.echo(f"{path} has one segment" + (f", made of {before}" if before > 1 else ""))
