@@ -319,10 +319,10 @@ def test_numbers_by_chance_lie_within_their_range(low, width, seed):
 
 @pytest.mark.parametrize("values", [(), (1.0, float("inf")), (float("nan"),)])
 def test_a_range_made_in_python_is_checked(values):
-    with pytest.raises(sublex.InputError, match="is no range such as"):
+    with pytest.raises(sublex.InputError, match="is not a range such as"):
         Range(values)
     for ends in [(2, 1), (1, 1), (1, 2, 3), (-1e308, 1e308)]:
-        with pytest.raises(sublex.InputError, match="is no range such as"):
+        with pytest.raises(sublex.InputError, match="is not a range such as"):
             Call("BM25", (), {"b": Range(ends, interval=True)})
 
 
@@ -464,7 +464,7 @@ def test_tune_refuses_in_a_sentence(tune):
         (("BM25",), "sublex: BM25 has no range to tune"),
         (("BM25(b={0..1}",), "Expected , or ) after {0..1} in column 14"),
         (("BM25(b={0..1})", "--folds", "31"), "30 judged topics are too few for 31 folds"),
-        (("BM25(b={1..0})",), "is no range such as {0..1} or {1,2,5}"),
+        (("BM25(b={1..0})",), "is not a range such as {0..1} or {1,2,5}"),
     ]:
         code, output, messages = tune(*arguments)
         assert (code, output) == (2, "") and sentence in messages and "Traceback" not in messages
