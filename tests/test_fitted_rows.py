@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from scipy.sparse import csr_array
 from test_cli import DEMO
 from test_cli import sublex as command  # noqa: F401
-from test_represent import PLUGINS, index, projection, scores  # noqa: F401
+from test_representations import PLUGINS, index, projection, scores  # noqa: F401
 
 import sublex
 from sublex import plugins
