@@ -146,7 +146,7 @@ def test_a_representation_retrieves_rescores_and_blends(index):
 
 def test_the_same_bytes_for_any_number_of_workers(index, monkeypatch):
     # Small blocks, so that the demo collection is many of them.
-    monkeypatch.setattr("sublex.representations.inputs.ROWS", 20)
+    monkeypatch.setattr("sublex.representations.inputs.DOCUMENTS_PER_BLOCK", 20)
     found = set()
     for workers in (1, 2, 3):
         index.fit("projection", workers=workers)
@@ -474,7 +474,7 @@ def test_whatever_of_a_plugin_fails_is_one_sentence(index, projection, monkeypat
 
 
 def test_rows_of_different_widths_are_refused(index, projection, monkeypatch):
-    monkeypatch.setattr("sublex.representations.inputs.ROWS", 100)
+    monkeypatch.setattr("sublex.representations.inputs.DOCUMENTS_PER_BLOCK", 100)
     monkeypatch.setattr(
         projection.Projection, "encode_documents", lambda self, inputs: np.ones((inputs.shape[0], inputs.shape[0]))
     )

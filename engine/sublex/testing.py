@@ -30,8 +30,9 @@ import sublex
 from sublex.base import Document, Explanation, Param, Query, QueryTerm
 from sublex.expression import Call
 from sublex.pipeline.index import Index
-from sublex.representations.fitting import Fitting, namer
+from sublex.representations.fitting import Fitting
 from sublex.representations.inputs import size_of
+from sublex.representations.stored_models import namer
 
 QUERIES = ("cranes by the river", "bank", "seal seal pup")
 SPLIT = 150
@@ -41,7 +42,7 @@ from sublex.index.corpus import Corpus
 from sublex.estimators import blocks
 from sublex.representations import inputs
 # Small blocks, so that the demo collection is many of them.
-blocks.BLOCK = inputs.ROWS = inputs.TEXTS = 50
+blocks.ROWS_PER_BLOCK = inputs.DOCUMENTS_PER_BLOCK = inputs.SEQUENCES_PER_BLOCK = 50
 Corpus.blocks.__defaults__ = (50,)
 index = sublex.build([sublex.Document(*row) for row in json.load(open(sys.argv[1]))], sys.argv[2], workers=1)
 index.fit(sys.argv[3], workers=int(sys.argv[4]))
@@ -246,10 +247,10 @@ def stopping_leaves_nothing(subject: Subject) -> None:
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    def fitted(made: Any, found: Any, fresh: bool = False) -> None:
-        assert not fresh, "it never says how far it is, so it cannot be stopped"
+    def fitted(made: Any, found: Any, just_fitted: bool = False) -> None:
+        assert not just_fitted, "it never says how far it is, so it cannot be stopped"
 
-    with suppress(KeyboardInterrupt), patch.object(Fitting, "cover", side_effect=fitted):
+    with suppress(KeyboardInterrupt), patch.object(Fitting, "encode_missing_rows", side_effect=fitted):
         index.fit(subject.expression, progress=stop)
     after = _files(index.path)
     assert after == before, f"it left {next(iter(after.items() ^ before.items()))[0]}"

@@ -83,7 +83,7 @@ def _frequency(segment: Segment, ordinal: int, local: int) -> int:
 def _(stage: Represent, work: Work, doc: int) -> Explanation:
     side = stage.side
     tree = side.explain(side.query(work.query), doc)
-    evidence = {**tree.evidence, **side.inputs.said(work.query, side.view.surface)}
+    evidence = {**tree.evidence, **side.inputs.evidence(work.query, side.view.surface)}
     return tree._replace(label=f"{side.name}: {tree.label}", evidence=evidence)
 
 

@@ -16,10 +16,13 @@ from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.messages import command, counted
 from sublex.plugins import Resolved
-from sublex.representations.fitting import absent, loaded, mending, seen
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import Vocabulary, inputs_of, size_of
 from sublex.representations.rows import checked_rows, read_rows, zero_rows
+from sublex.representations.stored_models import advising_refit as mending
+from sublex.representations.stored_models import load_model as loaded
+from sublex.representations.stored_models import not_fitted as absent
+from sublex.representations.stored_models import token_counts as seen
 from sublex.representations.view import View
 from sublex.scores import NO_OPINION
 
