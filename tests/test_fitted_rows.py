@@ -68,7 +68,7 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
         np.testing.assert_allclose(view.products(vector, docs), whole[docs] @ vector, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(view.dot(weights, docs), counts[docs] @ weights, rtol=1e-12, atol=1e-12)
         damped = np.log1p(counts[docs]) @ weights
-        np.testing.assert_allclose(view.dot(weights, docs, np.log1p), damped, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(view.dot(weights, docs, transform_counts=np.log1p), damped, rtol=1e-12, atol=1e-12)
         assert np.array_equal(view.terms(docs).toarray(), counts[docs])
     assert np.array_equal(view.products(vector)[live], view.products(vector, live))
     assert np.array_equal(view.dot(weights)[live], view.dot(weights, live))
@@ -295,11 +295,11 @@ def test_rows_that_lie_are_refused(index):  # noqa: F811
 @pytest.mark.parametrize(
     ("made", "sentence"),
     [
-        (lambda n: np.ones((n, 0)), "not as one row a document"),
-        (lambda n: np.array(["a"] * n), "rows are of whole numbers or floats"),
-        (lambda n: np.full((n, 2), None), "rows are of whole numbers or floats"),
-        (lambda n: np.ones((n, 2), bool), "rows are of whole numbers or floats"),
-        (lambda n: [1.0] * n, "not as one row a document"),
+        (lambda n: np.ones((n, 0)), "not as one row per document"),
+        (lambda n: np.array(["a"] * n), "rows must hold whole numbers or floats"),
+        (lambda n: np.full((n, 2), None), "rows must hold whole numbers or floats"),
+        (lambda n: np.ones((n, 2), bool), "rows must hold whole numbers or floats"),
+        (lambda n: [1.0] * n, "not as one row per document"),
         (lambda n: _beyond(n), "sparse rows with columns beyond 3"),
     ],
 )
@@ -386,12 +386,12 @@ def test_files_of_one_name_are_told_apart(index, tmp_path):  # noqa: F811
         index.fit(f'vectors("{path}")')
     path.rename(tmp_path / "gone.txt")
     with pytest.raises(
-        InputError, match="is gone, and models were fitted to 2 files of that name; put back the one you mean"
+        InputError, match="is gone, and models were fitted to 2 files of that name; put back the file you mean"
     ):
         index.search("crane", f'vectors("{path}")')
     path.write_text("crane 5 6\n")
     with pytest.raises(
-        IndexProblem, match=r"is now something else than what was fitted.* run: sublex forget \S+ vectors-"
+        IndexProblem, match=r"was fitted with another version of the plugin, or with a file that has changed since.* run: sublex forget \S+ vectors-"
     ):
         index.forget(f'vectors("{path}")')
     index.forget(*index.fitted)

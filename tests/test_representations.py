@@ -23,6 +23,7 @@ from sublex.index.check import check
 from sublex.index.format import FolderWriter
 from sublex.representations.export import export
 from sublex.representations.model_store import StoreReader, StoreWriter
+from sublex.representations.rows import write_rows
 
 PLUGINS = Path(__file__).parent / "plugins"
 QUERIES = ["cranes by the river", "bank", "seal pup beach", "zzzz", ""]
@@ -94,6 +95,11 @@ def test_a_store_gives_back_what_was_put(tmp_path):
 def test_a_store_refuses_what_it_cannot_give_back(tmp_path, name, value):
     with pytest.raises(PluginError), FolderWriter(tmp_path / "store") as folder:
         StoreWriter(folder).put(name, value)
+
+
+def test_a_store_refuses_rows_that_come_in_no_block(tmp_path):
+    with pytest.raises(PluginError, match="The rows rows cannot be stored: there is no block of them"):
+        write_rows(tmp_path / "rows", [])
 
 
 def test_a_flipped_bit_is_seen(tmp_path):
@@ -276,8 +282,8 @@ def test_memory_is_checked_before(index):
     ("method", "made", "sentence"),
     [
         ("fit", lambda *a: 1 / 0, "ZeroDivisionError"),
-        ("save", lambda self, store: store.put("x", np.array([object()])), "cannot be kept"),
-        ("encode_documents", lambda self, inputs: np.ones((3, 2)), "not as one row a document"),
+        ("save", lambda self, store: store.put("x", np.array([object()])), "cannot be stored"),
+        ("encode_documents", lambda self, inputs: np.ones((3, 2)), "not as one row per document"),
         ("encode_documents", lambda self, inputs: np.full((inputs.shape[0], 2), np.nan), "not finite"),
     ],
 )

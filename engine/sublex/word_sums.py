@@ -104,7 +104,7 @@ class BagSums(WordSums):
         return self.estimator.weights * (self.estimator.vectors @ query), float(np.linalg.norm(query))
 
 
-def check_model(consistent: bool) -> None:
+def check_model(consistent: bool | np.bool_) -> None:
     """Raise `IndexCorrupt` unless the parts of a stored model fit each other.
 
     Kernels do not check bounds, so `load` must verify the shapes and indices that they rely on.
@@ -147,9 +147,7 @@ def count_blocks(corpus: Corpus, vocabulary: Sequence[str], progress: Progress =
     return blocks
 
 
-def explain_pairs(
-    shares: Shares, vocabulary: Sequence[str], surface: Callable[[str], str]
-) -> tuple[Explanation, ...]:
+def explain_pairs(shares: Shares, vocabulary: Sequence[str], surface: Callable[[str], str]) -> tuple[Explanation, ...]:
     """Return what each query word adds to a score, each taken apart by the words of the document; the parts add up to the score."""
     parts = []
     for place, word in enumerate(shares.query.tolist()):

@@ -276,7 +276,7 @@ def test_the_first_line_may_be_missing_and_words_may_be_anything(tmp_path):
         ("b 1 2\na 1\n", ":2: 1 numbers where the vectors have 2"),
         ("b 1 2\na 1 2 3\n", ":2: 3 numbers where the vectors have 2"),
         ("b 1 2\na 1_0 2\n", ":2: 1_0 is no number"),
-        ("b 1 2\na 1e200 2\n", ":2: the vector holds numbers that are not finite, or beyond all measure"),
+        ("b 1 2\na 1e200 2\n", ":2: the vector holds numbers that are not finite, or not below 1e.100"),
         ("1 99999999999\na 1 2\n", ":2: vectors of 99,999,999,999 numbers; 10,000 are the most"),
         ("b 1 2\na 1 x\n", ":2: x is no number"),
         ("b 1 2\na 1 inf\n", ":2: the vector holds numbers that are not finite"),

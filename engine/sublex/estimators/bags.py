@@ -104,9 +104,7 @@ class Bag(SummedVectors):
         """Return what each pair of a query word and a document word adds to the score of one document, a sparse row."""
         query_row, document = (self.weighted(r) for r in (linear.query_of(query, len(self.vectors)), self.rows(row)))
         norm = float(np.prod([np.linalg.norm((r @ self.vectors)[0]) for r in (query_row, document)]))
-        return linear.shares(
-            query_row, document, self.vectors[query_row.indices], self.vectors[document.indices], norm
-        )
+        return linear.shares(query_row, document, self.vectors[query_row.indices], self.vectors[document.indices], norm)
 
     def rows(self, matrix: Any) -> csr_array:
         """Return a matrix as sparse rows; raise `InputError` before `fit`, or for another number of words."""

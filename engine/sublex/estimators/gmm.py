@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -153,7 +153,7 @@ def em(
         progress()
         form = _quadratic(mixture)
         parts = in_order(lambda span, form=form: _expectation(x[span], weights[span], form), blocks, workers)  # type: ignore[misc]
-        sums = [sum(column) for column in zip(*parts, strict=True)]
+        sums: list[Any] = [sum(column) for column in zip(*parts, strict=True)]
         trace.append(float(sums[0] / total))
         if len(trace) > MIN_STEPS and trace[-1] - trace[-2] <= TOLERANCE * abs(trace[-2]):
             break
@@ -182,7 +182,7 @@ def _posteriors(
 def _expectation(
     x: np.ndarray, weights: np.ndarray, form: tuple[np.ndarray, np.ndarray, np.ndarray]
 ) -> tuple[np.floating, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what a block of points adds to the log-likelihood, and to each Gaussian's weight, sum of points and sum of squares (E step)."""
+    """Return what a block of points adds to the log-likelihood, and to each Gaussian's weight, sum and sum of squares (E step)."""
     squares = x * x
     odds, logs = _posteriors(x, squares, *form)
     odds *= weights[:, None]

@@ -1,6 +1,7 @@
 """The job under which a model is fitted or documents are encoded: its workers, memory, progress, scratch folder and other models.
 
-`open_job` makes the `sublex.fitted.Job` that plugins get. It limits BLAS to one thread, so that results do not depend on the machine's cores.
+`open_job` makes the `sublex.fitted.Job` that plugins get, and limits BLAS to one thread, which makes results independent of the number
+of cores.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The stored values of a model or of its rows: arrays of any shape, sparse rows and JSON values, each under a name.
 
-A `StoreWriter` writes them to a folder as NumPy's `.npy` files, and `finish` returns what the manifest must record; a `StoreReader` verifies
-checksums and maps the arrays into memory. Nothing is pickled or unpickled.
+A `StoreWriter` writes them to a folder as NumPy's `.npy` files, and `finish` returns what the manifest must record. A `StoreReader`
+verifies checksums and maps the arrays into memory. Nothing is pickled or unpickled.
 """
 
 from __future__ import annotations

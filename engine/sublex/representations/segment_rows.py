@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sublex.errors import IndexCorrupt, PluginError, SublexError
 from sublex.fitted import Representation, Rows
 from sublex.index.manifest import FITTED, REPRESENTATIONS, SEGMENTS, Manifest
