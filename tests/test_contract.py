@@ -92,7 +92,7 @@ def half(self, query, view, doc):
         ("encode_documents", beside, testing.encoding_alone_is_encoding_in_a_batch),
         ("score", unsure, testing.threads_score_alike),
         ("score", by_number, testing.deleting_and_merging_change_no_score),
-        ("score", by_number, testing.odd_queries_are_survived),
+        ("score", by_number, testing.odd_queries_raise_no_error),
         ("explain", half, testing.explanations_add_up),
         ("encode_documents", beside, testing.adding_is_building),
     ],
