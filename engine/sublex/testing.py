@@ -239,7 +239,7 @@ def query_parameters_change_no_model(subject: Subject) -> None:
         index = subject.build(f"with-{param.name}")
         index.fit(changed)
         assert index.fitted == whole, (
-            f"{param.name}={other} changes the model or the rows; declare the parameter with stage='fit' or 'encode'"
+            f"{param.name}={other} changes what is fitted or encoded; declare it with stage='fit' or 'encode'"
         )
 
 
@@ -305,7 +305,7 @@ def _other(param: Param, value: Any) -> Any:
     if param.type is str:
         return next((choice for choice in param.range if choice != value), None)
     low, high = param.range
-    candidates = [param.type(x) for x in (low, high, value + 1, value / 2) if abs(x) < 1e9]
+    candidates: list[Any] = [param.type(x) for x in (low, high, value + 1, value / 2) if abs(x) < 1e9]
 
     def allowed(x: float) -> bool:
         return low < x < high or (not param.open and low <= x <= high)
