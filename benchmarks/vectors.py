@@ -3,8 +3,8 @@
     python benchmarks/vectors.py COLLECTIONS [--only retrieval|clustering|speed] [--workers 2]
 
 Retrieval has e = 50 on raw counts, K = 16, the best of five starts by likelihood, and words that occur in two documents or more. Figures
-are the mean and the range of five seeds. Clustering has e = 20 on rows of length 1 of logarithmic tf times idf, K = 8, and spherical k-means
-into 20 clusters. Speed has e = 100 and K = 16 on the abstracts of arxiv-cs.
+are the mean and the range of five seeds. Clustering has e = 20 on rows of length 1 of logarithmic tf times idf, K = 8, and
+spherical k-means into 20 clusters. Speed has e = 100 and K = 16 on the abstracts of arxiv-cs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every representation must hold, held by those that come with Sublex, by the template, and failed by what breaks it."""
+"""The bundled plugins, a test plugin and the template pass the checks of `sublex.testing`, and broken plugins fail them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_bundled_plugins_hold_the_contract(expression, check, tmp_path):
 
 @pytest.fixture
 def neighbours(monkeypatch, tmp_path):
-    """A stranger's plugin that reads sequences, installed as far as any process here can see."""
+    """Install a test plugin that reads sequences, for this process and for those that it starts."""
     installed = tmp_path / "site" / "neighbours-1.dist-info"
     installed.mkdir(parents=True)
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: neighbours\nVersion: 1\n")
@@ -53,7 +53,7 @@ def test_what_reads_sequences_holds_the_contract(neighbours, check, tmp_path):
 
 @pytest.fixture
 def projection(monkeypatch):
-    """A stranger's plugin, to be broken."""
+    """Register a test plugin, and return its class, which tests break."""
     monkeypatch.syspath_prepend(PLUGINS)
     points = [*plugins.entry_points(group=plugins.GROUP), EntryPoint("projection", "projection", plugins.GROUP)]
     monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))

@@ -1,4 +1,4 @@
-"""The estimators that plugins share: the singular value decomposition, the mixture of Gaussians, linear scores."""
+"""Tests of the estimators that plugins share: singular value decomposition, mixtures of Gaussians, linear scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sublex.estimators.svd import truncated_svd
 
 
 def counts(rows=60, columns=40, seed=0, density=0.2):
-    """Small counts of documents by terms, some documents empty and some terms in none."""
+    """Return small random counts, documents by terms, with an empty document and a term that occurs in none."""
     chance = np.random.default_rng(seed)
     made = chance.poisson(2, (rows, columns)) * (chance.random((rows, columns)) < density)
     made[rows // 3], made[:, columns // 3] = 0, 0
@@ -24,7 +24,7 @@ def counts(rows=60, columns=40, seed=0, density=0.2):
 
 
 def clusters(seed=0, number=300, e=5, k=3):
-    """Points around some centres, on very different scales, and how often each counts."""
+    """Return points around some centres, in dimensions of very different scales, and their weights."""
     chance = np.random.default_rng(seed)
     points = chance.normal(size=(k, e))[chance.integers(k, size=number)] * 4 + chance.normal(size=(number, e))
     return points * 10.0 ** np.arange(-2, e - 2), chance.integers(1, 6, number).astype(float)

@@ -1,4 +1,4 @@
-"""What scores by rows: over segments, beside a writer, with documents that have none, and when what is kept is not to be trusted."""
+"""Tests of fitted models with rows: views over segments, concurrent writers, uncovered documents, damaged or hostile files, and names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sublex.representations.view import View
 
 
 def inside(*arguments: str) -> str:
-    """What a command prints that runs in this process, where the plugins of these tests are."""
+    """Run a command in this process, which has the plugins of these tests, and return its output."""
     done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.output
@@ -36,7 +36,7 @@ def inside(*arguments: str) -> str:
 
 @pytest.fixture
 def several(tmp_path):
-    """Three segments, with deleted documents."""
+    """An index of three segments, with deleted documents."""
     documents = [json.loads(line) for line in DEMO.read_text(encoding="utf-8").splitlines()]
     made = sublex.build(documents[:100], tmp_path / "several")
     made.add(documents[100:160])
@@ -208,11 +208,11 @@ def test_a_score_that_is_explained_as_another_is_refused(index, projection, monk
         index.explain("crane", "birds-05", "projection")
 
 
-# What is kept and is not to be trusted.
+# Stored models and rows that are not consistent.
 
 
 def rewritten(root, name: str, changed: dict[str, object]) -> None:
-    """A kept model in which some values are others, with checksums that are right."""
+    """Replace some values of a stored model, with correct checksums."""
     manifest = files.read_manifest(root)
     place = root / "representations" / name / "model"
     entry = manifest["fitted"][name]["model"]

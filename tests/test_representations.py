@@ -1,4 +1,4 @@
-"""Fitted models: kept whole, published with their segments, found by what they were made of, and never trusted blindly."""
+"""Tests of fitting: stores, identities, rows that follow their segments, failing plugins, exports, and fitted expanders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUERIES = ["cranes by the river", "bank", "seal pup beach", "zzzz", ""]
 
 @pytest.fixture(autouse=True)
 def projection(monkeypatch):
-    """A stranger's plugin beside those that are installed; its module, to be tampered with."""
+    """Register the test plugins next to the installed ones, and return the module `projection`, which tests tamper with."""
     monkeypatch.syspath_prepend(PLUGINS)
     points = sorted(
         plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.OWN)
@@ -52,7 +52,7 @@ def scores(index, expression: str, queries=QUERIES) -> dict[str, dict[str, float
     return {text: {hit.docno: hit.score for hit in index.search(text, expression, k=300)} for text in queries}
 
 
-# What is kept.
+# Stores.
 
 
 def stored(tmp_path, **values) -> StoreReader:
@@ -677,7 +677,7 @@ def test_models_go_with_the_documents_they_were_fitted_to_and_resources_stay(com
 
 @pytest.fixture
 def companions(monkeypatch):
-    """A stranger's expander that is fitted."""
+    """Register a test plugin with a fitted expander."""
     points = [*plugins.entry_points(group=plugins.GROUP), EntryPoint("companions", "companions", plugins.GROUP)]
     monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
 
