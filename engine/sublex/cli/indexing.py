@@ -80,8 +80,8 @@ def _check_fits(path: Path, fits: tuple[str, ...], store: str) -> None:
     """What cannot be fitted is said before the work is done."""
     from sublex.fitted import Representation
     from sublex.index.manifest import MANIFEST, RESOURCES, read_manifest
-    from sublex.representations.fitting import namer
     from sublex.representations.inputs import READINGS
+    from sublex.representations.stored_models import namer
 
     there = read_manifest(path) if fits and (path / MANIFEST).exists() else {}
     names = namer(path, {RESOURCES: there.get(RESOURCES, {})})

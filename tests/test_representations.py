@@ -1,4 +1,4 @@
-"""Fitted models: kept whole, published with their segments, found by what they were made of, and never trusted blindly."""
+"""Tests of fitting: stores, identities, rows that follow their segments, failing plugins, exports, and fitted expanders."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from sublex.index.check import check
 from sublex.index.format import FolderWriter
 from sublex.representations.export import export
 from sublex.representations.model_store import StoreReader, StoreWriter
+from sublex.representations.rows import write_rows
 
 PLUGINS = Path(__file__).parent / "plugins"
 QUERIES = ["cranes by the river", "bank", "seal pup beach", "zzzz", ""]
@@ -30,7 +31,7 @@ QUERIES = ["cranes by the river", "bank", "seal pup beach", "zzzz", ""]
 
 @pytest.fixture(autouse=True)
 def projection(monkeypatch):
-    """A stranger's plugin beside those that are installed; its module, to be tampered with."""
+    """Register the test plugins next to the installed ones, and return the module `projection`, which tests tamper with."""
     monkeypatch.syspath_prepend(PLUGINS)
     points = sorted(
         plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.OWN)
@@ -51,7 +52,7 @@ def scores(index, expression: str, queries=QUERIES) -> dict[str, dict[str, float
     return {text: {hit.docno: hit.score for hit in index.search(text, expression, k=300)} for text in queries}
 
 
-# What is kept.
+# Stores.
 
 
 def stored(tmp_path, **values) -> StoreReader:
@@ -94,6 +95,11 @@ def test_a_store_gives_back_what_was_put(tmp_path):
 def test_a_store_refuses_what_it_cannot_give_back(tmp_path, name, value):
     with pytest.raises(PluginError), FolderWriter(tmp_path / "store") as folder:
         StoreWriter(folder).put(name, value)
+
+
+def test_a_store_refuses_rows_that_come_in_no_block(tmp_path):
+    with pytest.raises(PluginError, match="The rows rows cannot be stored: there is no block of them"):
+        write_rows(tmp_path / "rows", [])
 
 
 def test_a_flipped_bit_is_seen(tmp_path):
@@ -146,7 +152,7 @@ def test_a_representation_retrieves_rescores_and_blends(index):
 
 def test_the_same_bytes_for_any_number_of_workers(index, monkeypatch):
     # Small blocks, so that the demo collection is many of them.
-    monkeypatch.setattr("sublex.representations.inputs.ROWS", 20)
+    monkeypatch.setattr("sublex.representations.inputs.DOCUMENTS_PER_BLOCK", 20)
     found = set()
     for workers in (1, 2, 3):
         index.fit("projection", workers=workers)
@@ -276,8 +282,8 @@ def test_memory_is_checked_before(index):
     ("method", "made", "sentence"),
     [
         ("fit", lambda *a: 1 / 0, "ZeroDivisionError"),
-        ("save", lambda self, store: store.put("x", np.array([object()])), "cannot be kept"),
-        ("encode_documents", lambda self, inputs: np.ones((3, 2)), "not as one row a document"),
+        ("save", lambda self, store: store.put("x", np.array([object()])), "cannot be stored"),
+        ("encode_documents", lambda self, inputs: np.ones((3, 2)), "not as one row per document"),
         ("encode_documents", lambda self, inputs: np.full((inputs.shape[0], 2), np.nan), "not finite"),
     ],
 )
@@ -475,7 +481,7 @@ def test_whatever_of_a_plugin_fails_is_one_sentence(index, projection, monkeypat
 
 
 def test_rows_of_different_widths_are_refused(index, projection, monkeypatch):
-    monkeypatch.setattr("sublex.representations.inputs.ROWS", 100)
+    monkeypatch.setattr("sublex.representations.inputs.DOCUMENTS_PER_BLOCK", 100)
     monkeypatch.setattr(
         projection.Projection, "encode_documents", lambda self, inputs: np.ones((inputs.shape[0], inputs.shape[0]))
     )
@@ -672,7 +678,7 @@ def test_models_go_with_the_documents_they_were_fitted_to_and_resources_stay(com
 
 @pytest.fixture
 def companions(monkeypatch):
-    """A stranger's expander that is fitted."""
+    """Register a test plugin with a fitted expander."""
     points = [*plugins.entry_points(group=plugins.GROUP), EntryPoint("companions", "companions", plugins.GROUP)]
     monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
 
