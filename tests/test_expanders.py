@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sublex import plugins
-from sublex.base import Query, QueryTerm, Statistics, TermStats, Vector
+from sublex.base import Query, QueryTerm, Statistics, TermStats, TermVector
 from sublex.errors import InputError
 from sublex.profiles import PROFILES
 
@@ -29,19 +29,19 @@ class Bags:
         numbers = {docno: number for number, docno in enumerate(bags)}
         self.bags = list(bags.values())
         self.vocabulary = sorted({term for bag in self.bags for term in bag}, key=str.encode)
-        self.live = np.arange(len(bags))
+        self.live_docs = np.arange(len(bags))
         self.docs = np.array([numbers[hit.docno] for hit in hits], np.int32)
         self.scores = np.array([hit.score for hit in hits], np.float32)
         lengths = [sum(bag.values()) for bag in self.bags]
         self.collection = Statistics(len(bags), sum(lengths), sum(map(len, self.bags)))
         self.known = TermStats(*np.array([naive.occurrences(bags, t) for t in self.vocabulary], float).reshape(-1, 2).T)
 
-    def vectors(self, docs):
+    def term_vectors(self, docs):
         return [self.vector(self.bags[doc]) for doc in docs]
 
     def vector(self, bag):
         terms = sorted(bag, key=str.encode)
-        return Vector(np.array(self.numbers(terms), np.int32), np.array([bag[term] for term in terms], np.int32))
+        return TermVector(np.array(self.numbers(terms), np.int32), np.array([bag[term] for term in terms], np.int32))
 
     def stats(self, terms):
         return TermStats(*(values[terms] for values in self.known))
@@ -254,7 +254,7 @@ def test_an_expander_is_printed_by_what_differs():
 
 
 def test_a_parameter_without_meaning_is_refused():
-    with pytest.raises(InputError, match="RM3: filter means nothing to variant=terrier; leave it out."):
+    with pytest.raises(InputError, match="RM3: filter has no effect with variant=terrier; leave it out."):
         make("RM3", variant="terrier", filter=False)
 
 

@@ -19,7 +19,7 @@ from sublex.base import DocStats, Explanation, Param, Statistics, TermStats
 from sublex.errors import SublexError
 from sublex.profiles import PROFILES
 from sublex.rankers.bm25 import BM25
-from sublex.rankers.lengths import lucene
+from sublex.rankers.lucene_lengths import round_lengths
 from sublex.rankers.tfidf import TFIDF
 
 REGISTRY = plugins.load()
@@ -204,7 +204,7 @@ LUCENE = {
 
 @pytest.mark.parametrize("text", LUCENE)
 def test_lucene_gives_the_same_scores(text):
-    length = lucene(np.array([90, 72, 1000])).astype(np.float64)
+    length = round_lengths(np.array([90, 72, 1000])).astype(np.float64)
     doc = DocStats(length, np.ones(3))
     found = make(text).score(np.array([3.0, 2.0, 1.0]), doc, TermStats(9, 11), Statistics(252, 18_000, 9_000))
     assert found == pytest.approx(LUCENE[text], rel=1e-6)
@@ -219,15 +219,15 @@ ONE_BYTE = {
 
 def test_lengths_in_one_byte_are_lucenes():
     for kind in (np.int32, np.int64):
-        found = lucene(np.array(list(ONE_BYTE), dtype=kind))
+        found = round_lengths(np.array(list(ONE_BYTE), dtype=kind))
         assert found.dtype == kind and found.tolist() == list(ONE_BYTE.values())
-    assert len(set(lucene(np.arange(3_000_000)).tolist())) < 256
+    assert len(set(round_lengths(np.arange(3_000_000)).tolist())) < 256
 
 
 @given(st.integers(0, 2**31 - 1))
 def test_a_length_in_one_byte_is_at_most_an_eighth_short_and_stays_when_taken_again(length):
-    rounded = int(lucene(np.array(length)))
-    assert length - length / 8 <= rounded <= length and int(lucene(np.array(rounded))) == rounded
+    rounded = int(round_lengths(np.array(length)))
+    assert length - length / 8 <= rounded <= length and int(round_lengths(np.array(rounded))) == rounded
 
 
 # Properties.
@@ -239,7 +239,7 @@ def test_a_score_is_finite_whatever_the_statistics(model, f, fraction):
     found = model.score(np.array([f.tf, fraction]), doc, TermStats(f.df, f.cf), statistics(f))
     assert np.isfinite(found).all()
     # Lucene's lengths may fall below a frequency.
-    short = doc._replace(length=np.maximum(lucene(doc.length.astype(np.int64)), 1).astype(np.float64))
+    short = doc._replace(length=np.maximum(round_lengths(doc.length.astype(np.int64)), 1).astype(np.float64))
     assert np.isfinite(model.score(np.array([f.tf, fraction]), short, TermStats(f.df, f.cf), statistics(f))).all()
     if model.norm_part:
         assert np.isfinite(model.norm_part(np.array([f.tf, fraction]), doc, TermStats(f.df, f.cf), statistics(f))).all()
@@ -335,13 +335,13 @@ def test_equal_numbers_print_alike():
         ("BM25(b=nan)", "BM25: b=nan has to be a number."),
         ("BM25(k1=many)", "BM25: k1=many has to be a number."),
         ("BM25(variant=lucen)", "BM25: variant=lucen is unknown; did you mean lucene? There are: lucene, robertson, terrier,"),
-        ("BM25(delta=1)", "BM25: delta means nothing to variant=lucene; leave it out."),
+        ("BM25(delta=1)", "BM25: delta has no effect with variant=lucene; leave it out."),
         ("PL2(c=0)", "PL2: c=0 lies outside 0.001 to 10000."),
         ("PL2(basic=P)", "PL2 has no parameter basic; it takes c, lengths."),
         ("TFIDF(smart=ltc)", "TFIDF: smart=ltc is no scheme such as lnc.ltc; each part is a letter of n l L d b (in queries also a),"),
         ("TFIDF(smart=anc.ltc)", "TFIDF: smart=anc.ltc is no scheme such as lnc.ltc;"),
-        ("TFIDF(smart=lnc.ltc, b=0.5)", "TFIDF: b means nothing beside smart=lnc.ltc; leave it out."),
-        ("TFIDF(slope=0.5)", "TFIDF: slope means nothing without smart; leave it out."),
+        ("TFIDF(smart=lnc.ltc, b=0.5)", "TFIDF: b has no effect with smart=lnc.ltc; leave it out."),
+        ("TFIDF(slope=0.5)", "TFIDF: slope has no effect without smart; leave it out."),
     ],
 )  # fmt: skip
 def test_a_wrong_parameter_is_answered_in_one_sentence(text, sentence):

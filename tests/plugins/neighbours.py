@@ -17,7 +17,7 @@ def phrases(words):
     """The pairs of terms that follow one another, stop words aside, each with the words as written."""
     before = None
     for word in words:
-        if word.pause:
+        if word.after_break:
             before = None
         if word.term:
             if before:

@@ -1,4 +1,4 @@
-"""TF-IDF: Robertson's frequency times an idf, or any of the classic SMART schemes."""
+"""TF-IDF: Robertson's term frequency times an idf, or one of the SMART schemes of `smart.py`."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
 from sublex.parameters import parameter
+from sublex.rankers.explanations import document_frequency, product, term_frequency
 from sublex.rankers.smart import Scheme
-from sublex.rankers.weighting_model import WeightingModel, frequency, product, rarity
+from sublex.rankers.weighting_model import WeightingModel
 
 
 @dataclass(frozen=True)
 class TFIDF(WeightingModel):
     """Terrier's TF_IDF: S. Robertson's frequency (TREC-3, 1994) times K. Spärck Jones's idf (Journal of Documentation 28(1), 1972).
 
-    With `smart` it is one of the schemes of `sublex.rankers.smart` instead.
+    With `smart`, the scheme replaces this formula.
     """
 
-    k1: float = parameter(1.2, "how slowly repetitions saturate", (0, 1000))
-    b: float = parameter(0.75, "how much a document's length counts", (0, 1))
-    smart: str = parameter("", "a SMART scheme in place of the formula, the documents' letters first: lnc.ltc")
-    slope: float = parameter(0.2, "how much distinct words count in SMART's u", (0, 1))
-    base: float = parameter(math.e, "of the logarithms in SMART schemes", (1.1, 1000))
+    k1: float = parameter(1.2, "Term-frequency saturation: larger values let repetitions count for more.", (0, 1000))
+    b: float = parameter(0.75, "Length normalisation: 0 ignores a document's length, 1 applies it in full.", (0, 1))
+    smart: str = parameter("", "A SMART scheme in place of the formula, documents before queries: lnc.ltc.")
+    slope: float = parameter(0.2, "Normalisation u of SMART: the weight of a document's distinct terms.", (0, 1))
+    base: float = parameter(math.e, "The base of the logarithms in SMART schemes.", (1.1, 1000))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.smart:
             Scheme.parse(self.smart, self.slope, self.base)
-            self.refuse("k1", "b", beside=f"beside smart={self.smart}")
+            self.refuse("k1", "b", reason=f"with smart={self.smart}")
         else:
-            self.refuse("slope", "base", beside="without smart")
+            self.refuse("slope", "base", reason="without smart")
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         if self.smart:
@@ -46,15 +47,17 @@ class TFIDF(WeightingModel):
 
     @property
     def norm_part(self) -> Callable[..., Any] | None:  # type: ignore[override]
-        """Only SMART's c asks for norms."""
+        """The method that the engine sums over a document's terms: of SMART schemes with c, None otherwise."""
         return self._scheme.norm_part if self.smart[2:3] == "c" else None
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         if self.smart:
             return self._scheme.explain(tf, doc, term, collection, str(self))
         formula = "k1 tf / (tf + k1 (1 - b + b length / mean))"
-        often = frequency(self._frequency(tf, doc, collection), tf, doc, collection, formula, k1=self.k1, b=self.b)
-        return product(str(self), often, rarity(self._idf(term, collection), term, collection, "log2(N / df + 1)"))
+        value = self._frequency(tf, doc, collection)
+        frequency = term_frequency(value, tf, doc, collection, formula, k1=self.k1, b=self.b)
+        idf = document_frequency(self._idf(term, collection), term, collection, "log2(N / df + 1)")
+        return product(str(self), frequency, idf)
 
     @property
     def _scheme(self) -> Scheme:
@@ -67,4 +70,4 @@ class TFIDF(WeightingModel):
         return np.log2(collection.docs / term.df + 1)
 
 
-MODELS = (TFIDF,)
+RANKERS = (TFIDF,)

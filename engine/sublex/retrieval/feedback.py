@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.base import Statistics, TermStats, Vector
+from sublex.base import Statistics, TermStats, TermVector
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
 
@@ -25,11 +25,11 @@ class Feedback:
         return self.hits.index.statistics
 
     @property
-    def live(self) -> np.ndarray:
+    def live_docs(self) -> np.ndarray:
         """All documents of the index."""
         return self.hits.index.corpus.docs
 
-    def vectors(self, docs: np.ndarray) -> list[Vector]:
+    def term_vectors(self, docs: np.ndarray) -> list[TermVector]:
         """The terms of documents."""
         return [self.term_table.vector(doc) for doc in docs.tolist()]
 
@@ -41,6 +41,6 @@ class Feedback:
         """The numbers of terms, -1 for those that no document holds."""
         return self.term_table.numbers(terms)
 
-    def names(self, terms: np.ndarray) -> list[str]:
+    def names(self, numbers: np.ndarray) -> list[str]:
         """The terms of numbers."""
-        return self.term_table.names(terms)
+        return self.term_table.names(numbers)

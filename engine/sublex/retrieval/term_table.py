@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.base import TermStats, Vector
+from sublex.base import TermStats, TermVector
 from sublex.index.snapshot import Snapshot
 
 # Terms asked for are remembered, up to so many.
@@ -52,14 +52,14 @@ class TermTable:
             return self._index.segments[0].terms[number].decode()
         return self._index.corpus.vocabulary[number]
 
-    def vector(self, doc: int) -> Vector:
+    def vector(self, doc: int) -> TermVector:
         """A document's terms, ascending, and their frequencies."""
         self._index.need("terms", "are what feedback looks at")
         segment, local = self._index.place(doc)
         _, terms, tfs = segment.document_terms(local, local + 1)  # type: ignore[misc]
         if len(self._index.segments) > 1:
             terms = self._index.corpus.ranks[self._index.segments.index(segment)][terms]
-        return Vector(terms, tfs)
+        return TermVector(terms, tfs)
 
     @cached_property
     def stats(self) -> TermStats:

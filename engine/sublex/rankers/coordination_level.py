@@ -1,4 +1,4 @@
-"""Coordination level: how many of the query's words a document holds."""
+"""Coordination level matching: the number of query terms that a document holds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.rankers.weighting_model import WeightingModel, leaf, total
+from sublex.rankers.explanations import leaf, total
+from sublex.rankers.weighting_model import WeightingModel
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class CoordinateMatch(WeightingModel):
         return np.ones_like(tf)
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
-        return total(str(self), leaf(1, "the document holds the word", "1"))
+        return total(str(self), leaf(1, "the document contains the word", "1"))
 
 
-MODELS = (CoordinateMatch,)
+RANKERS = (CoordinateMatch,)
