@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import naive
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from sublex import plugins
 from sublex.base import Query, QueryTerm, Statistics, TermStats, TermVector
 from sublex.errors import InputError
+from sublex.expression import print_value, shortest
 from sublex.profiles import PROFILES
 
 REGISTRY = plugins.load()
@@ -271,7 +273,13 @@ def test_the_expanders_of_every_profile_can_be_made():
     assert all(text == name for (profile, name), text in made.items() if profile == "anserini" or name in ("Bo1", "KL"))
 
 
-def test_every_parameter_says_what_it_does():
+def test_the_page_documents_every_expander_and_parameter():
+    page = (Path(__file__).parents[1] / "docs/expanders.md").read_text(encoding="utf-8")
     assert {"RM3", "Bo1", "KL", "Rocchio", "Axiomatic", "BM25PRF"} == set(NAMES)
     for name in NAMES:
-        assert all(param.help and param.stage == "query" for param in REGISTRY.find("expander", name).params)
+        params = REGISTRY.find("expander", name).params
+        assert all(param.help and param.stage == "query" for param in params)
+        assert all(f"| {param.help} |" in page for param in params), name
+        defaults = (shortest(p.default) if p.type is float and p.default else p.default for p in params)
+        shown = (p.name if d is None else f"{p.name} = {print_value(d)}" for p, d in zip(params, defaults, strict=True))
+        assert f"| `{name}` | {', '.join(shown)} |" in page

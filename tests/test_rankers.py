@@ -382,3 +382,4 @@ def test_every_ranker_and_parameter_says_what_it_does():
         row = re.search(rf"^\| `{name}` \|([^|]*)\|", page, re.MULTILINE)
         named = [part.split(" ")[0] for part in re.split("[;,] ", row[1].strip())] if row else ["no row"]
         assert [p.name for p in params[:-1]] == [word for word in named if word != "–"]
+        assert all(f"| {p.help} |" in page for p in params), name

@@ -37,27 +37,31 @@ def odds(df: Any, n: Any) -> Any:
 
 
 def saturated(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
+    """Return the term frequency, saturated and normalised by length: below 1."""
     return tf / (tf + k1 * pivot)
 
 
 def scaled(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
+    """Return the saturated frequency times k1 + 1."""
     return (k1 + 1) * (tf / (tf + k1 * pivot))
 
 
-def bounded_below(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
+def raised(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
+    """Return the scaled frequency plus delta, which long documents get in full."""
     return scaled(tf, pivot, k1, delta) + delta
 
 
 def shifted(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
+    """Return the scaled frequency, with delta added to the normalised frequency before saturation."""
     s = tf / pivot + delta
     return (k1 + 1) * s / (s + k1)
 
 
 SATURATED = saturated, "tf / (tf + k1 (1 - b + b length / mean))"
 SCALED = scaled, f"(k1 + 1) {SATURATED[1]}"
-BOUNDED = bounded_below, f"{SCALED[1]} + delta"
+RAISED = raised, f"{SCALED[1]} + delta"
 SHIFTED = shifted, "(k1 + 1) (s + delta) / (s + delta + k1), s = tf / (1 - b + b length / mean)"
-# The formulas of the idf as they are written; `odds` in them is spelled out.
+# `odds` as it is written in formulas.
 ODDS = "(N - df + 0.5) / (df + 0.5)"
 VARIANTS = {
     "lucene": Variant(lambda df, n: np.log(1 + odds(df, n)), f"ln(1 + {ODDS})", *SATURATED),
@@ -65,7 +69,7 @@ VARIANTS = {
     "terrier": Variant(lambda df, n: np.log2(odds(df, n)), f"log2({ODDS})", *SCALED),
     "pisa": Variant(lambda df, n: np.log(odds(df, n)).clip(1e-6), f"max(ln({ODDS}), 1e-6)", *SCALED),
     "atire": Variant(lambda df, n: np.log(n / df), "ln(N / df)", *SCALED),
-    "plus": Variant(lambda df, n: np.log((n + 1) / df), "ln((N + 1) / df)", *BOUNDED, delta=1.0),
+    "plus": Variant(lambda df, n: np.log((n + 1) / df), "ln((N + 1) / df)", *RAISED, delta=1.0),
     "L": Variant(lambda df, n: np.log((n + 1) / (df + 0.5)), "ln((N + 1) / (df + 0.5))", *SHIFTED, delta=0.5),
     "tf": Variant(lambda df, n: 1.0, "1", *SATURATED),
 }

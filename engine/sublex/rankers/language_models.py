@@ -30,7 +30,7 @@ class DirichletLM(WeightingModel):
 
     mu: float = parameter(
         1000.0,
-        "Smoothing: each document gets this many extra words, distributed as in the collection.",
+        "Smoothing: the number of words of the collection mixed into each document.",
         (0.001, 1_000_000_000),
     )
     variant: str = parameter(

@@ -40,7 +40,7 @@ class TFIDF(WeightingModel):
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         if self.smart:
             return self._scheme.score(tf, doc, term, collection)
-        return self._frequency(tf, doc, collection) * self._idf(term, collection)
+        return robertson_frequency(tf, doc, collection, self.k1, self.b) * sparck_jones_idf(term, collection)
 
     def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
         return self._scheme.weight(qtf, term, collection) if self.smart else qtf
@@ -54,20 +54,24 @@ class TFIDF(WeightingModel):
         if self.smart:
             return self._scheme.explain(tf, doc, term, collection, str(self))
         formula = "k1 tf / (tf + k1 (1 - b + b length / mean))"
-        value = self._frequency(tf, doc, collection)
+        value = robertson_frequency(tf, doc, collection, self.k1, self.b)
         frequency = term_frequency(value, tf, doc, collection, formula, k1=self.k1, b=self.b)
-        idf = document_frequency(self._idf(term, collection), term, collection, "log2(N / df + 1)")
+        idf = document_frequency(sparck_jones_idf(term, collection), term, collection, "log2(N / df + 1)")
         return product(str(self), frequency, idf)
 
     @property
     def _scheme(self) -> Scheme:
         return Scheme.parse(self.smart, self.slope, self.base)
 
-    def _frequency(self, tf: Any, doc: DocStats, collection: Statistics) -> Any:
-        return self.k1 * tf / (tf + self.k1 * (1 - self.b + self.b * doc.length / collection.mean_length))
 
-    def _idf(self, term: TermStats, collection: Statistics) -> Any:
-        return np.log2(collection.docs / term.df + 1)
+def robertson_frequency(tf: Any, doc: DocStats, collection: Statistics, k1: float, b: float) -> Any:
+    """Return S. Robertson's term frequency, saturated by k1 and normalised by length with b."""
+    return k1 * tf / (tf + k1 * (1 - b + b * doc.length / collection.mean_length))
+
+
+def sparck_jones_idf(term: TermStats, collection: Statistics) -> Any:
+    """Return K. Spärck Jones's inverse document frequency, in bits."""
+    return np.log2(collection.docs / term.df + 1)
 
 
 RANKERS = (TFIDF,)
