@@ -1,9 +1,10 @@
 """The records that plugins exchange with the engine, and the protocols that plugins implement.
 
-Records are named tuples and dataclasses, such as `Document`, `Query` and `Explanation`. Protocols, such as `Reader` and
-`Ranker`, list the methods that the engine calls; a plugin may subclass them or only provide the same methods.
-This module computes nothing and imports no heavy package. It holds the whole contract, and so it is longer than most.
-`sublex.fitted` adds the contract of parts that are fitted to a collection. `docs/plugins.md` has an example of each kind.
+Records are named tuples and dataclasses, such as `Document`, `Query` and `Explanation`. Protocols, such as `Reader`
+and `Ranker`, list the methods that the engine calls; a plugin may subclass them or only provide the same methods. This
+module computes nothing and imports no heavy package. It holds the whole contract, and so it is longer than most.
+`sublex.fitted` adds the contract of parts that are fitted to a collection. `docs/plugins.md` has an example of each
+kind.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ NO_FIELDS: Mapping[str, Any] = {}
 class Document(NamedTuple):
     """A document of a collection, as a reader yields it.
 
-    `docno` is the user's identifier: a string of any length, not empty. `fields` holds any other values to store with the
-    document; they must be values that JSON can represent, and they are not searched.
+    `docno` is the user's identifier: a string of any length, not empty. `fields` holds any other values to store with
+    the document; they must be values that JSON can represent, and they are not searched.
     """
 
     docno: str
@@ -70,10 +71,11 @@ class Problem(NamedTuple):
 class Report:
     """The observations that a reader collects while it reads.
 
-    `problems` are the malformed records, in the order in which they were met. `notes` maps each sentence for the user to
-    the number of times it applied. `fields` counts documents by the field that filled a role, as in `{"docno=id": 12}`.
-    `line` is the line on which the document yielded last begins; 0 if the reader does not set it. A reader that sets
-    `line` before it yields a document lets `sublex lint` name lines. With `strict`, the first malformed record is an error.
+    `problems` are the malformed records, in the order in which they were met. `notes` maps each sentence for the user
+    to the number of times it applied. `fields` counts documents by the field that filled a role, as in `{"docno=id":
+    12}`. `line` is the line on which the document yielded last begins; 0 if the reader does not set it. A reader that
+    sets `line` before it yields a document lets `sublex lint` name lines. With `strict`, the first malformed record is
+    an error.
     """
 
     strict: bool = False
@@ -120,15 +122,15 @@ class Source(Protocol):
 class Reader(Protocol):
     """A component that turns the files of one format into documents.
 
-    A reader that sets the class attribute `folders = True` receives a folder as one source. Otherwise the engine gives it
-    the files below a folder one by one.
+    A reader that sets the class attribute `folders = True` receives a folder as one source. Otherwise the engine gives
+    it the files below a folder one by one.
     """
 
     def detect(self, path: str, head: bytes) -> bool:
         """Return whether the source has this reader's format.
 
-        The engine calls it on every reader when the user names none. `head` is the first 64 KiB of the decompressed file,
-        and empty for a folder or the name of a dataset.
+        The engine calls it on every reader when the user names none. `head` is the first 64 KiB of the decompressed
+        file, and empty for a folder or the name of a dataset.
         """
         ...
 
@@ -148,8 +150,8 @@ class Analyzer(Protocol):
 
     * `batch(tokens)` analyses a list of raw tokens at once. It returns one string for each token: the token's terms,
       joined by newlines.
-    * `settings()` returns `{"name": …, "params": {…}}`, which the index stores to make the analyzer again. By default the
-      index stores the name and the parameters that the user wrote.
+    * `settings()` returns `{"name": …, "params": {…}}`, which the index stores to make the analyzer again. By default
+      the index stores the name and the parameters that the user wrote.
     * `versions()` returns the versions of the libraries that shape terms, by name. The index stores them.
     * `stages(text)` returns pairs of a stage's name and its words, which `sublex analyze` shows.
     """
@@ -157,9 +159,9 @@ class Analyzer(Protocol):
     def terms(self, token: str) -> list[str]:
         """Return the terms of one raw token; an empty list drops the token.
 
-        The terms may depend on the token alone: the engine calls this once for each distinct raw token. A raw token is a
-        word, or, with characters outside ASCII, a run without white space that may hold several words. A term must not
-        contain a newline.
+        The terms may depend on the token alone: the engine calls this once for each distinct raw token. A raw token is
+        a word, or, with characters outside ASCII, a run without white space that may hold several words. A term must
+        not contain a newline.
         """
         ...
 
@@ -175,11 +177,12 @@ class Resource(str):
 class Param:
     """The declaration of one parameter of a component.
 
-    * `type` is bool, int, float, str, tuple (written `[a, b]`), `Resource`, `sublex.Expression`, or object for any value.
-    * `default` is the value if the user gives none; the default `...` makes the parameter required. A parameter with the
-      default None also accepts None.
-    * `stage` says what a change of the value affects: `"fit"` (fitting again), `"encode"` (encoding the documents again)
-      or `"query"` (neither).
+    * `type` is bool, int, float, str, tuple (written `[a, b]`), `Resource`, `sublex.Expression`, or object for any
+      value.
+    * `default` is the value if the user gives none; the default `...` makes the parameter required. A parameter with
+      the default None also accepts None.
+    * `stage` says what a change of the value affects: `"fit"` (fitting again), `"encode"` (encoding the documents
+      again) or `"query"` (neither).
     * `range` is (lowest, highest) for a number, both included unless `open` is true. For any other type it lists the
       choices. For a tuple it holds for each item.
     * `help` says in a sentence what the parameter does.
@@ -216,8 +219,8 @@ class Statistics(NamedTuple):
 class TermStats(NamedTuple):
     """The document frequency and the collection frequency of a term.
 
-    `df` is the number of documents that hold the term, `cf` the number of its occurrences in all documents; both are at
-    least 1. Each is a number, or a float64 array with one place for each term or posting in question.
+    `df` is the number of documents that hold the term, `cf` the number of its occurrences in all documents; both are
+    at least 1. Each is a number, or a float64 array with one place for each term or posting in question.
     """
 
     df: Any
@@ -227,8 +230,9 @@ class TermStats(NamedTuple):
 class DocStats(NamedTuple):
     """The statistics of the documents that a ranker scores, as float64 arrays with one place for each posting.
 
-    `length` is the number of tokens, `unique` the number of distinct terms. `norm` is the sum of `Ranker.norm_part` over
-    all terms of the document, and None for rankers without `norm_part`. `Ranker.explain` gets numbers in place of arrays.
+    `length` is the number of tokens, `unique` the number of distinct terms. `norm` is the sum of `Ranker.norm_part`
+    over all terms of the document, and None for rankers without `norm_part`. `Ranker.explain` gets numbers in place of
+    arrays.
     """
 
     length: np.ndarray
@@ -239,7 +243,8 @@ class DocStats(NamedTuple):
 class Explanation(NamedTuple):
     """A value with the parts that it is made of, as a tree.
 
-    `label` names the value in words that people read: words as written, not stems. `kind` says how parts make the value:
+    `label` names the value in words that people read: words as written, not stems. `kind` says how parts make the
+    value:
 
     * `"sum"`: the parts add up to the value. A leaf, which has no parts, is of this kind too.
     * `"product"`: the parts multiply to the value.
@@ -259,13 +264,13 @@ class Explanation(NamedTuple):
 class Ranker(Protocol):
     """A weighting model: the score that one term adds to each document that holds it.
 
-    Subclass it to inherit the defaults; only `score` must be written. The score of a document is the sum, over the terms
-    that it shares with the query, of `weight` times `score`. A term that the document lacks adds nothing.
+    Subclass it to inherit the defaults; only `score` must be written. The score of a document is the sum, over the
+    terms that it shares with the query, of `weight` times `score`. A term that the document lacks adds nothing.
 
-    `lengths = "lucene"` makes the engine pass document lengths rounded to one byte, as Lucene stores them; the mean length
-    stays exact. `norm_part` is None, or a method `norm_part(tf, doc, term, collection)` for rankers that normalise by all
-    terms of a document, such as the cosine, whose part is the squared weight. The engine sums it over the terms of each
-    document and passes the sum as `doc.norm`.
+    `lengths = "lucene"` makes the engine pass document lengths rounded to one byte, as Lucene stores them; the mean
+    length stays exact. `norm_part` is None, or a method `norm_part(tf, doc, term, collection)` for rankers that
+    normalise by all terms of a document, such as the cosine, whose part is the squared weight. The engine sums it over
+    the terms of each document and passes the sum as `doc.norm`.
     """
 
     lengths: str = "exact"
@@ -275,8 +280,8 @@ class Ranker(Protocol):
         """Return the scores of postings: finite numbers of any sign, in an array of the shape of `tf`.
 
         `tf` is a float64 array of term frequencies above 0. `doc` has arrays of the same shape. `term` has numbers or
-        arrays of the same shape, since one call may score the postings of several terms. The engine scores each posting
-        once, keeps the score as float32, and uses it for all later queries.
+        arrays of the same shape, since one call may score the postings of several terms. The engine scores each
+        posting once, keeps the score as float32, and uses it for all later queries.
         """
         ...
 
@@ -284,8 +289,8 @@ class Ranker(Protocol):
         """Return the weight of each query term, by which the term's scores are multiplied; by default `qtf` itself.
 
         `qtf` is a float64 array with one place for each term that the index holds: the term's frequency in the query,
-        which after expansion may be fractional or negative. `term` has arrays of the same shape. Weights must be finite.
-        If the weights equal `qtf`, return the same array: the engine then skips this call for later queries.
+        which after expansion may be fractional or negative. `term` has arrays of the same shape. Weights must be
+        finite. If the weights equal `qtf`, return the same array: the engine then skips this call for later queries.
         """
         return qtf
 
@@ -390,8 +395,8 @@ class Expander(Protocol):
         """Return the new query; each added term names this expander as its `origin`.
 
         The engine calls it once for each query. Weights must be finite; they may be negative. Return `query` itself if
-        there is nothing to add, for example if `context.docs` is empty. `context.docs` may hold more documents than asked
-        for.
+        there is nothing to add, for example if `context.docs` is empty. `context.docs` may hold more documents than
+        asked for.
         """
         ...
 
@@ -402,6 +407,7 @@ class Filter(Protocol):
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
         """Return a bool array of the length of `docs`: true for each document to keep.
 
-        `docs` is the int32 array `context.docs`, which may be empty. The documents kept stay in order, with their scores.
+        `docs` is the int32 array `context.docs`, which may be empty. The documents kept stay in order, with their
+        scores.
         """
         ...

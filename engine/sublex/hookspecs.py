@@ -42,7 +42,7 @@ def register_filters(register: Register) -> None:
 
 @hookspec
 def register_representations(register: Register) -> None:
-    """Call `register(name, factory, params=[])` for each representation; `factory(**params)` returns a `Representation`."""
+    """Call `register(name, factory, params=[])` per representation; `factory(**params)` returns a `Representation`."""
 
 
 @hookspec

@@ -1,8 +1,8 @@
 """Parameters of components: declaring them, matching them with what a user wrote, and printing them.
 
-A built-in component declares its parameters as the fields of a frozen dataclass, a plugin as a list of `Param`. `matched`
-turns a parsed call such as `BM25(k1=0.9)` into a checked value for every parameter; `canonical_call` turns the values back
-into the call that is printed. Names of components are resolved elsewhere, in `plugins.py`.
+A built-in component declares its parameters as the fields of a frozen dataclass, a plugin as a list of `Param`.
+`matched` turns a parsed call such as `BM25(k1=0.9)` into a checked value for every parameter; `canonical_call` turns
+the values back into the call that is printed. Names of components are resolved elsewhere, in `plugins.py`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class Declared:
 def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: Mapping[str, Any]) -> dict[str, Any]:
     """Return a checked value of the declared type for every parameter, in the declared order.
 
-    The value is the user's, else the profile's, else the declared default. Raise `InputError` for a call that does not fit.
+    The value is the user's, else the profile's, else the declared default. Raise `InputError` for a call that does not
+    fit.
     """
     names = [param.name for param in params]
     if len(call.args) > len(names):
@@ -116,7 +117,7 @@ def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:
 
 
 def printed(name: str, params: Iterable[Param], values: Mapping[str, Any]) -> str:
-    """Return the printed form of a component: required values by place, then the parameters that differ from defaults."""
+    """Return the printed form of a component: required values by place, then parameters that differ from defaults."""
     return str(canonical_call(name, [(param, param.default) for param in params], values))
 
 

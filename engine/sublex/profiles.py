@@ -1,6 +1,7 @@
 """Profiles: named sets of defaults for analysis and ranking, after the engines that people compare with.
 
-A profile explains why two engines disagree on "BM25". `docs/analysis.md` and `docs/rankers.md` show the profiles as tables.
+A profile explains why two engines disagree on "BM25". `docs/analysis.md` and `docs/rankers.md` show the profiles as
+tables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The built-in expanders: one file for each family of feedback methods, such as `rm3.py` or `rocchio.py`.
 
-An expander takes a query and a `sublex.base.Context`, which holds the documents of a first retrieval and term statistics.
-It returns a query with new weights and added terms. `sublex.pipeline` provides the context and retrieves with the new query.
+An expander takes a query and a `sublex.base.Context`, which holds the documents of a first retrieval and term
+statistics. It returns a query with new weights and added terms. `sublex.pipeline` provides the context and retrieves
+with the new query.
 """
 
 from sublex.hookspecs import Register, hookimpl

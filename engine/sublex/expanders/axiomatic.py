@@ -21,12 +21,14 @@ DECIMALS = 9
 
 @dataclass(frozen=True)
 class Axiomatic(Declared):
-    """H. Fang and C. Zhai, Semantic term matching in axiomatic approaches to information retrieval, SIGIR 2006; Anserini's defaults.
+    """Semantic term matching by the axiomatic approach, with Anserini's defaults.
 
-    The pool is the first r documents and (n - 1) r others, drawn at random. The similarity of two terms is beta times the
-    mutual information of their presence in the documents of the pool, divided by the query term's information about itself.
-    A term's weight is the sum, over the query's terms, of the query term's idf times the similarity; of a term with itself
-    the similarity is 1.
+    H. Fang and C. Zhai, Semantic term matching in axiomatic approaches to information retrieval, SIGIR 2006.
+
+    The pool is the first r documents and (n - 1) r others, drawn at random. The similarity of two terms is beta times
+    the mutual information of their presence in the documents of the pool, divided by the query term's information
+    about itself. A term's weight is the sum, over the query's terms, of the query term's idf times the similarity; of
+    a term with itself the similarity is 1.
     """
 
     r: int = parameter(20, "The number of feedback documents.", (1, 10_000))
@@ -61,7 +63,7 @@ class Axiomatic(Declared):
         return expanded_query(query, unselected, added, "Axiomatic")
 
     def _pool(self, terms: Iterable[str], context: Context) -> np.ndarray:
-        """Return the documents of the pool. The draw depends on the seed and the query's terms, not on earlier queries."""
+        """Return the documents of the pool. The draw depends on nothing but the seed and the query's terms."""
         first, live = context.docs[: self.r], context.live_docs
         key = xxhash.xxh3_64_intdigest("\n".join(sorted(terms)).encode("utf-8", "surrogatepass"))
         random = np.random.Generator(np.random.Philox(key=np.array([self.seed, key], np.uint64)))

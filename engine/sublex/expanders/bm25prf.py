@@ -19,10 +19,11 @@ MIN_WEIGHT, MIN_DOCUMENTS = 1e-6, 2
 
 @dataclass(frozen=True)
 class BM25PRF(Declared):
-    """S. Robertson and K. Spärck Jones, Simple, proven approaches to text retrieval, Cambridge 1994; Anserini's defaults.
+    """Query terms and new terms with relevance weights, by Anserini's defaults.
 
-    Terms are selected by their weight times the logarithm of the number of feedback documents that hold them (T. Sakai and
-    S. Robertson, SIGIR 2002). The weights contain the idf, so the ranker after this expander is BM25(variant=tf).
+    S. Robertson and K. Spärck Jones, Simple, proven approaches to text retrieval, Cambridge 1994.
+    Terms are selected by their weight times the logarithm of the number of feedback documents that hold them (T. Sakai
+    and S. Robertson, SIGIR 2002). The weights contain the idf, so the ranker after this expander is BM25(variant=tf).
     """
 
     docs: int = parameter(10, "The number of feedback documents.", (1, 10_000))

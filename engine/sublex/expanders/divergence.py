@@ -13,12 +13,15 @@ from sublex.parameters import Declared, parameter
 
 @dataclass(frozen=True)
 class Divergence(Declared):
-    """G. Amati, Probability models for information retrieval based on divergence from randomness, thesis, Glasgow 2003, ch. 6.
+    """The base of expanders by divergence from randomness, computed as in Terrier.
 
-    The feedback documents are taken as one bag of words. The query's weights are divided by the largest of them. Then the
-    weight of each selected term, scaled, is added. With beta, the scale gives the heaviest term the weight beta. Without beta
-    ("parameter-free"), it gives a weight of 1 to the heaviest term if all its occurrences are in the feedback documents.
-    All this is as in Terrier.
+    G. Amati, Probability models for information retrieval based on divergence from randomness, thesis, Glasgow 2003,
+    chapter 6.
+
+    The feedback documents are taken as one bag of words. The query's weights are divided by the largest of them. Then
+    the weight of each selected term, scaled, is added. With beta, the scale gives the heaviest term the weight beta.
+    Without beta ("parameter-free"), it gives a weight of 1 to the heaviest term if all its occurrences are in the
+    feedback documents.
     """
 
     docs: int = parameter(3, "The number of feedback documents.", (1, 10_000))
@@ -64,7 +67,7 @@ class Bo1(Divergence):
 
 @dataclass(frozen=True)
 class KL(Divergence):
-    """Kullback-Leibler divergence: p log2(p / q), p = tf / size of the feedback documents, q = cf / tokens; 0 where p < q."""
+    """Kullback-Leibler divergence: p log2(p / q), p = tf / size, q = cf / tokens; 0 where p < q."""
 
     def weight(self, tf: np.ndarray, cf: np.ndarray, size: float, collection: Statistics) -> np.ndarray:
         p, q = tf / size, cf / collection.tokens

@@ -22,8 +22,8 @@ class FeedbackDocuments(NamedTuple):
     """The term frequencies of documents, as a sparse matrix with one row for each document.
 
     `terms` holds the numbers of the distinct terms, ascending; each is a column. An entry of the matrix has its row in
-    `rows`, its column in `columns` and its term frequency, a float64, in `tfs`. `lengths` holds the length of each document
-    in tokens; methods that drop terms leave `lengths` unchanged.
+    `rows`, its column in `columns` and its term frequency, a float64, in `tfs`. `lengths` holds the length of each
+    document in tokens; methods that drop terms leave `lengths` unchanged.
     """
 
     terms: np.ndarray

@@ -22,11 +22,13 @@ Estimate = tuple[FeedbackDocuments, np.ndarray]
 
 @dataclass(frozen=True)
 class RM3(Declared):
-    """N. Abdul-Jaleel et al., UMass at TREC 2004: Novelty and HARD; computed like Anserini's Rm3Reranker, with its defaults.
+    """The query mixed with a relevance model, computed like Anserini's Rm3Reranker, with its defaults.
 
-    Each feedback document has a weight, its score. Its `terms` most frequent terms share that weight by their frequencies.
-    `variant=terrier` uses all terms of a document that at least two documents of the collection hold, and the exponential of
-    the score.
+    N. Abdul-Jaleel et al., UMass at TREC 2004: Novelty and HARD.
+
+    Each feedback document has a weight, its score. Its `terms` most frequent terms share that weight by their
+    frequencies. `variant=terrier` uses all terms of a document that at least two documents of the collection hold, and
+    the exponential of the score.
     """
 
     docs: int = parameter(10, "The number of feedback documents.", (1, 10_000))

@@ -17,10 +17,11 @@ TERM_LENGTHS = re.compile(".{2,20}", re.DOTALL)
 
 @dataclass(frozen=True)
 class Rocchio(Declared):
-    """J. Rocchio, Relevance feedback in information retrieval, 1971; vectors and defaults of Anserini's RocchioReranker.
+    """Rocchio's relevance feedback, with the vectors and defaults of Anserini's RocchioReranker.
 
-    The new query is alpha times the query, plus beta times the mean of the first documents, minus gamma times the mean of
-    the last documents. Document vectors and the query have length 1; the means are cut to `terms` terms, then to length 1.
+    J. Rocchio, Relevance feedback in information retrieval, 1971. The new query is alpha times the query, plus beta
+    times the mean of the first documents, minus gamma times the mean of the last documents. Document vectors and the
+    query have length 1; the means are cut to `terms` terms, then to length 1.
     """
 
     docs: int = parameter(10, "The number of feedback documents that count as relevant.", (1, 10_000))

@@ -1,7 +1,7 @@
 """BM25, with the variants that engines and papers call by this name.
 
-The variants follow C. Kamphuis et al., Which BM25 do you mean?, ECIR 2020. `plus` and `L` are by Y. Lv and C. Zhai, CIKM 2011
-and SIGIR 2011.
+The variants follow C. Kamphuis et al., Which BM25 do you mean?, ECIR 2020. `plus` and `L` are by Y. Lv and C. Zhai,
+CIKM 2011 and SIGIR 2011.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from sublex.rankers.weighting_model import Formula, WeightingModel
 class Variant(NamedTuple):
     """The two factors of a variant's score, each as a function and as it is written, and the default of `delta`.
 
-    `idf` takes df and N. `saturation` takes tf, pivot = 1 - b + b length / mean, k1 and delta. Variants that do not use
-    delta have 0.
+    `idf` takes df and N. `saturation` takes tf, pivot = 1 - b + b length / mean, k1 and delta. Variants that do not
+    use delta have 0.
     """
 
     idf: Formula
@@ -77,8 +77,9 @@ VARIANTS = {
 
 @dataclass(frozen=True)
 class BM25(WeightingModel):
-    """S. Robertson and H. Zaragoza, The probabilistic relevance framework: BM25 and beyond, FnTIR 3(4), 2009, eq. 3.15.
+    """Okapi BM25: an idf times a saturated term frequency.
 
+    S. Robertson and H. Zaragoza, The probabilistic relevance framework: BM25 and beyond, FnTIR 3(4), 2009, eq. 3.15.
     The defaults of k1 and b are those of Lucene and Terrier. TREC's own runs had k3 between 7 and 1000.
     """
 
@@ -111,10 +112,8 @@ class BM25(WeightingModel):
         variant, numbers = VARIANTS[self.variant], {"k1": self.k1, "b": self.b}
         numbers |= {"delta": self._delta} if self._delta else {}
         idf = document_frequency(variant.idf(term.df, collection.docs), term, collection, variant.idf_formula)
-        value = self._saturation(tf, doc, collection)
-        return product(
-            str(self), idf, term_frequency(value, tf, doc, collection, variant.saturation_formula, **numbers)
-        )
+        value, formula = self._saturation(tf, doc, collection), variant.saturation_formula
+        return product(str(self), idf, term_frequency(value, tf, doc, collection, formula, **numbers))
 
 
 def query_saturation(qtf: np.ndarray, k3: float) -> np.ndarray:

@@ -13,7 +13,10 @@ from sublex.rankers.weighting_model import WeightingModel
 
 @dataclass(frozen=True)
 class CoordinateMatch(WeightingModel):
-    """C. W. Cleverdon, The Cranfield tests on index language devices, Aslib Proceedings 19(6), 1967. No parameters."""
+    """A score of 1 for each query term that a document holds.
+
+    C. W. Cleverdon, The Cranfield tests on index language devices, Aslib Proceedings 19(6), 1967. No parameters.
+    """
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         return np.ones_like(tf)

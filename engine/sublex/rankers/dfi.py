@@ -1,4 +1,4 @@
-"""Divergence from independence (DFI): the excess of a term's frequency over the frequency expected by document length."""
+"""Divergence from independence (DFI): the excess of a term's frequency over the frequency expected by length."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class DFI(WeightingModel):
-    """İ. Kocabaş, B. T. Dinçer and B. Karaoğlan, A nonparametric term weighting method for information retrieval based on
+    """Divergence from independence.
+
+    İ. Kocabaş, B. T. Dinçer and B. Karaoğlan, A nonparametric term weighting method for information retrieval based on
     measuring the divergence from independence, Information Retrieval 17(2), 2014.
 
     A term that is no more frequent than expected scores 0. The default measure is that of Terrier's DFIZ.

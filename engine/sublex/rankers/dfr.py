@@ -22,7 +22,7 @@ Parts = list[tuple[Any, str, str]]
 
 
 def poisson(tfn: Any, term: TermStats, n: int) -> Parts:
-    """The Poisson distribution by Stirling's formula, without the formula's 1 / (12 tfn), which diverges for tfn near 0."""
+    """The Poisson distribution by Stirling's formula, without its term 1 / (12 tfn), which diverges for tfn near 0."""
     rate = term.cf / n
     return [
         (tfn * np.log2(tfn / rate), "frequency compared with chance", "tfn log2(tfn / r), r = cf / N"),
@@ -159,7 +159,10 @@ def fixed(choice: str) -> Any:
 
 @dataclass(frozen=True)
 class PL2(DFR):
-    """Poisson, Laplace, H2: (tfn log2(tfn / r) + (r - tfn) log2 e + 0.5 log2(2 pi tfn)) / (tfn + 1), r = cf / N."""
+    """DFR with Poisson, Laplace, H2.
+
+    The score is (tfn log2(tfn / r) + (r - tfn) log2 e + 0.5 log2(2 pi tfn)) / (tfn + 1), r = cf / N.
+    """
 
     basic: str = fixed("P")
     after: str = fixed("L")
@@ -168,7 +171,7 @@ class PL2(DFR):
 
 @dataclass(frozen=True)
 class InL2(DFR):
-    """Inverse document frequency, Laplace, H2: tfn log2((N + 1) / (df + 0.5)) / (tfn + 1)."""
+    """DFR with inverse document frequency, Laplace, H2: tfn log2((N + 1) / (df + 0.5)) / (tfn + 1)."""
 
     basic: str = fixed("In")
     after: str = fixed("L")
@@ -177,7 +180,7 @@ class InL2(DFR):
 
 @dataclass(frozen=True)
 class BB2(DFR):
-    """Bose-Einstein, Bernoulli, H2."""
+    """DFR with Bose-Einstein, Bernoulli, H2."""
 
     basic: str = fixed("BE")
     after: str = fixed("B")
@@ -186,7 +189,7 @@ class BB2(DFR):
 
 @dataclass(frozen=True)
 class IneB2(DFR):
-    """Inverse expected document frequency, Bernoulli, H2; Terrier's In_expB2."""
+    """DFR with inverse expected document frequency, Bernoulli, H2; Terrier's In_expB2."""
 
     basic: str = fixed("Ine")
     after: str = fixed("B")

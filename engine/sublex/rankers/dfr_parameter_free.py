@@ -1,6 +1,6 @@
-"""Divergence from randomness without parameters: DPH, DLH13 and DFRee, all by G. Amati. Logarithms are to base 2, as in Terrier.
+"""Divergence from randomness without parameters: DPH, DLH13 and DFRee, all by G. Amati.
 
-These models derive the normalisation by length from the document itself.
+Logarithms are to base 2, as in Terrier. These models derive the normalisation by length from the document itself.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from sublex.base import DocStats, Explanation, Statistics, TermStats
 from sublex.rankers.explanations import leaf, product, term_frequency, total
 from sublex.rankers.weighting_model import WeightingModel
 
-# The largest relative frequency, as in Terrier: at 1, in a document that repeats one word only, the logarithm has no value.
+# The largest relative frequency, as in Terrier. At 1, in a document that repeats one word only, the logarithm fails.
 MAX_RELATIVE_FREQUENCY = 0.99999
 
 
 @dataclass(frozen=True)
 class Hypergeometric(WeightingModel):
-    """G. Amati, Frequentist and Bayesian approach to information retrieval, ECIR 2006: the hypergeometric model, normalised.
+    """The hypergeometric model, times the gain of one more occurrence.
 
-    A subclass provides the gain that multiplies the divergence, as a method and as a formula.
+    G. Amati, Frequentist and Bayesian approach to information retrieval, ECIR 2006. A subclass provides the gain that
+    multiplies the divergence, as a method and as a formula.
     """
 
     formula: ClassVar[str]
@@ -58,7 +59,10 @@ def relative_frequency(tf: Any, doc: DocStats) -> Any:
 
 @dataclass(frozen=True)
 class DPH(Hypergeometric):
-    """With Popper's normalisation: G. Amati et al., FUB, IASI-CNR and University of Tor Vergata at TREC 2007 Blog Track."""
+    """The hypergeometric model with Popper's normalisation.
+
+    G. Amati et al., FUB, IASI-CNR and University of Tor Vergata at TREC 2007 Blog Track.
+    """
 
     formula = "(1 - tf / length)^2 / (tf + 1)"
 
@@ -68,7 +72,10 @@ class DPH(Hypergeometric):
 
 @dataclass(frozen=True)
 class DLH13(Hypergeometric):
-    """With Laplace's normalisation: C. Macdonald et al., University of Glasgow at TREC 2005."""
+    """The hypergeometric model with Laplace's normalisation.
+
+    C. Macdonald et al., University of Glasgow at TREC 2005.
+    """
 
     formula = "1 / (tf + 0.5)"
 

@@ -29,7 +29,7 @@ def as_evidence(part: Explanation) -> Explanation:
 
 
 def computed(value: Any, label: str, formula: str, *inputs: Explanation) -> Explanation:
-    """Return a value that a formula computes from inputs, other than as their sum or product; the inputs are evidence."""
+    """Return a value that a formula computes from inputs that do not simply add up or multiply; they are evidence."""
     return Explanation(float(value), label, "sum", tuple(map(as_evidence, inputs)), {"formula": formula})
 
 

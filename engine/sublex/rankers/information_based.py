@@ -1,4 +1,4 @@
-"""Information-based models: the surprise at a term's frequency, under distributions in which occurrences come in bursts."""
+"""Information-based models: the surprise at a term's frequency, under distributions with bursts of occurrences."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from sublex.rankers.weighting_model import LOG2_E, WeightingModel
 
 @dataclass(frozen=True)
 class InformationBased(WeightingModel):
-    """S. Clinchant and É. Gaussier, Information-based models for ad hoc IR, SIGIR 2010: -log2 P(X >= tfn).
+    """The information -log2 P(X >= tfn), for a distribution that a subclass provides.
 
+    S. Clinchant and É. Gaussier, Information-based models for ad hoc IR, SIGIR 2010.
     The parameter of the distribution is r = df / N. Logarithms to base 2 and c = 1 are those of Terrier's LGD.
     """
 
@@ -39,7 +40,7 @@ class InformationBased(WeightingModel):
 
 @dataclass(frozen=True)
 class LGD(InformationBased):
-    """The log-logistic distribution."""
+    """The information-based model of the log-logistic distribution."""
 
     formula = "-log2(r / (r + tfn))"
 
@@ -50,7 +51,10 @@ class LGD(InformationBased):
 
 @dataclass(frozen=True)
 class SPL(InformationBased):
-    """The smoothed power law. For a term in every document r is 1; its score is the limit log2(tfn + 1)."""
+    """The information-based model of the smoothed power law.
+
+    For a term in every document r is 1; its score is the limit log2(tfn + 1).
+    """
 
     formula = "-log2((r^(tfn / (tfn + 1)) - r) / (1 - r))"
 

@@ -1,6 +1,7 @@
-"""Language models: the likelihood of a term in a document, compared with its likelihood in the collection. Natural logarithms.
+"""Language models: the likelihood of a term in a document, compared with its likelihood in the collection.
 
-Each formula is the form that sums over matched terms only. It leaves out what is equal for all documents.
+Logarithms are natural. Each formula is the form that sums over matched terms only. It leaves out what is equal for all
+documents.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ COLLECTION = {
 
 @dataclass(frozen=True)
 class DirichletLM(WeightingModel):
-    """C. Zhai and J. Lafferty, A study of smoothing methods for language models applied to information retrieval, TOIS 22(2), 2004.
+    """The query likelihood, smoothed with a Dirichlet prior.
 
-    The defaults of mu and variant are Lucene's. Its scores are at least 0, so a matched term never lowers a document's score.
+    C. Zhai and J. Lafferty, A study of smoothing methods for language models applied to information retrieval, TOIS
+    22(2), 2004. The defaults of mu and variant are Lucene's. Lucene's scores are at least 0, so a matched term never
+    lowers a document's score.
     """
 
     mu: float = parameter(
@@ -58,8 +61,9 @@ class DirichletLM(WeightingModel):
 
 @dataclass(frozen=True)
 class JelinekMercerLM(WeightingModel):
-    """F. Jelinek and R. L. Mercer, 1980, in the form of C. Zhai and J. Lafferty, TOIS 22(2), 2004.
+    """The query likelihood, smoothed by mixing in the collection's model with a fixed weight.
 
+    F. Jelinek and R. L. Mercer, 1980, in the form of C. Zhai and J. Lafferty, TOIS 22(2), 2004.
     The defaults are those of Anserini with Lucene.
     """
 
@@ -77,9 +81,10 @@ class JelinekMercerLM(WeightingModel):
 
 @dataclass(frozen=True)
 class HiemstraLM(WeightingModel):
-    """D. Hiemstra, Using language models for information retrieval, thesis, Twente, 2001, with cf for his df, as in Terrier.
+    """Hiemstra's language model, with cf in place of his df, as in Terrier.
 
-    It equals JelinekMercerLM in the published form with 1 - lam. The default is that of section 5.2.3 of the thesis.
+    D. Hiemstra, Using language models for information retrieval, thesis, Twente, 2001. It equals JelinekMercerLM in
+    the published form with 1 - lam. The default is that of section 5.2.3 of the thesis.
     """
 
     lam: float = parameter(0.15, "The share of the document's model in the mixture.", (0.001, 0.999))

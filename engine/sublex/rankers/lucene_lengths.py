@@ -13,7 +13,7 @@ _SIGNIFICANT_BITS = 4
 
 
 def round_lengths(lengths: np.ndarray) -> np.ndarray:
-    """Return the lengths that remain after one byte has stored each; `lengths` is an integer array, and so is the result."""
+    """Return the lengths as one byte restores them, as an array of the same integer type."""
     lengths = np.asarray(lengths)
     excess = np.maximum(lengths - _EXACT_CODES, 0)
     bits = np.frexp(excess.astype(np.float64))[1]

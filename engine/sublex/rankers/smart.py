@@ -1,9 +1,9 @@
 """SMART's weighting schemes, as in `lnc.ltc`: three letters for documents, a dot, and three letters for queries.
 
-The letters of each side name the term-frequency weight, the document-frequency weight and the normalisation. They follow
-C. D. Manning, P. Raghavan and H. Schütze, Introduction to information retrieval, 2008, section 6.4.3; d and u follow
-A. Singhal et al., TREC-7 and SIGIR 1996. Documents cannot have `a`, which needs the document's highest frequency, nor `b` as
-normalisation, which needs its size in bytes: the index does not give them to rankers.
+The letters of each side name the term-frequency weight, the document-frequency weight and the normalisation. They
+follow C. D. Manning, P. Raghavan and H. Schütze, Introduction to information retrieval, 2008, section 6.4.3; d and u
+follow A. Singhal et al., TREC-7 and SIGIR 1996. Documents cannot have `a`, which needs the document's highest
+frequency, nor `b` as normalisation, which needs its size in bytes: the index does not give them to rankers.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Scheme(NamedTuple):
         return weights * self._normalisation(self.query, query, collection)
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics, label: str) -> Explanation:
-        """Return the weight of a term in a document with its factors. The query's side is part of the query's weight."""
+        """Return the weight of a term in a document, with its factors. The query's side is in the query's weight."""
         t, d, n = tuple(self.document)
         value = TERM_FREQUENCY[t].compute(np.float64(tf), doc.length / doc.unique, 1.0, self._log)
         parts = [term_frequency(value, tf, doc, collection, TERM_FREQUENCY[t].formula)]

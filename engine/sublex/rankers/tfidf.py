@@ -18,9 +18,10 @@ from sublex.rankers.weighting_model import WeightingModel
 
 @dataclass(frozen=True)
 class TFIDF(WeightingModel):
-    """Terrier's TF_IDF: S. Robertson's frequency (TREC-3, 1994) times K. Spärck Jones's idf (Journal of Documentation 28(1), 1972).
+    """Terrier's TF_IDF: a saturated term frequency times an idf.
 
-    With `smart`, the scheme replaces this formula.
+    S. Robertson, TREC-3, 1994 (the frequency); K. Spärck Jones, Journal of Documentation 28(1), 1972 (the idf). With
+    `smart`, the scheme replaces this formula.
     """
 
     k1: float = parameter(1.2, "Term-frequency saturation: larger values let repetitions count for more.", (0, 1000))
