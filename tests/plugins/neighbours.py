@@ -17,7 +17,7 @@ def phrases(words):
     """Yield the pairs of successive terms, without stop words, each with the words as written."""
     before = None
     for word in words:
-        if word.pause:
+        if word.after_break:
             before = None
         if word.term:
             if before:

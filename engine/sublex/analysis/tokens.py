@@ -118,5 +118,5 @@ def _placed(text: str, raws: Iterable[tuple[str, list[Token]]]) -> list[Token]:
         if gap in ("", " ") or not _PAUSE.search(gap):
             found += forms
         else:
-            found += [forms[0]._replace(pause=True), *forms[1:]]
+            found += [forms[0]._replace(after_break=True), *forms[1:]]
     return found

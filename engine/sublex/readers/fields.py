@@ -54,11 +54,11 @@ def document(record: Mapping[str, Any], report: Report, names: Names = ALIASES) 
     text = _string(text_name, record[text_name]) if text_name is not None else ""
     title = _string(TITLE, record[TITLE]) if TITLE in record else ""
     stored = {name: value for name, value in record.items() if name not in (id_name, text_name, TITLE)}
-    report.used("docno", id_name)
+    report.count_field("docno", id_name)
     if text_name is not None:
-        report.used("text", text_name)
+        report.count_field("text", text_name)
     if TITLE in record:
-        report.used("title", TITLE)
+        report.count_field("title", TITLE)
     return Document(docno, text, title, stored or NO_FIELDS)
 
 

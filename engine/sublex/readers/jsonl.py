@@ -80,7 +80,7 @@ def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: Name
     used, odd = arrays[-2:]
     for k in np.flatnonzero(used):
         role = "docno" if k < len(names.ids) else "title" if k == len(used) - 1 else "text"
-        report.used(role, names.all[k], int(used[k]))
+        report.count_field(role, names.all[k], int(used[k]))
     docnos, docno_ends, text, text_ends, titles, extra, extra_ends = arrays[:-2]
     return Batch(docnos, docno_ends, text, text_ends, titles, extra, extra_ends, report), odd
 
