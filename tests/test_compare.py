@@ -60,7 +60,7 @@ def test_a_comparison_has_the_figures_of_its_parts(comparison, index):
 
 
 def test_what_a_comparison_says(comparison):
-    assert comparison.letters()[2].own == "c" and comparison.letters()[2].beats == ("a", "b")
+    assert comparison.letters()[2].letter == "c" and comparison.letters()[2].beats == ("a", "b")
     assert len(comparison.sentences()) == 3 and len(comparison.headlines()) == 2
     assert any(text.startswith("BM25 >> RM3 >> BM25 beats TFIDF by") for text in comparison.headlines())
     table = comparison.table()
@@ -97,7 +97,7 @@ def _qrels(text: str):
 def test_topics_that_were_not_asked_are_left_out_and_said(index, tmp_path):
     (tmp_path / "some.tsv").write_text("1\tcrane\n2\tseal\n99\tbank\n")
     found = engine.compare(index, tmp_path / "some.tsv", QRELS, ["BM25"], "AP")
-    assert found.qids == ("1", "2") and found.pairs() == [] and found.letters()[0].own == "a"
+    assert found.qids == ("1", "2") and found.pairs() == [] and found.letters()[0].letter == "a"
     assert "28 of 30 judged topics are not among the topics and are left out." in found.notes
 
 
@@ -105,7 +105,7 @@ def test_topics_that_were_not_asked_are_left_out_and_said(index, tmp_path):
     ("systems", "options", "sentence"),
     [
         ([], {}, "nothing to compare"),
-        (["BM25", "BM25(k1=1.2)"], {}, "BM25 comes twice"),
+        (["BM25", "BM25(k1=1.2)"], {}, "BM25 is named twice"),
         (["BM25", "PL2"], {"alpha": 0}, "level"),
         (["BM25", "PL2"], {"measures": "NumRet"}, "Counts alone"),
         (["BM25", "PL2"], {"measures": "nope"}, "No measure nope"),
@@ -133,7 +133,7 @@ def test_runs_are_cut_at_the_same_depth_and_others_are_doubted(index):
     topics = engine.read_topics(TOPICS)
     deep, short = index.run(topics, "BM25 >> RM3 >> BM25"), index.run(topics, "PL2", 3)
     found = engine.compare(None, None, QRELS, [deep, short], "AP NumRet")
-    assert any(note.startswith("PL2 has 3 hits a topic and BM25>>RM3>>BM25 up to") for note in found.notes)
+    assert any(note.startswith("PL2 has 3 hits a topic and BM25>>RM3>>BM25 has up to") for note in found.notes)
     same = engine.compare(None, None, QRELS, [deep, short], "AP NumRet", k=3)
     assert not any("hits a topic" in note for note in same.notes)
     assert same.mean("NumRet").max() <= 90

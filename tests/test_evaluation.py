@@ -15,8 +15,8 @@ from test_cli import sublex as command  # noqa: F401
 
 import sublex
 from sublex.errors import InputError
-from sublex.evaluation.evaluation import evaluate
-from sublex.evaluation.measures import DEFAULTS, parse
+from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
+from sublex.evaluation.run_evaluation import evaluate
 from sublex.trec.run_writer import write_run
 
 # Sublex's name, trec_eval's option, trec_eval's name in results.
@@ -128,7 +128,7 @@ def test_many_topics_are_measured_in_groups_with_the_same_result(monkeypatch):
     qrels = {str(k): {f"d{k % 7}": 1, "e": 0} for k in range(50)}
     run = {str(k): {f"d{j}": 1.0 / (j + k + 1) for j in range(9)} for k in range(3, 50)}
     whole = evaluate(qrels, run, measures := [name for name, _, _ in TREC])
-    monkeypatch.setattr("sublex.evaluation.evaluation.GROUP", 7)
+    monkeypatch.setattr("sublex.evaluation.run_evaluation.GROUP", 7)
     np.testing.assert_array_equal(evaluate(qrels, run, measures).values, whole.values)
 
 
@@ -144,17 +144,20 @@ def test_what_would_crash_the_code_of_trec_eval_is_kept_from_it():
         found = evaluate({"1": {"a": -1}, "2": {"a": 1}}, {"1": {"b": 1.0}, "2": {}}, measures)
     assert found.mean["AP"] == 0 and found.mean["NumRet"] == 1 and found.mean["NumRel"] == 1
     assert found.missing == ("2",)
-    with pytest.raises(InputError, match="Topic 1 has a grade of 2,147,483,647; measures take none above 10,000"):
+    with pytest.raises(InputError, match="Topic 1 has a grade of 2,147,483,647; the highest grade allowed is 10,000"):
         evaluate({"1": {"a": 2**31 - 1}}, {"1": {"a": 1.0}})
 
 
 def test_names_are_those_of_ir_measures_and_of_trec_eval():
-    assert [str(m) for m in parse(["map", "ndcg_cut_10", "P.5,10", "ndcg@20 mrr", "recip_rank"])] == [
+    assert [str(m) for m in parse_measures(["map", "ndcg_cut_10", "P.5,10", "ndcg@20 mrr", "recip_rank"])] == [
         "AP", "nDCG@10", "P@5", "P@10", "nDCG@20", "RR",
     ]  # fmt: skip
-    assert "Rprec" in [str(m) for m in parse(["official"])]
-    assert [str(m) for m in parse(["AP(rel=2)", "nDCG(dcg='exp-log2')@10"])] == ["AP(rel=2)", "nDCG(dcg='exp-log2')@10"]
-    assert [str(m) for m in parse(DEFAULTS)] == list(DEFAULTS)
+    assert "Rprec" in [str(m) for m in parse_measures(["official"])]
+    assert [str(m) for m in parse_measures(["AP(rel=2)", "nDCG(dcg='exp-log2')@10"])] == [
+        "AP(rel=2)",
+        "nDCG(dcg='exp-log2')@10",
+    ]
+    assert [str(m) for m in parse_measures(DEFAULT_MEASURES)] == list(DEFAULT_MEASURES)
 
 
 @pytest.mark.parametrize(
@@ -163,10 +166,10 @@ def test_names_are_those_of_ir_measures_and_of_trec_eval():
         ("nDGC@10", "No measure nDGC@10; did you mean nDCG@10?"),
         ("mapp", "did you mean"),
         ("Foo@10", "No measure Foo@10; there are AP"),
-        ("P@0", "looks at no document"),
-        ("P_0", "looks at no document"),
+        ("P@0", "cutoff below 1"),
+        ("P_0", "cutoff below 1"),
         ("AP(foo=1)", "No measure AP(foo=1)"),
-        ("ERR", "lacks a parameter; write for example ERR@10"),
+        ("ERR", "needs a parameter; write for example ERR@10"),
         ("alpha_nDCG", "pip install"),
         ("__import__('os').getcwd()", "No measure"),
         ("", "No measure is named"),
@@ -174,7 +177,7 @@ def test_names_are_those_of_ir_measures_and_of_trec_eval():
 )
 def test_a_measure_that_is_none_costs_a_sentence(name, sentence):
     with pytest.raises(InputError) as error:
-        parse([name])
+        parse_measures([name])
     assert sentence in str(error.value) and "\n" not in str(error.value)
 
 
@@ -190,7 +193,7 @@ def test_gains_of_one_measure_do_not_reach_another():
 )
 def test_measures_that_fail_when_they_are_computed_are_refused_before(name):
     with pytest.raises(InputError) as error:
-        parse([name])
+        parse_measures([name])
     assert f"did you mean {name}?" not in str(error.value)
 
 
@@ -231,7 +234,7 @@ def test_measure_takes_files_and_dictionaries(tmp_path):
         (str(tmp_path / "qrels"), sublex.read_run(tmp_path / "run")),
     ):
         assert sublex.measure(qrels, run, "AP RR").mean == {"AP": 0.5, "RR": 0.5}
-    assert sublex.measure(qrels, run).measures == DEFAULTS
+    assert sublex.measure(qrels, run).measures == DEFAULT_MEASURES
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sublex.errors import InputError
-from sublex.evaluation.sentences import letters, number, probability, sentence
 from sublex.statistics import power, significance, tukey
 from sublex.statistics.agreement import kendall, over_topics, rbo, tau_ap
 from sublex.statistics.corrections import CORRECTIONS, bh, bonferroni, holm, none
 from sublex.statistics.intervals import bootstrap
 from sublex.statistics.power import detectable
+from sublex.statistics.sentences import format_difference, format_p, letters, sentence
 from sublex.statistics.significance import CHOICES, TESTS, Pair, compare_all, randomisation, t, wilcoxon
 
 NAMES = [f"system{k}" for k in range(10)]
@@ -378,9 +378,9 @@ def test_one_topic_says_nothing(test, correction):
         (lambda: randomisation([1, np.nan], [1, 2]), "missing or infinite"),
         (lambda: compare_all([[1, 2], [1]], "ab"), "differ in their topics"),
         (lambda: compare_all([[1, 2], [np.inf, 1]], "ab"), "missing or infinite"),
-        (lambda: compare_all([[1, 2]], "ab"), "no table of 2 systems"),
+        (lambda: compare_all([[1, 2]], "ab"), "not a table of 2 systems"),
         (lambda: compare_all([[1, 2]], "a"), "two systems or more"),
-        (lambda: compare_all([[1, 2]] * 2, "aa"), "a name of its own"),
+        (lambda: compare_all([[1, 2]] * 2, "aa"), "its own name"),
         (lambda: compare_all([[1, 2]] * 2, "ab", "sign"), "No test sign; there are t, wilcoxon, randomisation"),
         (lambda: compare_all([[1, 2]] * 2, "ab", correction="sidak"), "No correction sidak; there are .*tukey"),
         (lambda: compare_all([[1, 2]] * 2, "ab", alpha=0), "out of range"),
@@ -411,7 +411,7 @@ def test_orders_of_systems_and_rankings_over_topics():
 
 
 def test_scipy_is_loaded_when_it_is_needed():
-    modules = "sublex.evaluation.sentences, sublex.statistics.intervals, sublex.statistics.agreement"
+    modules = "sublex.statistics.sentences, sublex.statistics.intervals, sublex.statistics.agreement"
     code = f"import sys, {modules}; print('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
@@ -453,7 +453,7 @@ def test_no_difference_in_words():
 
 
 def test_numbers_as_they_are_printed():
-    assert [number(x) for x in (0.5, -0.0041, 1.25, 0.00012, 0, 0.9999)] == [
+    assert [format_difference(x) for x in (0.5, -0.0041, 1.25, 0.00012, 0, 0.9999)] == [
         ".500",
         "-.004",
         "1.250",
@@ -461,8 +461,8 @@ def test_numbers_as_they_are_printed():
         "0",
         "1.000",
     ]
-    assert [probability(p) for p in (0.00002, 0.0312, 0.31, 0.998, 1)] == ["< .001", "= .031", "= .31", "> .99", "= 1"]
-    assert (probability(0.0499), probability(0.0502), probability(0.05)) == ("= .050", "= .0502", "= .050")
+    assert [format_p(p) for p in (0.00002, 0.0312, 0.31, 0.998, 1)] == ["< .001", "= .031", "= .31", "> .99", "= 1"]
+    assert (format_p(0.0499), format_p(0.0502), format_p(0.05)) == ("= .050", "= .0502", "= .050")
 
 
 def test_each_system_has_the_letters_of_those_it_beats():
@@ -470,10 +470,10 @@ def test_each_system_has_the_letters_of_those_it_beats():
     scores[1] += 0.2
     scores[2] += 0.4
     found = letters(compare_all(scores, ["low", "mid", "high"]))
-    assert {name: (mine.own, str(mine)) for name, mine in found.items()} == {
+    assert {name: (mine.letter, str(mine)) for name, mine in found.items()} == {
         "low": ("a", ""),
         "mid": ("b", "a"),
         "high": ("c", "ab"),
     }
     many = letters(compare_all(np.outer(np.arange(1, 29), [0.01, 0.02]), [f"s{k}" for k in range(28)], "randomisation"))
-    assert [many[name].own for name in ("s0", "s25", "s26", "s27")] == ["a", "z", "aa", "ab"]
+    assert [many[name].letter for name in ("s0", "s25", "s26", "s27")] == ["a", "z", "aa", "ab"]

@@ -25,7 +25,7 @@ def run(index, expression="BM25", topics=TOPICS, k=1000, **more):
 
 def test_a_run_is_made_once(index):
     first, again = run(index), run(index)
-    assert (first.known, again.known) == (False, True)
+    assert (first.cached, again.cached) == (False, True)
     assert first.name == again.name == again.run.tag == "BM25"
     assert dict(first.run) == dict(again.run) and set(first.run["1"]) == {"a", "b"} and first.run["2"] == {}
     np.testing.assert_array_equal(first.milliseconds, again.milliseconds)
@@ -34,13 +34,13 @@ def test_a_run_is_made_once(index):
 
 def test_what_changes_a_run_makes_a_new_one(index):
     run(index)
-    assert not run(index, "BM25(k1=0.9)").known
-    assert not run(index, k=1).known
-    assert not run(index, topics=TOPICS[:2]).known
-    assert not run(index, topics=[("1", "crane"), *TOPICS[1:]]).known
-    assert run(index, "BM25(k1=1.2)").known
+    assert not run(index, "BM25(k1=0.9)").cached
+    assert not run(index, k=1).cached
+    assert not run(index, topics=TOPICS[:2]).cached
+    assert not run(index, topics=[("1", "crane"), *TOPICS[1:]]).cached
+    assert run(index, "BM25(k1=1.2)").cached
     index.add([{"id": "d", "text": "crane crane"}])
-    assert not run(index).known and "d" in run(index).run["1"]
+    assert not run(index).cached and "d" in run(index).run["1"]
 
 
 def test_damaged_runs_are_made_again(index):
@@ -49,22 +49,22 @@ def test_damaged_runs_are_made_again(index):
         before = path.read_bytes()
         path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
         found = run(index)
-        assert dict(found.run) == whole and not found.known
-        assert run(index).known
+        assert dict(found.run) == whole and not found.cached
+        assert run(index).cached
 
 
 def test_an_index_that_cannot_be_written_to_is_run_all_the_same(index, monkeypatch):
     (index.path / derived.DERIVED).write_text("in the way")
-    assert not run(index).known and not run(index).known
+    assert not run(index).cached and not run(index).cached
 
 
 def test_old_runs_make_room(index, monkeypatch):
-    monkeypatch.setattr(systems, "KEPT", 2)
+    monkeypatch.setattr(systems, "CACHED_RUNS", 2)
     for k in (1, 2, 3):
         run(index, k=k)
     assert len(list((index.path / derived.DERIVED).glob("run-*"))) == 2
-    assert run(index, k=3).known and not run(index, k=1).known
-    assert not run(index, k=7, keep=False).known and not run(index, k=7).known
+    assert run(index, k=3).cached and not run(index, k=1).cached
+    assert not run(index, k=7, cache=False).cached and not run(index, k=7).cached
 
 
 def test_a_commit_takes_old_runs_away(index):

@@ -18,7 +18,7 @@ from test_cli import DEMO, SUBLEX
 from test_cli import sublex as command  # noqa: F401
 
 import sublex
-from sublex.evaluation.evaluation import evaluate
+from sublex.evaluation.run_evaluation import evaluate
 from sublex.expression import Call, Range, fill, ranges
 from sublex.pipeline.compose import Composer
 from sublex.plugins import load

@@ -7,8 +7,8 @@ from sublex.lint.check_qrels import check_qrels
 from sublex.lint.check_run import check_run
 from sublex.lint.check_ties import Bounds, ap_bounds
 from sublex.lint.check_together import check_together, index_docnos
-from sublex.lint.files import Linted, Looked, lint
 from sublex.lint.findings import ERROR, NOTE, Finding
+from sublex.lint.lint_files import Linted, Looked, lint
 
 __all__ = [
     "ERROR",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sublex import plugins
 from sublex.errors import SublexError
 from sublex.evaluation.comparison import Comparison
-from sublex.evaluation.evaluation import evaluate
+from sublex.evaluation.run_evaluation import evaluate
 from sublex.expression import NORMALISERS, Call, Chain, Cut, Expression, Weighted
 from sublex.parser import parse
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.evaluation import measures as known
-from sublex.evaluation.evaluation import GROUP, evaluate
+from sublex.evaluation.run_evaluation import GROUP, evaluate
 from sublex.pipeline.index import Index
 from sublex.retrieval.hits import Hits
 

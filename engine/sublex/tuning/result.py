@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.evaluation.evaluation import data_frame
+from sublex.evaluation.run_evaluation import data_frame
 from sublex.expression import print_value
 from sublex.tables import Table
 
