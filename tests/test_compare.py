@@ -208,7 +208,9 @@ def test_a_report_replaces_reports_and_nothing_else(demo):  # noqa: F811
     Path("notes.txt").write_text("mine")
     code, output, messages = demo(*arguments, "notes.txt")
     assert (
-        (code, output) == (2, "") and "is no report of Sublex" in messages and Path("notes.txt").read_text() == "mine"
+        (code, output) == (2, "")
+        and "is not a report of Sublex" in messages
+        and Path("notes.txt").read_text() == "mine"
     )
     assert demo(*arguments, "report.html")[0] == demo(*arguments, "report.html")[0] == 0
     assert demo(*arguments, "notes.txt/x.html")[0] == demo(*arguments, "")[0] == demo(*arguments, "x" * 300)[0] == 2

@@ -70,9 +70,9 @@ def compare(
     from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
 
     if output is not None:
-        from sublex.report.page import check_place
+        from sublex.report.page import check_report_path
 
-        check_place(output)
+        check_report_path(output)
     chosen = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     given = _given(files, rankers)
     say_if_compiling()
