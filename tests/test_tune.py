@@ -50,7 +50,7 @@ def demo(tmp_path_factory):
 
 
 def everything(found):
-    return found.settings, found.scores.tolist(), found.folds, found.held_out.tolist(), found.fitted.setting
+    return found.settings, found.scores.tolist(), found.folds, found.held_out.tolist(), found.best.setting
 
 
 # What is found.
@@ -79,7 +79,9 @@ def test_cross_validation_is_what_it_is_by_hand(small):
     folds = [fold.qids for fold in found.folds]
     expected = naive.cross_validated({text: scores[text] for text in nearest}, folds)
     assert [(fold.setting.text, pytest.approx(fold.held_out)) for fold in found.folds] == expected
-    assert found.honest == pytest.approx(sum(len(f) * mean for f, (_, mean) in zip(folds, expected, strict=True)) / 5)
+    assert found.cross_validated == pytest.approx(
+        sum(len(f) * mean for f, (_, mean) in zip(folds, expected, strict=True)) / 5
+    )
     assert found.default.setting.text == "BM25" and found.default.score == pytest.approx(
         sublex.measure(JUDGED, small.run(ASKED, "BM25"), "RR").mean["RR"]
     )
@@ -115,8 +117,8 @@ def test_any_scores_are_cross_validated_as_the_reference_does(demo, table, data)
         (f"{fold.setting.values['weight of PL2']:g}", pytest.approx(fold.held_out)) for fold in found.folds
     ] == expected
     # Held-out topics never gain by not having been seen.
-    assert found.honest <= found.fitted.score + 1e-9
-    assert found.fitted.score == pytest.approx(max(found.means))
+    assert found.cross_validated <= found.best.score + 1e-9
+    assert found.best.score == pytest.approx(max(found.means))
     assert all(
         fold.training == pytest.approx(max(np.delete(found.scores, [int(q) for q in fold.qids], 1).mean(axis=1)))
         for fold in found.folds
@@ -331,15 +333,15 @@ def test_a_range_made_in_python_is_checked(values):
 
 def test_equals_go_to_the_defaults(small):
     same = sublex.tune(small, ASKED[:2], {"1": {"zz": 1}, "2": {"zz": 1}}, "BM25(k1={0..3}, b={0.1,0.7,0.8})", folds=2)
-    assert same.fitted.setting.values == {"k1": 1.5, "b": 0.7} and same.at_end == ()
+    assert same.best.setting.values == {"k1": 1.5, "b": 0.7} and same.at_end == ()
     assert {fold.setting.text for fold in same.folds} == {"BM25(k1=1.5, b=0.7)"}
 
 
 def test_a_tuning_is_shown_as_tables(small):
     found = sublex.tune(small, ASKED, JUDGED, "BM25(k1={0.5,3}, b={0..1})", folds=2, steps=3)
-    grid = found.curve()
+    grid = found.settings_table()
     assert grid.head == ["k1 \\ b", "0", "0.5", "1"] and [row[0] for row in grid.rows] == ["0.5", "3"]
-    (row, column), best = grid.bold[0], found.fitted
+    (row, column), best = grid.bold[0], found.best
     assert grid.rows[row][column] == f"{best.score:.4f}"
     assert (float(grid.rows[row][0]), float(grid.head[column])) == tuple(best.setting.values.values())
     assert [row[0] for row in found.table(figures=True).rows] == [
@@ -350,11 +352,13 @@ def test_a_tuning_is_shown_as_tables(small):
     frame = pytest.importorskip("pandas") and found.to_pandas()
     assert list(frame.columns) == ["k1", "b", "AP"] and frame.index[1] == "BM25(k1=0.5, b=0.5)"
     assert frame["AP"].tolist() == found.means.tolist()
-    line = sublex.tune(small, ASKED, JUDGED, "BM25(k1={3,.5})", folds=2).curve()
+    line = sublex.tune(small, ASKED, JUDGED, "BM25(k1={3,.5})", folds=2).settings_table()
     assert line.head == ["k1", "AP"] and [row[0] for row in line.rows] == ["0.5", "3"]
-    wide = sublex.tune(small, ASKED, JUDGED, "BM25(k1={0,1}, b={0..1})", folds=2, steps=11).curve()
+    wide = sublex.tune(small, ASKED, JUDGED, "BM25(k1={0,1}, b={0..1})", folds=2, steps=11).settings_table()
     assert wide.head == ["k1", "b", "AP"] and len(wide.rows) == 10
-    many = sublex.tune(small, ASKED, JUDGED, "BM25(k1={0..3}, b={0..1})", folds=2, search="random", samples=30).curve()
+    many = sublex.tune(
+        small, ASKED, JUDGED, "BM25(k1={0..3}, b={0..1})", folds=2, search="random", samples=30
+    ).settings_table()
     means = [float(row[2]) for row in many.rows]
     assert len(means) == 10 and means == sorted(means, reverse=True) and many.bold[0][1] == 2
 
@@ -389,7 +393,7 @@ def test_a_tuning_is_shown_as_tables(small):
         ("BM25(b={0..1})", {"workers": -2}, "workers=-2 should be at least 1."),
         ("BM25(b={0..1})", {"measure": "nDGC@10"}, "No measure nDGC@10; did you mean nDCG@10?"),
         ("BM25(b={0..1})", {"measure": "AP RR"}, "AP RR stands for 2 measures; tune by one, such as AP."),
-        ("BM25(b={0..1})", {"measure": "NumRet"}, "NumRet counts, and more of it is not better"),
+        ("BM25(b={0..1})", {"measure": "NumRet"}, "NumRet is a count, and a higher count is not better"),
         ("BM25(b={0..1})", {"profile": "anserine"}, "No profile anserine; did you mean anserini?"),
         ("BM25(b={0..1})", {"topics": [("7", "crane")]}, "None of these topics has judgements"),
         ("BM25(b={0..1})", {"topics": [*ASKED, ASKED[0]]}, "Topic 1 comes twice; give each topic once."),
