@@ -261,7 +261,7 @@ def test_ties_are_reported_with_their_number(check):
         )
     )
     assert (one.rule, one.severity, one.times, lines(one)) == ("tie", "note", 2, [1, 6])
-    assert one.text.startswith("In 2 topics 5 hits share their score with others, up to 3 at once")
+    assert one.text.startswith("5 hits of 2 topics share their score with others, up to 3 at once")
 
 
 def test_topics_with_few_or_many_hits_are_reported(check):

@@ -42,8 +42,9 @@ def not_finite(file: str, lines: np.ndarray, score: str) -> Finding:
 def describe_ties(tied: Groups, topics: int) -> str:
     """Return the number of tied hits and topics in words."""
     sizes = tied.sizes[tied.sizes > 1]
-    hits = "hits share their score with others" if len(sizes) > 1 else "hits share one score"
-    return f"In {counted(topics, 'topic')} {int(sizes.sum()):,} {hits}, up to {int(sizes.max()):,} at once"
+    share = "share their score with others" if len(sizes) > 1 else "share one score"
+    hits = f"{counted(int(sizes.sum()), 'hit')} of {counted(topics, 'topic')}"
+    return f"{hits} {share}, up to {int(sizes.max()):,} at once"
 
 
 def _not_finite(located: Located) -> list[Finding]:
