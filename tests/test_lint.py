@@ -216,7 +216,7 @@ def test_scores_that_are_no_numbers_or_not_finite_are_reported(check):
     assert "high is not a number" in found[0].text and "nan is not a finite number" in found[1].text
 
 
-def test_scores_that_are_one_as_float32_are_reported(check):
+def test_scores_that_are_equal_as_float32_are_reported(check):
     # b comes before a among ties, and scores less.
     one = only(check("float32", run="1 Q0 a 1 0.50000001 t\n1 Q0 b 2 0.5 t\n2 Q0 b 1 0.50000001 t\n2 Q0 a 2 0.5 t\n"))
     assert (one.times, lines(one), one.severity) == (
@@ -281,7 +281,7 @@ def test_ids_that_look_like_a_missing_value_are_reported(check):
     assert only(check(topics=TOPICS + "NaN\twords\n")).line == 3
 
 
-def test_ids_that_differ_by_case_or_zeros_are_reported(check):
+def test_ids_that_differ_only_in_case_or_zeros_are_reported(check):
     found = check(run="1 Q0 d7 1 3 t\n1 Q0 D7 2 2 t\n01 Q0 d7 1 1 t\n1 Q0 d07 3 1 t\n")
     assert [(one.rule, one.line) for one in found] == [("case", 2), ("zeros", 3), ("zeros", 4)]
     assert "The topic ids 1 and 01 differ only in leading zeros" in found[1].text
@@ -607,7 +607,7 @@ def test_objects_are_checked_without_files():
     assert [one.rule for one in check_run(as_run({"1": {"a": math.inf, "b": math.nan}}))] == ["score"]
 
 
-def test_objects_without_anything_are_sound():
+def test_empty_objects_are_sound():
     empty, none = as_run({}), as_qrels({})
     assert not check_run(empty) and not check_qrels(none) and not check_together([empty], none, None, [])
     assert ap_bounds(empty, none).means() == (0, 0, 0)
@@ -647,7 +647,7 @@ def test_any_bytes_as_any_kind_give_findings_and_no_exception(tmp_path_factory, 
             assert one.text.endswith(".") and "\n" not in one.text
 
 
-def test_a_giant_line_and_cut_archives_get_a_sentence(check):
+def test_a_giant_line_and_cut_archives_are_reported(check):
     assert only(check(run=b"x" * 30_000_000)).rule == "form"
     one = only(check("columns", run=RUN.encode() + b"1 " * 5_000_000))
     assert one.line == 4 and "5,000,000 columns" in one.text
@@ -668,7 +668,7 @@ def command(*arguments):
     return CliRunner().invoke(cli, ["lint", *map(str, arguments)], standalone_mode=False)
 
 
-def test_the_command_says_what_files_are_and_ends_with_1_when_something_was_found(tmp_path, monkeypatch):
+def test_the_command_prints_the_kinds_of_files_and_exits_with_1_if_there_are_findings(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.run").write_text(RUN)
     Path("b.run").write_text(f"{RUN}1 Q0 a 3 1 t\n")

@@ -1,4 +1,4 @@
-"""Runs that are kept beside an index: found again by what made them, never by a name, and never in the way."""
+"""The cache of runs next to an index: its key holds everything that changes a run, and a broken cache does no harm."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_run_is_made_once(index):
     assert len(first.milliseconds) == 3 and (first.milliseconds > 0).all()
 
 
-def test_what_changes_a_run_makes_a_new_one(index):
+def test_a_change_of_expression_depth_topics_or_index_makes_a_new_run(index):
     run(index)
     assert not run(index, "BM25(k1=0.9)").cached
     assert not run(index, k=1).cached
@@ -53,12 +53,12 @@ def test_damaged_runs_are_made_again(index):
         assert run(index).cached
 
 
-def test_an_index_that_cannot_be_written_to_is_run_all_the_same(index, monkeypatch):
+def test_a_run_is_made_without_the_cache_if_that_cannot_be_written(index, monkeypatch):
     (index.path / derived.DERIVED).write_text("in the way")
     assert not run(index).cached and not run(index).cached
 
 
-def test_old_runs_make_room(index, monkeypatch):
+def test_the_oldest_runs_are_removed(index, monkeypatch):
     monkeypatch.setattr(systems, "CACHED_RUNS", 2)
     for k in (1, 2, 3):
         run(index, k=k)
@@ -67,7 +67,7 @@ def test_old_runs_make_room(index, monkeypatch):
     assert not run(index, k=7, cache=False).cached and not run(index, k=7).cached
 
 
-def test_a_commit_takes_old_runs_away(index):
+def test_a_commit_removes_cached_runs(index):
     run(index)
     index.merge()
     assert not list((index.path / derived.DERIVED).glob("run-*"))
