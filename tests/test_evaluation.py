@@ -255,7 +255,8 @@ def test_eval_prints_a_row_per_run_and_notes_about_the_input(command, files):  #
     ]
     assert "4 judgements of 3 topics" in messages
     assert (
-        "one: 2 judged topics of" in messages and "(2, 3) are not in the run: Sublex counts each such topic as 0" in messages
+        "one: 2 judged topics of" in messages
+        and "(2, 3) are not in the run: Sublex counts each such topic as 0" in messages
     )
     assert "1 line repeats a hit with the same score and counts once" in messages
 

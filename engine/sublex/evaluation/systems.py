@@ -105,7 +105,7 @@ def systems_of(
 ) -> list[System]:
     """Return a system for each expression and run.
 
-    Runs are cut at `k` hits per topic and named by their tags. Expressions need an index and topics; without them InputError is raised.
+    Runs are cut at `k` hits per topic and named by their tags. Raise InputError for an expression without an index and topics.
     """
     systems = []
     for source in [sources] if isinstance(sources, (str, Expression, Run)) else sources:

@@ -68,10 +68,10 @@ def detect_kind(source: FileSource, wanted: str = "") -> Kind:
 def _form_of(wanted: str, form: str, head: bytes, lines: Sequence[bytes]) -> str:
     if wanted == TOPICS:
         return form
-    found = _kind_of_columns(lines)
+    kind = _kind_of_columns(lines)
     if wanted == QRELS:
-        return "json" if head.startswith(b"{") else found.form if found.name == QRELS else "trec"
-    return found.form if found.name == RUN else "six columns"
+        return "json" if head.startswith(b"{") else kind.form if kind.name == QRELS else "trec"
+    return kind.form if kind.name == RUN else "six columns"
 
 
 def _kind_of_columns(lines: Iterable[bytes]) -> Kind:

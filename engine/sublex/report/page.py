@@ -156,12 +156,12 @@ def _plots(comparison: Comparison, rankings: Rankings, letters: list[str]) -> di
 
 def _sweep_plot(comparison: Comparison) -> tuple[Sweep, str] | None:
     """Return the parameter in which the systems differ and a plot of the measures by it, or None if there is none."""
-    found = sweep(comparison.names)
-    if found is None:
+    swept = sweep(comparison.names)
+    if swept is None:
         return None
-    order = list(found.systems)
-    curves = [(name, found.values, comparison.mean(name)[order].tolist()) for name in comparison.tested]
-    return found, svg.lines(curves, found.parameter, "measure")
+    order = list(swept.systems)
+    curves = [(name, swept.values, comparison.mean(name)[order].tolist()) for name in comparison.tested]
+    return swept, svg.lines(curves, swept.parameter, "measure")
 
 
 def _provenance(comparison: Comparison) -> list[tuple[str, str]]:
