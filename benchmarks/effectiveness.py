@@ -197,7 +197,7 @@ def report(tests: Sequence[Test]) -> None:
     for found in tuned.values():
         for test, one in zip(tests, found, strict=True):
             folds = "; ".join(sorted({str(tuple(fold.setting.values.values())) for fold in one.folds}))
-            print(f"{test.name:10} {one.fitted.setting.text} ({100 * one.fitted.score:.2f}); folds {folds}")
+            print(f"{test.name:10} {one.best.setting.text} ({100 * one.best.score:.2f}); folds {folds}")
 
 
 def show(title: str, tests: Sequence[Test], scores: Mapping[str, Sequence[np.ndarray]], base: str) -> None:

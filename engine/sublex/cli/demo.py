@@ -52,9 +52,9 @@ def demo(output: str) -> None:
     import sublex
     from sublex.evaluation.comparison import compare
     from sublex.evaluation.systems import run_system
-    from sublex.report.page import check_place, write_report
+    from sublex.report.page import check_report_path, write_report
 
-    check_place(output)
+    check_report_path(output)
     collection, path = folder(), home() / "demo"
     _spare(path, collection / "documents.jsonl")
     say_if_compiling()

@@ -142,5 +142,5 @@ def checked(values: np.ndarray, shape: tuple[int, ...], ranker: Ranker, what: st
     """Return the values that a ranker computed. Raise PluginError unless they have this shape and are finite."""
     if values.shape != shape or not np.isfinite(values).all():
         wrong = f"shape {values.shape}" if values.shape != shape else f"a {what} that is not a finite number"
-        raise PluginError(f"The ranker {ranker} gave {wrong}; nothing was ranked by it.")
+        raise PluginError(f"The ranker {ranker} gave {wrong}; its results are not used.")
     return values
