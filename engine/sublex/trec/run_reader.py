@@ -21,8 +21,8 @@ from sublex.errors import InputError
 from sublex.messages import counted
 from sublex.readers.source import FileSource, utf8_lines, whole_lines
 from sublex.strings import strings
-from sublex.trec import metadata as yaml
 from sublex.trec.columns import first_repeated
+from sublex.trec.metadata import LONGEST, from_yaml, sidecar_path, yaml_in_comments
 from sublex.trec.runs import Run, ranked
 
 PIECE = 1 << 24
@@ -175,12 +175,13 @@ def _miscounted(path: str, line: int, found: int, expected: int) -> InputError:
 
 def _metadata(comments: list[str], path: str, report: Report) -> Mapping[str, Any]:
     """From the comments at the head, else from the sidecar; what cannot be read is noted and left alone."""
-    sidecar = Path(yaml.sidecar(path))
-    text = yaml.from_comments(comments)
+    sidecar = Path(sidecar_path(path))
+    text = yaml_in_comments(comments)
     try:
         if text is None and path != "-" and sidecar.is_file():
-            text = sidecar.read_text(encoding="utf-8", errors="replace")
-        return NO_FIELDS if text is None else yaml.parse(text)
+            with sidecar.open(encoding="utf-8", errors="replace") as file:
+                text = file.read(LONGEST + 1)
+        return NO_FIELDS if text is None else from_yaml(text)
     except (OSError, ValueError) as error:
         report.note(f"{path}: its metadata could not be read ({error})")
         return NO_FIELDS

@@ -18,7 +18,7 @@ import numpy as np
 from sublex.base import NO_FIELDS
 from sublex.errors import InputError, SublexError
 from sublex.strings import Strings
-from sublex.trec import metadata as yaml
+from sublex.trec.metadata import END, START, sidecar_path, to_comments, to_yaml
 
 WHERE = ("sidecar", "header", "none")
 BUFFER = 1 << 22
@@ -44,15 +44,15 @@ def write_run(
     path, counts = Path(path), [0]
     with _replacing(path) as file:
         if where == "header" and metadata:
-            file.write(yaml.comments(metadata).encode())
+            file.write(to_comments(metadata).encode())
         for lines in run_lines(_counted(rows, counts), tag):
             file.write(lines.data)
     if _special(path):
         return sum(counts)
-    beside = Path(yaml.sidecar(path))
+    beside = Path(sidecar_path(path))
     if where == "sidecar" and metadata:
         with _replacing(beside) as file:
-            file.write(f"{yaml.START}\n{yaml.emit(metadata)}{yaml.END}\n".encode())
+            file.write(f"{START}\n{to_yaml(metadata)}{END}\n".encode())
     else:
         _forget(beside)
     return sum(counts)
@@ -61,7 +61,7 @@ def write_run(
 def _forget(beside: Path) -> None:
     """Remove a sidecar that describes the run that was there before."""
     try:
-        if beside.is_file() and beside.read_bytes().startswith(yaml.START.encode()):
+        if beside.is_file() and beside.read_bytes().startswith(START.encode()):
             beside.unlink()
     except OSError as error:
         raise SublexError(f"Cannot remove {beside}, which may describe another run: {error.strerror}.") from None
