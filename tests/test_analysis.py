@@ -90,7 +90,7 @@ def test_texts_laid_end_to_end_are_cut_as_each_alone(texts: list[str]) -> None:
     found = tokens.tokenize(np.frombuffer(data, np.uint8), np.cumsum([len(part) for part in parts]))
     strings = found.strings(data)
     begins = [0, *found.ends.tolist()]
-    cut = [[strings[token] for token in found.tokens[a:b]] for a, b in zip(begins, begins[1:], strict=False)]
+    cut = [[strings[token] for token in found.numbers[a:b]] for a, b in zip(begins, begins[1:], strict=False)]
     assert cut == [tokens.raw_tokens(text) for text in texts]
     assert len(set(strings)) == len(strings), "a distinct token is met once"
 
@@ -109,9 +109,10 @@ def test_interned_strings_are_numbered_by_first_appearance(batches: list[list[by
         data = np.frombuffer(b"".join(batch), np.uint8)
         numbers = interner.add(data, np.cumsum(lengths) - lengths, lengths)
         assert numbers.tolist() == [known.setdefault(string, len(known)) for string in batch]
-    assert interner.strings() == b"".join(string + b"\n" for string in known)
+    assert interner.strings().tobytes() == list(known)
+    assert interner.lines() == b"".join(string + b"\n" for string in known)
     half = len(known) // 2
-    assert interner.strings(half) == b"".join(string + b"\n" for string in list(known)[half:])
+    assert interner.lines(half) == b"".join(string + b"\n" for string in list(known)[half:])
 
 
 @often
@@ -120,10 +121,10 @@ def test_strings_are_the_same_however_they_reach_the_table(text: str) -> None:
     data = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
     found = tokens.tokenize(data, np.array([len(data)], np.int64))
     interner = Interner()
-    numbers = interner.add_described(tokens.with_spare(data, len(data)), found.starts, found.rows, found.hashes)
+    numbers = interner.add_described(tokens.with_spare(data, len(data)), found.starts, found.keys, found.hashes)
     assert numbers.tolist() == list(range(len(numbers)))
-    assert interner.add(data, found.starts, found.rows[:, 2].astype(np.int64)).tolist() == numbers.tolist()
-    assert interner.strings().decode().split("\n")[:-1] == list(dict.fromkeys(tokens.raw_tokens(text)))
+    assert interner.add(data, found.starts, found.keys[:, 2].astype(np.int64)).tolist() == numbers.tolist()
+    assert interner.strings().tolist() == list(dict.fromkeys(tokens.raw_tokens(text)))
 
 
 # Words.
@@ -434,7 +435,7 @@ def fails(act: Callable[[], object]) -> str:
         ("english(stem=3)", ["stem=3", "a word or a text"]),
         ("english(possessive=maybe)", ["possessive=maybe", "true or false"]),
         ("english(possessive=1)", ["possessive=1", "true or false"]),
-        ("english(stop=nowhere.txt)", ["No stop list nowhere.txt", "No such file", "none, lucene"]),
+        ("english(stop=nowhere.txt)", ["No stop list nowhere.txt", "No such file", "none or lucene"]),
         ("english(stop=3)", ["stop=3 is not a list", "lucene"]),
         ('english(stop="")', ["No stop list"]),
         ('english(stop="a\\u0000b")', ["no file can have that name"]),

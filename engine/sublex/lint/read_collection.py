@@ -13,7 +13,7 @@ from sublex.lint.check_ids import check_clashes, check_names, number
 from sublex.lint.findings import ERROR, NOTE, Finding, Ids, counted, finding, sentence, shown
 from sublex.readers import choose, detect
 from sublex.readers.source import FileSource
-from sublex.strings import Strings, strings
+from sublex.strings import Strings
 
 # So many docnos are numbered at once.
 BATCH = 1 << 13
@@ -31,7 +31,7 @@ class Collection:
     def docnos(self) -> Ids:
         """All docnos so far."""
         places = np.concatenate(self._places)
-        return Ids(strings(self._table), self.files[0] if len(self.files) == 1 else "the collection", places[:, 1])
+        return Ids(self._table.strings(), self.files[0] if len(self.files) == 1 else "the collection", places[:, 1])
 
     def lint(self, source: FileSource) -> tuple[str, list[Finding]]:
         """Read one more file or folder: what it holds, and what is wrong with it."""

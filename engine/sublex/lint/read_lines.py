@@ -12,7 +12,7 @@ from sublex.base import Report
 from sublex.lint.findings import ERROR, Finding, counted, finding
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource, utf8_lines, whole_lines
-from sublex.strings import Strings, strings
+from sublex.strings import Strings
 from sublex.trec.run_reader import PIECE
 
 # What a header calls the columns of qrels and runs.
@@ -98,7 +98,7 @@ def read_rows(source: FileSource, width: int, expected: str) -> tuple[Rows, list
             parts.append([table.add(buf, starts[:, k], sizes[:, k]) for k, table in enumerate(tables)] + [whole[good]])
     columns = [np.concatenate([np.empty(0, np.int32), *(part[k] for part in parts)]) for k in range(width)]
     lines = np.concatenate([np.empty(0, np.int64), *(part[width] for part in parts)])
-    rows = Rows([strings(table) for table in tables], columns, lines)
+    rows = Rows([table.strings() for table in tables], columns, lines)
     return rows, list(_said(source.path, faults, width, expected))
 
 

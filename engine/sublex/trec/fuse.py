@@ -12,7 +12,7 @@ import numpy as np
 from sublex.analysis.interner import Interner
 from sublex.errors import InputError
 from sublex.scores import NORMALISERS, Normaliser
-from sublex.strings import Strings, strings
+from sublex.strings import Strings
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run, ranked
 
@@ -86,7 +86,7 @@ def _common(runs: Sequence[Run]) -> tuple[Strings, list[np.ndarray]]:
     """All docnos once, and each run's documents as places among them."""
     table = Interner()
     docs = [table.add(run.docnos.arena, run.docnos.starts, run.docnos.sizes)[run.docs] for run in runs]
-    return strings(table), docs
+    return table.strings(), docs
 
 
 def _topic(

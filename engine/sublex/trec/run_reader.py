@@ -20,7 +20,6 @@ from sublex.base import NO_FIELDS, Report
 from sublex.errors import InputError
 from sublex.messages import counted
 from sublex.readers.source import FileSource, utf8_lines, whole_lines
-from sublex.strings import strings
 from sublex.trec.columns import first_repeated
 from sublex.trec.metadata import LONGEST, from_yaml, sidecar_path, yaml_in_comments
 from sublex.trec.runs import Run, ranked
@@ -89,7 +88,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     if layout is None:
         report.note(f"{source.path} holds no hits")
     topics, docs, scores, lines = hits.joined()
-    docnos, qids = strings(hits.docnos), strings(hits.qids).tolist()
+    docnos, qids = hits.docnos.strings(), hits.qids.strings().tolist()
     earlier, later = first_repeated(topics, docs)
     differing = np.flatnonzero(scores[earlier] != scores[later])
     if len(differing):
@@ -104,7 +103,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         said = f"{counted(len(later), 'line')} {verbs[0]} a hit with the same score and {verbs[1]} once"
         report.note(f"{source.path}: {said}")
         topics, docs, scores = (np.delete(column, later) for column in (topics, docs, scores))
-    tags = strings(hits.tags).tolist()
+    tags = hits.tags.strings().tolist()
     if len(tags) > 1:
         report.note(f"{source.path}: {len(tags):,} different tags ({', '.join(tags[:3])}…)")
     known = _metadata(comments, source.path, report)
