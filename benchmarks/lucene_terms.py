@@ -331,10 +331,10 @@ def _listed(pairs: list[Any]) -> str:
 def contents(path: str) -> Iterator[str]:
     """What Sublex would index of a collection, a document at a time."""
     from sublex import Report, plugins
-    from sublex.readers import choose
+    from sublex.readers import choose_readers
 
     report = Report()
-    for chosen in choose([path], plugins.load(), None, report):
+    for chosen in choose_readers([path], plugins.load(), None, report):
         for document in chosen.reader.read(chosen.source, report):
             yield document.contents
 

@@ -29,7 +29,7 @@ from sublex.index.manifest import BUILDING
 from sublex.index.merge import TextWriter, merge
 from sublex.index.outcome import Outcome
 from sublex.index.segment import Segment
-from sublex.readers.batch import Batch, Make
+from sublex.readers.batch import Batch, MakeBatch
 from sublex.workers import Workers
 
 JOURNAL = "journal.json"
@@ -71,7 +71,7 @@ class Building:
         for docnos, sizes in known:
             self._meet(docnos, np.cumsum(sizes, dtype=np.int64))
 
-    def run(self, makers: Iterable[Make], progress: Progress, sources: Any = None) -> dict[str, Any]:
+    def run(self, makers: Iterable[MakeBatch], progress: Progress, sources: Any = None) -> dict[str, Any]:
         """Index every batch; the segment's manifest entry without its name, its files in `folder / "segment"`.
 
         `sources` identifies the input to a later `resume`; None where it cannot be read again.
@@ -240,7 +240,7 @@ class _Held:
         return {"name": self._folder.path.name} | counts | {"data": self._folder.finish()}
 
 
-def _prepare(make: Make) -> tuple[Batch, RawTokens]:
+def _prepare(make: MakeBatch) -> tuple[Batch, RawTokens]:
     batch = make()
     return batch, tokenize(batch.text, batch.text_ends)
 

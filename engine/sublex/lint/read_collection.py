@@ -11,7 +11,7 @@ from sublex.analysis.interner import Interner
 from sublex.base import Document, Report
 from sublex.lint.check_ids import check_clashes, check_names, number
 from sublex.lint.findings import ERROR, NOTE, Finding, Ids, counted, finding, sentence, shown
-from sublex.readers import choose, detect
+from sublex.readers import choose_readers, detect_reader
 from sublex.readers.source import FileSource
 from sublex.strings import Strings
 
@@ -37,8 +37,8 @@ class Collection:
         """Read one more file or folder: what it holds, and what is wrong with it."""
         documents, forms, found = 0, [], []
         registry, notes = plugins.load(), Report()
-        known = detect(source, registry, None)
-        for chosen in [known] if known else choose([source.path], registry, None, notes):
+        known = detect_reader(source, registry, None)
+        for chosen in [known] if known else choose_readers([source.path], registry, None, notes):
             self.files.append(chosen.source.path)
             report, seen = Report(), _Seen()
             for batch in _batches(chosen.reader.read(chosen.source, report), report, seen):

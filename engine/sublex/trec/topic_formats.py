@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sublex.base import Report
 from sublex.errors import InputError
-from sublex.readers.sgml import Records, plain
+from sublex.readers.sgml import Records, without_markup
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource, decode
 from sublex.readers.tsv import LONGEST_FIELD
@@ -113,7 +113,7 @@ def _marked_up(source: FileSource, report: Report, element: str) -> Found:
             if not name:
                 yield Malformed(source.path, found.line, f'<{element}> has no id; give it <num> or number="…".')
                 continue
-            qid = plain(given[name]) if names is given else fields[name]
+            qid = without_markup(given[name]) if names is given else fields[name]
             yield Record(qid, {key: text for key, text in fields.items() if names is given or key != name}, found.line)
 
 
@@ -138,7 +138,7 @@ def _fields(body: str) -> dict[str, str]:
 def _one_line(name: str, text: str) -> str:
     if name in LABELS:
         text = LABELS[name].sub("", text, count=1) if LABELS[name].match(text) else text
-    return " ".join(plain(text).split())
+    return " ".join(without_markup(text).split())
 
 
 def _jsonl(source: FileSource, report: Report) -> Found:
