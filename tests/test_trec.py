@@ -195,10 +195,10 @@ def test_topics_come_from_standard_input(monkeypatch):
         ("", "title", "file is empty; expected are <top>"),
         ("just words\n", "title", "file is no topic file that Sublex knows; expected are <top>"),
         ("<html>", "title", "file is no topic file that Sublex knows"),
-        (CLASSIC, "title+body", "No topic of file has a field body; there are head, dom, title, desc, narr."),
-        ("<top><num>1</top>", "title", "No topic of file has a field title; there are none."),
-        (CLASSIC, "title+", "No topic of file has a field without a name; there are"),
-        (CLASSIC + CLASSIC, "title", "file:18: topic 051 is there already on line 1; keep one."),
+        (CLASSIC, "title+body", "No topic of file has a field body; the fields are: head, dom, title, desc, narr."),
+        ("<top><num>1</top>", "title", "No topic of file has a field title; the fields are: none."),
+        (CLASSIC, "title+", "No topic of file has a field without a name; the fields are"),
+        (CLASSIC + CLASSIC, "title", "file:18: topic 051 is on line 1 already; keep one of the two."),
         ("\n<top>\n<title> x\n</top>", "title", "file:2: <top> has no id; give it <num>"),
         ("<topics>\n<topic><query>x</query></topic>", "title", 'give it <num> or number="…".'),
         ("<topics></topics><topic", "title", "file is no topic file"),
@@ -206,11 +206,11 @@ def test_topics_come_from_standard_input(monkeypatch):
         ("1\tx\n2\ty\tz\n", "title", "file:2: 3 columns where 2 (qid, query) should be."),
         ("1\tx\n \ty\n", "title", "file:2: the id qid is not a string or a whole number, or is empty."),
         ("1:x\nsome words\n", "title", "file:2: no colon after the topic's id; write qid:query."),
-        ('{"id": 1, "query": "x"}\n{"id": 1}', "title", "file:2: topic 1 is there already on line 1; keep one."),
+        ('{"id": 1, "query": "x"}\n{"id": 1}', "title", "file:2: topic 1 is on line 1 already; keep one of the two."),
         ('{"id": 1, "query": "x"}\n{"id" 2}', "title", "file:2:7: not JSON (Expecting ':' delimiter); write"),
-        ('{"id": 1, "query": "x"}\n[]', "title", "file:2: not a JSON object; write one object a line."),
+        ('{"id": 1, "query": "x"}\n[]', "title", "file:2: not a JSON object; write one object per line."),
         ('{"id": ' + "[" * 100_000, "title", "file:1"),
-        ('{"id": ' + "1" * 10_000 + "}", "title", "file:1: not JSON that can be read"),
+        ('{"id": ' + "1" * 10_000 + "}", "title", "file:1: not JSON that Sublex can read"),
         ('{"id": 1.5, "query": "x"}', "title", "file:1: the id id is not a string or a whole number, or is empty."),
         ('{"id": true, "query": "x"}', "title", "file:1: the id id is not a string"),
         ('{"query": "x"}', "title", "file:1: no id; name it qid, query_id"),
@@ -291,7 +291,7 @@ def test_qrels_are_read_whatever_their_form(file):
 def test_judgements_given_twice_count_once_with_a_note(file):
     found = sublex.read_qrels(file("1 0 a 1\n1 0 b 2\n1 0 a 1\n1 0 a 1\n"))
     assert found["1"] == {"a": 1, "b": 2} and len(found.grades) == 2
-    assert "2 judgements stand there twice" in found.notes[0]
+    assert "2 judgements repeat another with the same grade" in found.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -304,14 +304,14 @@ def test_judgements_given_twice_count_once_with_a_note(file):
         ("1 0 a 1.0\n", "file:1: the grade '1.0' is not a whole number."),
         ("1 0 a ١\n", "is not a whole number."),
         ("1 0 a 99999999999\n", "is not a whole number."),
-        ("1 0 a 1\n# c\n1 0 a 2\n", "file:3: topic 1 judges a as 2, and before (line 1) as 1; keep one."),
+        ("1 0 a 1\n# c\n1 0 a 2\n", "file:3: topic 1 judges a as 2, and before (line 1) as 1; keep one of the two."),
         ("query-id corpus-id score\n1 a 1\n1 0 a 1\n", "file:3: 4 columns where 3 should be"),
         ('{"1": {"a": 1,}}', "file:1:"),
         ('\n\n{"1":\n {"a" 1}}', "file:4:"),
         ('{"1": {"a": true}}', "file: topic 1: the grade of a is not a whole number."),
         ('{"1": {"a": 1.0}}', "file: topic 1: the grade of a is not a whole number."),
         ('{"1": 1}', 'file: topic 1 has no object of grades; write {"1": {"docno": 1}}.'),
-        ('{"1": {"a": 1, "a": 2}}', "file: topic 1 judges a as 2, and before as 1; keep one."),
+        ('{"1": {"a": 1, "a": 2}}', "file: topic 1 judges a as 2, and before as 1; keep one of the two."),
         ('{"1": ' + "{" * 100_000, "file"),
     ],
 )
@@ -527,7 +527,7 @@ def test_several_tags_are_noted(file):
         ("1 Q0 a 1\n", "file:1: 4 columns where 6 should be"),
         ("1 0 5 1 2\n", "file:1: 5 columns where 6 should be"),
         ("1 a b c d\n", "file:1: 5 columns where 6 should be"),
-        ("1 Q0 a 1 1 t\n\n1 Q0 b 1 nan t\n", "file:3: the score nan is not a finite number of float32."),
+        ("1 Q0 a 1 1 t\n\n1 Q0 b 1 nan t\n", "file:3: the score nan is not a finite float32 number."),
         ("1 Q0 a 1 inf t\n", "file:1: the score inf is not a finite"),
         ("1 Q0 a 1 1e39 t\n", "file:1: the score 1e39 is not a finite"),
         ("1 Q0 a 1 1e999 t\n", "file:1: the score 1e999 is not a finite"),
@@ -539,7 +539,7 @@ def test_several_tags_are_noted(file):
         ("1 Q0 a 1 1e t\n", "file:1: the score 1e is not a finite"),
         (
             "1 Q0 a 1 1 t\n2 Q0 a 1 1 t\n1 Q0 a 2 0 t\n",
-            "file:3: topic 1 has a already on line 1, with another score; keep one.",
+            "file:3: topic 1 has a already on line 1, with another score; keep one of the two.",
         ),
     ],
 )
@@ -552,9 +552,9 @@ def test_bad_runs_get_a_sentence_with_the_place(content, sentence, file):
 @pytest.mark.parametrize(
     ("row", "tag", "sentence"),
     [
-        (("1", ["a", "b c"], [2, 1]), "t", "Document 'b c' cannot stand in a run"),
-        (("1", ["a", "b\u00a0c"], [2, 1]), "t", "cannot stand in a run"),
-        (("1", ["a", ""], [2, 1]), "t", "Document '' cannot stand in a run"),
+        (("1", ["a", "b c"], [2, 1]), "t", "Document 'b c' cannot be in a run"),
+        (("1", ["a", "b\u00a0c"], [2, 1]), "t", "cannot be in a run"),
+        (("1", ["a", ""], [2, 1]), "t", "Document '' cannot be in a run"),
         (("1 2", ["a"], [1]), "t", "The topic id '1 2' is empty or has white space"),
         (("#1", ["a"], [1]), "t", "The topic id '#1' begins with #"),
         (("", ["a"], [1]), "t", "The topic id '' is empty"),
@@ -575,7 +575,7 @@ def test_what_a_run_cannot_hold_is_refused_and_nothing_is_left(row, tag, sentenc
 
 def test_docnos_can_be_refused_before_any_query_is_run():
     check_docnos(Strings.of(["a", "é", "文書"]))
-    with pytest.raises(InputError, match="Document 'a\\\\tb' cannot stand in a run"):
+    with pytest.raises(InputError, match="Document 'a\\\\tb' cannot be in a run"):
         check_docnos(Strings.of(["a", "a\tb"]))
 
 
@@ -638,7 +638,7 @@ def test_a_sidecar_that_cannot_be_read_is_noted_and_not_passed_over_in_silence(t
 
     monkeypatch.setattr(Path, "open", refused)
     monkeypatch.setattr(Path, "read_bytes", refused)
-    assert "its metadata could not be read ([Errno 13] Permission denied)" in read_run(path).notes[0]
+    assert "its metadata could not be read and are left out ([Errno 13] Permission denied)" in read_run(path).notes[0]
     with pytest.raises(
         SublexError, match=r"Cannot remove .*a.run.yaml, which may describe another run: Permission denied"
     ):
@@ -650,7 +650,7 @@ def test_a_sidecar_that_cannot_be_read_is_noted_and_not_passed_over_in_silence(t
 )
 def test_scores_beyond_float32_are_refused(tmp_path, score):
     (tmp_path / "a.run").write_text(f"1 Q0 a 1 {score} t\n")
-    with pytest.raises(InputError, match=r"a.run:1: the score .* is not a finite number of float32"):
+    with pytest.raises(InputError, match=r"a.run:1: the score .* is not a finite float32 number"):
         read_run(tmp_path / "a.run")
 
 
@@ -666,7 +666,7 @@ def test_a_sidecar_does_not_outlive_its_run(tmp_path):
 
 
 def test_metadata_go_nowhere_else():
-    with pytest.raises(InputError, match="Metadata cannot go to footer; there are sidecar, header, none"):
+    with pytest.raises(InputError, match="Metadata cannot go to footer; use sidecar, header or none"):
         write_run("a.run", [], "t", METADATA, "footer")
 
 
@@ -868,8 +868,8 @@ def test_a_weighted_sum_counts_a_missing_document_as_the_lowest():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"method": "borda"}, "No method of fusion borda; there are rrf"),
-        ({"method": "rrf", "normalise": "minmax"}, "rrf looks at ranks only"),
+        ({"method": "borda"}, "No fusion method borda; there are rrf"),
+        ({"method": "rrf", "normalise": "minmax"}, "rrf uses ranks only"),
         ({"method": "combsum", "normalise": "rrf"}, "No normaliser rrf; there are minmax"),
         ({"method": "combsum", "weights": [1, 2]}, "combsum takes no weights"),
         ({"method": "weighted"}, "weighted needs 2 weights"),

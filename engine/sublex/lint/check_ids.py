@@ -78,7 +78,7 @@ def _not_words(texts: Strings) -> np.ndarray:
     """The places of strings that are empty or have white space."""
     from sublex.trec import kernels
 
-    kinds = kernels.visible(texts.arena, texts.starts, texts.sizes)
+    kinds = kernels.classify(texts.arena, texts.starts, texts.sizes)
     # White space beyond ASCII is left to Python.
     places = [k for k in np.flatnonzero(kinds) if kinds[k] == 1 or any(map(str.isspace, texts[int(k)]))]
     return np.array(places, np.int64)
