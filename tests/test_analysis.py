@@ -1,4 +1,4 @@
-"""The analysis: raw tokens, words, stemmers, stop lists, analyzers by name, profiles, and agreement with Lucene."""
+"""Tests of analysis: raw tokens, words, stemmers, stop lists, analyzers by name, profiles, and agreement with Lucene."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sublex.expression import Call
 from sublex.parser import parse_call
 from sublex.profiles import PROFILES, profile
 
-# Without the compiler NumPy warns where a hash is meant to overflow, and everything is slow.
+# Without the compiler NumPy warns when a hash overflows, as it should, and every test is slow.
 COMPILED = not numba.config.DISABLE_JIT
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 often = settings(max_examples=300 if COMPILED else 10)
@@ -41,16 +41,16 @@ SAMPLE = "The Whales' song isn't the sailor's; nai\u0308ve CAFÉS в 1,000 東�
 
 
 def make(text: str) -> Any:
-    """An analyzer by its printed form."""
+    """Make an analyzer from its printed form."""
     return REGISTRY.make("analyzer", text)
 
 
 def terms(analyzer: str, text: str) -> list[str]:
-    """The terms of a text by an analyzer's printed form."""
+    """Return the terms of a text; the analyzer is given by its printed form."""
     return tokens.analyze(make(analyzer), text)
 
 
-# Texts: every kind of character beside every other, odd words, and anything that Unicode has, halves of surrogates too.
+# Texts: every kind of character next to every other, odd words, and any Unicode characters, halves of surrogate pairs too.
 ODD = (
     "don't", "U.S.A.", "3.14", "1,000,000", "O'Neill's", "dog’s", "it＇s", "x’s's", "_a_", "a:b", "1:2", "a..b", "a.1", '"', "“",
     "—", "e\u0301", "\u0301", "ﬁ", "İ", "ΟΔΟΣ", "ß", "כ\"ץ", "צ'", "ที่นี่", "東京都", "か\u3099", "カタカナ", "한\u1100\u1161",
@@ -291,7 +291,7 @@ def test_every_analyzer_is_registered_under_its_name() -> None:
 
 
 def other_value(param: Any) -> Any:
-    """A legal value that is not the default."""
+    """Return a legal value of a parameter that is not its default."""
     if param.type is bool:
         return not param.default
     if param.name == "stop":
@@ -314,7 +314,7 @@ def test_an_analyzer_with_each_parameter_changed_prints_restores_and_analyzes(na
 
 
 def unpacked(stored: dict[str, Any]) -> dict[str, Any]:
-    """Stored settings as the registry takes them."""
+    """Return stored settings as the registry takes them."""
     return {"name": stored["name"], "params": stored["params"]}
 
 
@@ -416,7 +416,7 @@ def test_the_named_lists_are_lucenes_33_words_and_none() -> None:
 
 
 def fails(act: Callable[[], object]) -> str:
-    """The one sentence of a SublexError."""
+    """Return the message of the SublexError that a call raises; it is one sentence."""
     with pytest.raises(SublexError) as caught:
         act()
     message = str(caught.value)

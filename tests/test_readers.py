@@ -1,4 +1,4 @@
-"""The readers: what each makes of its format, of damage and malice, and of the collections people really have."""
+"""Tests of the readers: each format, damaged and hostile files, and real collections."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ SAMPLES = {
 
 
 class Bytes(NamedTuple):
-    """A source that is nothing but its bytes."""
+    """A source in memory."""
 
     data: bytes
     path: str = "sample"
@@ -838,7 +838,7 @@ STREAMED = ["trec", "trecweb", "warc", "tsv", "csv", "text", "smart", "reuters"]
 
 
 class Endless(io.RawIOBase):
-    """The same bytes for ever."""
+    """A stream that repeats the same bytes without end."""
 
     def __init__(self, data: bytes):
         self.data, self.given = data, 0

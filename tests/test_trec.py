@@ -1,4 +1,4 @@
-"""TREC's files: topics of every form, judgements, runs written and read, fusion; and what damage and malice get."""
+"""Tests of TREC's files: topics of every format, qrels, runs, metadata and fusion, with damaged and hostile files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ COMPRESSORS = {
 
 @pytest.fixture
 def file(tmp_path):
-    """Writes a file and gives its path."""
+    """Return a function that writes a file and returns its path."""
 
     def write(content: str | bytes, name: str = "file") -> Path:
         path = tmp_path / name
@@ -61,7 +61,7 @@ def file(tmp_path):
 
 
 def message(error) -> str:
-    """One sentence without the folder of the test."""
+    """Return the message of an error, which is one sentence, without the folder of the test."""
     text = re.sub(r"\S*/", "", str(error.value))
     assert text.endswith(".") and "\n" not in text
     return text
@@ -322,7 +322,7 @@ def test_bad_qrels_get_a_sentence_with_the_place(content, sentence, file):
 
 
 def words() -> st.SearchStrategy[str]:
-    """Ids that TREC's files can hold."""
+    """Draw ids that TREC's files can hold."""
     return docnos().filter(lambda text: not any(c.isspace() for c in text) and not text.startswith("#"))
 
 
@@ -346,7 +346,7 @@ RUNS = st.dictionaries(words(), st.dictionaries(words(), SCORES, min_size=1, max
 
 
 def as_run(run: dict[str, dict[str, float]], tag: str = "t") -> Run:
-    """A run from dictionaries."""
+    """Return a run made of dictionaries."""
     names = list(dict.fromkeys(docno for hits in run.values() for docno in hits))
     rows = [(t, names.index(d), s) for t, hits in enumerate(run.values()) for d, s in hits.items()]
     columns = np.array([r[0] for r in rows], np.int32), np.array([r[1] for r in rows], np.int32)
@@ -405,7 +405,7 @@ def written(scores: np.ndarray) -> list[str]:
 
 
 def samples() -> np.ndarray:
-    """Two million float32: any bits, scores as rankers give them, short decimals, whole numbers, powers of two and neighbours."""
+    """Return two million float32: any bits, rankers' scores, short decimals, whole numbers, powers of two and their neighbours."""
     random = np.random.default_rng(7)
     powers = np.float32(2.0) ** np.arange(-149, 128, dtype=np.float32)
     scales = 10.0 ** np.arange(-9, 17)

@@ -102,5 +102,5 @@ def _codec(charset: str | None) -> str:
 
 def declared_charset(page: bytes) -> str | None:
     """Return the charset that a `<meta>` element at the beginning of the page declares, or None."""
-    found = _CHARSET.search(page, 0, 4096)
-    return found[1].decode("ascii", "replace") if found else None
+    match = _CHARSET.search(page, 0, 4096)
+    return match[1].decode("ascii", "replace") if match else None

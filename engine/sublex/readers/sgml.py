@@ -13,7 +13,7 @@ from typing import BinaryIO
 from sublex.readers.entities import unescape
 from sublex.readers.source import CHUNK
 
-# Bytes of the longest opening tag that is found when two chunks of the stream cut it.
+# Bytes of the longest opening tag that is recognised when it begins in one chunk and ends in the next.
 LONGEST_TAG = 4096
 
 _TAG = r"<[/!?]?[A-Za-z][^<>]*>\s*"
@@ -88,33 +88,33 @@ class Records:
 
 def take_docno(text: str) -> tuple[str, str]:
     """Return the content of the first DOCNO element, and the text without any DOCNO; an unclosed one ends with its line."""
-    found = _DOCNO.search(text)
-    if not found:
+    match = _DOCNO.search(text)
+    if not match:
         return "", text
-    docno, rest = found[1].strip(), "\n"
-    if not found[2]:
+    docno, rest = match[1].strip(), "\n"
+    if not match[2]:
         docno, _, rest = docno.partition("\n")
-    after = _DOCNO.sub("\n", text[found.end() :])
-    return docno.strip(), f"{text[: found.start()]}{rest}{after}"
+    after = _DOCNO.sub("\n", text[match.end() :])
+    return docno.strip(), f"{text[: match.start()]}{rest}{after}"
 
 
 def take_header(text: str) -> tuple[str, str]:
     """Return the content of the first DOCHDR element, and the text without any DOCHDR; an unclosed one ends at the next tag."""
-    found = _DOCHDR.search(text)
-    if not found:
+    match = _DOCHDR.search(text)
+    if not match:
         return "", text
-    kept, headers, at, closed = [], [], 0, True
-    while found:
-        kept.append(text[at : found.start()])
-        end = _DOCHDR_END.search(text, found.end()) if closed else None
+    parts, headers, at, closed = [], [], 0, True
+    while match:
+        parts.append(text[at : match.start()])
+        end = _DOCHDR_END.search(text, match.end()) if closed else None
         closed = end is not None
-        stop = end.start() if end else text.find("<", found.end())
+        stop = end.start() if end else text.find("<", match.end())
         stop = stop if stop >= 0 else len(text)
-        headers.append(text[found.end() : stop])
+        headers.append(text[match.end() : stop])
         at = end.end() if end else stop
-        found = _DOCHDR.search(text, at)
-    kept.append(text[at:])
-    return headers[0].strip(), "\n".join(kept)
+        match = _DOCHDR.search(text, at)
+    parts.append(text[at:])
+    return headers[0].strip(), "\n".join(parts)
 
 
 def without_markup(text: str) -> str:
@@ -127,9 +127,9 @@ def without_markup(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    kept, at = [], 0
+    parts, at = [], 0
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 2)) >= 0:
-        kept.append(text[at:start])
+        parts.append(text[at:start])
         at = end + 3
-    kept.append(text[at:])
-    return " ".join(kept)
+    parts.append(text[at:])
+    return " ".join(parts)

@@ -50,12 +50,12 @@ def _records(stream: Iterator[bytes]) -> Iterator[tuple[int, bytes | None, Field
             line = line.removeprefix(BOM)
         if line[:1] != b".":
             part.append(line)
-        elif found := _ID.match(line):
+        elif match := _ID.match(line):
             yield start, docno, fields
-            start, docno, part = number, (found[1] or b"").strip(), []
+            start, docno, part = number, (match[1] or b"").strip(), []
             fields = {"": part}
-        elif found := _FIELD.match(line):
-            part = fields.setdefault(found[1].decode(), [])
+        elif match := _FIELD.match(line):
+            part = fields.setdefault(match[1].decode(), [])
         else:
             part.append(line)
     yield start, docno, fields
