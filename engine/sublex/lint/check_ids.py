@@ -85,7 +85,7 @@ def _with_white_space(texts: Strings) -> np.ndarray:
     """Return the positions of the strings that are empty or have white space."""
     from sublex.trec import kernels
 
-    kinds = kernels.visible(texts.arena, texts.starts, texts.sizes)
+    kinds = kernels.classify(texts.arena, texts.starts, texts.sizes)
     # The kernel knows ASCII; Python decides whether other characters are white space.
     places = [k for k in np.flatnonzero(kinds) if kinds[k] == 1 or any(map(str.isspace, texts[int(k)]))]
     return np.array(places, np.int64)

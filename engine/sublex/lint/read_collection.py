@@ -16,9 +16,9 @@ from sublex.lint.check_ids import check_clashes, check_names, number
 from sublex.lint.findings import ERROR, NOTE, Finding, as_sentence, show_id
 from sublex.lint.located import Ids
 from sublex.messages import counted
-from sublex.readers import choose, detect
+from sublex.readers import choose_readers, detect_reader
 from sublex.readers.source import FileSource
-from sublex.strings import Strings, strings
+from sublex.strings import Strings
 
 # Docnos numbered per call.
 BATCH = 1 << 13
@@ -36,14 +36,14 @@ class Collection:
     def docnos(self) -> Ids:
         """Return all docnos read so far."""
         places = np.concatenate(self._places)
-        return Ids(strings(self._table), self.files[0] if len(self.files) == 1 else "the collection", places[:, 1])
+        return Ids(self._table.strings(), self.files[0] if len(self.files) == 1 else "the collection", places[:, 1])
 
     def lint(self, source: FileSource) -> tuple[str, list[Finding]]:
         """Read and check one more file or folder; return what it holds in words, and the findings about it."""
         documents, forms, findings = 0, [], []
         registry, notes = plugins.load(), Report()
-        known = detect(source, registry, None)
-        for chosen in [known] if known else choose([source.path], registry, None, notes):
+        known = detect_reader(source, registry, None)
+        for chosen in [known] if known else choose_readers([source.path], registry, None, notes):
             self.files.append(chosen.source.path)
             report, faults = Report(), _FileFaults()
             for batch in _batches(chosen.reader.read(chosen.source, report), report, faults):

@@ -13,7 +13,7 @@ from sublex.lint.findings import ERROR, Finding
 from sublex.messages import counted
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource, utf8_lines, whole_lines
-from sublex.strings import Strings, strings
+from sublex.strings import Strings
 from sublex.trec.run_reader import PIECE
 
 # Names of columns in the header lines of qrels and runs.
@@ -66,7 +66,7 @@ def read_rows(source: FileSource, width: int, expected: str) -> tuple[Rows, list
             parts.append([table.add(buf, starts[:, k], sizes[:, k]) for k, table in enumerate(tables)] + [whole[good]])
     columns = [np.concatenate([np.empty(0, np.int32), *(part[k] for part in parts)]) for k in range(width)]
     lines = np.concatenate([np.empty(0, np.int64), *(part[width] for part in parts)])
-    rows = Rows([strings(table) for table in tables], columns, lines)
+    rows = Rows([table.strings() for table in tables], columns, lines)
     return rows, list(faults.findings(source.path, width, expected))
 
 
