@@ -28,8 +28,9 @@ from sublex import plugins
 from sublex.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index import kernels, writer
-from sublex.index.build import Settings
+from sublex.index.build import BuildSettings
 from sublex.index.check import check
+from sublex.index.document_source import DocumentSource, source_of
 from sublex.pipeline.index import Index
 from sublex.readers import batch, jsonl
 from sublex.readers.batch import encode
@@ -337,18 +338,22 @@ def contents(path: Path) -> dict[str, bytes]:
 
 
 def built(
-    place: Path, given: writer.Input, workers: int, memory: int, store: frozenset[str] = frozenset(writer.PARTS)
+    place: Path,
+    given: DocumentSource,
+    workers: int,
+    memory: int,
+    store: frozenset[str] = frozenset(writer.STORED_PARTS),
 ) -> dict[str, bytes]:
     """The files of an index built with memory in bytes, as small as one likes."""
-    made = Settings(ENGLISH, store, workers, memory, "first")
+    made = BuildSettings(ENGLISH, store, workers, memory, "first")
     writer.create(place, given, made, described(made), "sublex", lambda docs: None)
     assert check(place) == []
     return contents(place)
 
 
-def from_file(path: Path) -> writer.Input:
+def from_file(path: Path) -> DocumentSource:
     """The input that a file of JSON lines makes."""
-    return sublex.index.api.to_input(path, plugins.load(), None, False)
+    return source_of(path, plugins.load(), None, False)
 
 
 @pytest.fixture
@@ -368,7 +373,7 @@ def test_the_same_bytes_come_of_any_number_of_workers_and_any_memory(
     with_duplicates = [*demo_documents[:150], *others, *demo_documents[100:]]
 
     def made(workers: int, memory: int) -> dict[str, bytes]:
-        given = from_file(DEMO / "documents.jsonl") if kind == "file" else writer.Input(documents=with_duplicates)
+        given = from_file(DEMO / "documents.jsonl") if kind == "file" else DocumentSource(documents=with_duplicates)
         return built(tmp_path / str(next(number)), given, workers, memory, frozenset(store))
 
     expected = made(1, 1 << 30)
@@ -394,8 +399,8 @@ def test_memory_this_small_does_spill(tmp_path, demo_documents, small_batches):
     def look(docs: int) -> None:
         names.update(folder.name for folder in (tmp_path / "index" / "building").iterdir())
 
-    made = Settings(ENGLISH, frozenset(), 1, 1, "first")
-    writer.create(tmp_path / "index", writer.Input(documents=demo_documents), made, described(made), "sublex", look)
+    made = BuildSettings(ENGLISH, frozenset(), 1, 1, "first")
+    writer.create(tmp_path / "index", DocumentSource(documents=demo_documents), made, described(made), "sublex", look)
     assert {"spill-0000", "spill-0009", "journal.json"} <= names
 
 
@@ -404,8 +409,8 @@ def test_memory_this_small_does_spill(tmp_path, demo_documents, small_batches):
 def test_any_collection_gives_the_same_bytes_spilled_or_not(given, more, workers, memory):
     given = given + more + given[::4]
     with folder() as place, mock.patch.object(batch, "BATCH_BYTES", 100):
-        expected = built(Path(place) / "a", writer.Input(documents=given), 1, 1 << 30)
-        assert built(Path(place) / "b", writer.Input(documents=given), workers, memory) == expected
+        expected = built(Path(place) / "a", DocumentSource(documents=given), 1, 1 << 30)
+        assert built(Path(place) / "b", DocumentSource(documents=given), workers, memory) == expected
 
 
 def test_the_fingerprint_follows_documents_analysis_and_deletions_only(tmp_path):
@@ -561,7 +566,7 @@ def test_merging_touches_no_memory_for_terms_that_no_live_document_holds(tmp_pat
     index = sublex.build([Document("a", "whale"), Document("b", "whale ship")], tmp_path / "index")
     index.delete(["a", "b"])
     # Python checks the bounds that a compiled kernel does not.
-    monkeypatch.setattr("sublex.index.kernels.merge", kernels.merge.py_func)
+    monkeypatch.setattr("sublex.index.kernels.merge_postings", kernels.merge_postings.py_func)
     index.merge()
     assert len(index) == len(index.segments[0].terms) == 0
 
@@ -592,7 +597,7 @@ def test_a_merge_of_one_whole_segment_changes_nothing(tmp_path):
 
 def test_a_rule_for_duplicates_that_does_not_exist_is_refused(tmp_path):
     index = sublex.build([Document("a", "one")], tmp_path / "index")
-    with pytest.raises(InputError, match="none of error, first, last"):
+    with pytest.raises(InputError, match="There is no rule newest .* choose one of error, first, last"):
         index.add([Document("a", "two")], duplicates="newest")
 
 

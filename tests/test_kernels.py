@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sublex.index import kernels
-from sublex.index.arena import starts_of
+from sublex.index.offsets import starts_of
 
 HUGE = (1 << 31) - 1
 
@@ -268,7 +268,7 @@ def batches(draw: st.DrawFn) -> Batch:
 @given(batches())
 def test_terms_of_kept_documents_are_counted(batch):
     tokens = np.array([token for document in batch.documents for token in document], np.int32)
-    terms, tfs, ends, lengths, met = kernels.count(
+    terms, tfs, ends, lengths, met = kernels.count_terms(
         tokens,
         np.cumsum([len(document) for document in batch.documents], dtype=np.int64),
         np.array(batch.keep, np.bool_),

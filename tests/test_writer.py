@@ -33,11 +33,12 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index import format as format_module
 from sublex.index import manifest as manifests
 from sublex.index import writer
-from sublex.index.api import add as add_documents
-from sublex.index.api import create
-from sublex.index.build import Settings
+from sublex.index.build import BuildSettings
 from sublex.index.check import check
-from sublex.index.inverter import Run
+from sublex.index.document_source import source_of
+from sublex.index.indexing import add_documents, build_index
+from sublex.index.inverter import Inverter
+from sublex.index.merge_policy import segments_to_merge
 from sublex.index.writer import delete, merge_all
 from sublex.readers import batch, jsonl
 
@@ -60,7 +61,7 @@ class Change(NamedTuple):
 HELD = frozenset(document.docno for document in OLD) - {*DELETED}
 ADDED = frozenset(document.docno for document in NEW)
 CHANGES = {
-    "index": Change(lambda root: create(root, NEW, overwrite=True, workers=2), HELD, ADDED),
+    "index": Change(lambda root: build_index(root, NEW, overwrite=True, workers=2), HELD, ADDED),
     "add": Change(lambda root: add_documents(root, NEW, duplicates="last", workers=2), HELD, HELD | ADDED),
     "delete": Change(lambda root: delete(root, GONE), HELD, HELD - {*GONE}),
     "merge": Change(lambda root: merge_all(root, 2), HELD, HELD),
@@ -280,7 +281,7 @@ def test_a_disk_that_fills_while_a_component_is_written_leaves_the_old_index(who
 def test_a_limit_on_the_size_of_files_is_told_and_leaves_the_old_index(copy, limit):
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-        create(copy, OLD, overwrite=True)
+        build_index(copy, OLD, overwrite=True)
 
     ended = run(limited)
     assert_one_sentence(ended.error, "Cannot write .*: File too large; the index is as it was before")
@@ -344,7 +345,7 @@ def busy(root: Path, **options: Any) -> Busy:
         os.read(wait, 1)
         yield Document("slower", "ship")
 
-    child = Child(lambda: create(root, slow(), **options) and None)
+    child = Child(lambda: build_index(root, slow(), **options) and None)
     os.close(wait)
     os.close(start)
     assert os.read(started, 1) == b"x"
@@ -504,12 +505,16 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def resumable(
-    root: Path, source: Path | str, analyzer: str = "english", store: tuple[str, ...] = writer.PARTS, **options: Any
+    root: Path,
+    source: Path | str,
+    analyzer: str = "english",
+    store: tuple[str, ...] = writer.STORED_PARTS,
+    **options: Any,
 ) -> Any:
     """Build from a file with hardly any memory: every batch is spilled."""
     registry = plugins.load()
-    made = Settings(registry.make("analyzer", analyzer), frozenset(store), 2, 1, "first")
-    given = sublex.index.api.to_input(str(source), registry, None, False)
+    made = BuildSettings(registry.make("analyzer", analyzer), frozenset(store), 2, 1, "first")
+    given = source_of(str(source), registry, None, False)
     return writer.create(root, given, made, described(made), "sublex", lambda docs: None, **options)
 
 
@@ -651,12 +656,12 @@ def test_a_merge_of_many_spills_needs_few_open_files(tmp_path, source):
 
 def test_a_table_of_docnos_beyond_the_memory_does_not_make_every_batch_a_spill(tmp_path, source, monkeypatch):
     monkeypatch.setattr(Interner, "nbytes", property(lambda table: 1 << 20 if table.size > 100 else 0))
-    monkeypatch.setattr(Run, "nbytes", property(lambda run: 100_000 * len(run.parts)))
+    monkeypatch.setattr(Inverter, "nbytes", property(lambda inverter: 100_000 * len(inverter.batches)))
     spills: set[str] = set()
     registry = plugins.load()
-    made = Settings(registry.make("analyzer", "english"), frozenset(), 1, 1 << 20, "first")
+    made = BuildSettings(registry.make("analyzer", "english"), frozenset(), 1, 1 << 20, "first")
     look = lambda docs: spills.update(f.name for f in tmp_path.glob("index/building/spill-*"))  # noqa: E731
-    given = sublex.index.api.to_input(str(source), registry, None, False)
+    given = source_of(str(source), registry, None, False)
     writer.create(tmp_path / "index", given, made, described(made), "sublex", look)
     assert 1 < len(spills) < 6
 
@@ -818,7 +823,7 @@ def test_a_document_of_a_million_words_is_indexed(tmp_path):
 
 def test_ten_thousand_empty_documents_are_indexed_and_a_warning_says_so(tmp_path):
     given = [Document(f"d{k}", "" if k % 2 else " \n", "") for k in range(10_000)]
-    outcome = create(tmp_path / "index", given)
+    outcome = build_index(tmp_path / "index", given)
     assert dict((what, number) for what, number, _ in outcome.rows())["empty (indexed, but no terms)"] == 10_000
     assert any("100% of the documents give no terms" in remark for remark in outcome.remarks())
     index = sublex.open(tmp_path / "index")
@@ -917,4 +922,4 @@ def test_an_addition_is_kept_though_a_segment_it_would_be_merged_with_is_damaged
     [([], 1), ([5], 1), ([1] * 7, 1), ([1] * 8, 8), ([8] + [1] * 7, 1), ([8] * 7 + [1] * 8, 15), ([9999] + [1] * 8, 8)],
 )
 def test_segments_are_merged_when_eight_of_a_size_have_come_together(sizes, last):
-    assert writer._crowded(sizes) == last
+    assert segments_to_merge(sizes) == last

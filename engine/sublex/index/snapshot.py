@@ -20,15 +20,15 @@ import numpy as np
 from sublex import plugins
 from sublex.base import Analyzer, Document, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.index.components.docnos import byte_order
 from sublex.index.derived import DERIVED
-from sublex.index.docnos import byte_order
 from sublex.index.manifest import FITTED, MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, Manifest, read_manifest
 from sublex.index.segment import Segment
 from sublex.messages import command
 
 if TYPE_CHECKING:
+    from sublex.index.build_summary import BuildSummary
     from sublex.index.corpus import Corpus
-    from sublex.index.outcome import Outcome
 
 
 class Term(NamedTuple):
@@ -251,11 +251,11 @@ class Snapshot:
 
     # The next generation.
 
-    def add(self, documents: Any, duplicates: str = "error", **options: Any) -> Outcome:
+    def add(self, documents: Any, duplicates: str = "error", **options: Any) -> BuildSummary:
         """Add documents (or collection files); see `sublex.build` for the options."""
-        from sublex.index.api import add
+        from sublex.index.indexing import add_documents
 
-        outcome = add(self.path, documents, duplicates=duplicates, **options)
+        outcome = add_documents(self.path, documents, duplicates=duplicates, **options)
         self._load()
         return outcome
 

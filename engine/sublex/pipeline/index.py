@@ -31,7 +31,7 @@ from sublex.trec.runs import Run
 from sublex.trec.topics import Topic
 
 if TYPE_CHECKING:
-    from sublex.index.outcome import Outcome
+    from sublex.index.build_summary import BuildSummary
 
 Expr = str | Expression
 Say = Callable[[str], None]
@@ -231,7 +231,7 @@ class Index(Snapshot):
 
         return encode_before_commit(self.path, Options(workers or os.cpu_count() or 1, say=say))
 
-    def add(self, documents: Any, duplicates: str = "error", say: Say = silently, **options: Any) -> Outcome:
+    def add(self, documents: Any, duplicates: str = "error", say: Say = silently, **options: Any) -> BuildSummary:
         outcome = super().add(
             documents,
             duplicates,

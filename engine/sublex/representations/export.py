@@ -14,7 +14,7 @@ from sublex import plugins
 from sublex.base import Report
 from sublex.errors import InputError, MissingExtra
 from sublex.fitted import Rows
-from sublex.index.api import to_input
+from sublex.index.document_source import source_of
 from sublex.index.snapshot import Snapshot
 from sublex.messages import counted
 from sublex.representations.inputs import ROWS
@@ -71,7 +71,7 @@ def _of_index(index: Snapshot, side: LoadedRepresentation) -> Vectors:
 def _of_file(index: Snapshot, side: LoadedRepresentation, file: Path, reader: str | None, say: Say) -> Vectors:
     """The documents of a file, analysed as those of the index."""
     report = Report()
-    given = to_input(str(file), plugins.load(), reader, False)
+    given = source_of(str(file), plugins.load(), reader, False)
     documents = chain.from_iterable(chosen.read(source, report) for source, _, chosen in given.sources)
     seen: set[str] = set()
     while some := list(islice(documents, ROWS)):

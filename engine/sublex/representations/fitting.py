@@ -13,8 +13,9 @@ from sublex import plugins
 from sublex.base import Analyzer
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, UnknownName, contract
 from sublex.expression import Expression
+from sublex.files import sync
 from sublex.fitted import Fitted, Representation, Rows
-from sublex.index.format import FolderWriter, copy_folder, sync
+from sublex.index.format import FolderWriter, copy_folder
 from sublex.index.manifest import (
     FITTED,
     REPRESENTATIONS,

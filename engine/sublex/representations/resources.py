@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.expression import KEYWORDS
-from sublex.index.format import hash_of, sync
+from sublex.files import hash_of, sync
 from sublex.index.manifest import (
     FITTED,
     RESOURCES,

@@ -12,8 +12,8 @@ import numpy as np
 from sublex.base import DocStats, Ranker, Statistics, TermStats
 from sublex.errors import PluginError, contract
 from sublex.index import derived
-from sublex.index.arena import spans, starts_of
 from sublex.index.format import Folder
+from sublex.index.offsets import spans, starts_of
 from sublex.index.segment import Segment
 from sublex.rankers.lengths import lucene
 from sublex.retrieval import kernels
