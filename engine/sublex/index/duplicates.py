@@ -59,8 +59,8 @@ class Duplicates:
             return np.ones(len(batch), np.bool_), docnos
         if docnos and self.rule == "error":
             raise InputError(
-                f"Document {docnos[0]} is there twice, so nothing was added. "
-                "Choose --duplicates first to keep the older document, or --duplicates last to take the newer one."
+                f"Document {docnos[0]} is there twice, so nothing was added; "
+                "--duplicates first keeps the old one, --duplicates last takes the new one."
             )
         return is_new, docnos
 
