@@ -1,4 +1,4 @@
-"""An index against `naive.py`: what is built, what is added, deleted and merged, and what the corpus view shows of it."""
+"""Compares indexes with `naive.py`: after building, adding, deleting and merging, and through the corpus view."""
 
 from __future__ import annotations
 
@@ -42,49 +42,49 @@ SMALL = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, H
 
 @pytest.fixture(scope="module")
 def demo_documents() -> list[Document]:
-    """The demo collection as the standard library reads it."""
+    """Return the demo collection, read with the standard library only."""
     records = map(json.loads, (DEMO / "documents.jsonl").read_text(encoding="utf-8").splitlines())
     return [Document(r["id"], r["text"], r["title"], {"theme": r["theme"]}) for r in records]
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """An index of the demo collection."""
+    """Return an index of the demo collection."""
     return sublex.build(DEMO / "documents.jsonl", tmp_path_factory.mktemp("demo") / "index")
 
 
 @pytest.fixture(scope="module")
 def demo_naive(demo_documents: list[Document]) -> naive.Inverted:
-    """The naive index of the demo collection."""
+    """Return the naive index of the demo collection."""
     return naive.invert(demo_documents, ENGLISH)
 
 
 def described(made) -> dict:
-    """What the manifest says of an analyzer."""
+    """Return the manifest's entry for the analyzer of build settings."""
     return {"settings": made.analyzer.settings(), "versions": made.analyzer.versions()}
 
 
 def whole(text: str) -> str:
-    """A text as it comes back: halves of surrogate pairs are not kept."""
+    """Return a text as an index stores it: halves of surrogate pairs are replaced."""
     return encode(text).decode()
 
 
 def postings(index: Index, term: str) -> dict[str, int]:
-    """A term's frequencies by docno."""
+    """Return the frequencies of a term by docno."""
     docs, tfs = index.postings(term)
     assert (np.diff(docs) > 0).all(), f"the documents of {term!r} do not ascend"
     return {index.docno(doc): tf for doc, tf in zip(docs.tolist(), tfs.tolist(), strict=True)}
 
 
 def columns(index: Index) -> Iterator[tuple[str, int, int]]:
-    """Docno, length and number of distinct terms of every live document, in order."""
+    """Yield docno, length and number of distinct terms of every live document, in order."""
     for segment in index.segments:
         for doc in np.flatnonzero(~segment.dead).tolist():
             yield segment.docno(doc), int(segment.lengths[doc]), int(segment.uniques[doc])
 
 
 def document_terms(index: Index) -> Iterator[tuple[str, dict[str, int]]]:
-    """Docno and terms of every live document, as they are stored with the document."""
+    """Yield docno and term frequencies of every live document, as the component of document terms has them."""
     for segment in index.segments:
         names = [term.decode() for term in segment.terms.list()]
         for doc in np.flatnonzero(~segment.dead).tolist():
@@ -94,7 +94,7 @@ def document_terms(index: Index) -> Iterator[tuple[str, dict[str, int]]]:
 
 
 def assert_statistics(index: Index, expected: naive.Inverted) -> None:
-    """Every number, term and posting that scores are made of."""
+    """Check every number, term and posting that scores depend on."""
     found = [(docno, terms.total(), len(terms)) for docno, terms in expected.documents.items()]
     tokens = sum(length for _, length, _ in found)
     assert list(columns(index)) == found
@@ -114,7 +114,7 @@ def assert_statistics(index: Index, expected: naive.Inverted) -> None:
 
 
 def assert_documents(index: Index, given: Sequence[Document]) -> None:
-    """Every document found by its docno, its text and terms as they were given."""
+    """Check that every document is found by its docno, and that its text is the one given."""
     assert [index.docno(doc) for doc in index.corpus.docs] == [d.docno for d in given]
     for document in given:
         doc = index.doc(document.docno)
@@ -132,7 +132,7 @@ def assert_documents(index: Index, given: Sequence[Document]) -> None:
 
 
 def assert_same(index: Index, given: Iterable[Document]) -> None:
-    """Everything in an index equals what `naive.py` makes of the documents."""
+    """Check that everything in an index equals what `naive.py` computes from the documents."""
     given = list(given)
     expected = naive.invert(given, ENGLISH)
     assert_statistics(index, expected)
@@ -142,23 +142,23 @@ def assert_same(index: Index, given: Iterable[Document]) -> None:
 
 
 def assert_surfaces(index: Index, expected: naive.Inverted) -> None:
-    """Every term is shown as its commonest raw form."""
+    """Check that the surface of every term is its most frequent raw form."""
     assert {t.term: t.surface for t in index.terms()} == {term: expected.surface(term) for term in expected.postings}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def unsynced() -> Iterator[None]:
-    """Nothing here has to outlive a power cut."""
+    """Skip all `fsync` calls, because no test here cuts the power."""
     with mock.patch("os.fsync"):
         yield
 
 
 def folder() -> Any:
-    """A place for an index inside a property, where a fixture would be shared by all examples."""
+    """Return a temporary folder for one example of a property; a fixture would be shared by all examples."""
     return tempfile.TemporaryDirectory(prefix="sublex-test-")
 
 
-# What is built.
+# Building.
 
 
 def test_an_index_of_the_demo_collection_equals_naive(demo, demo_documents, demo_naive):
@@ -290,7 +290,7 @@ def test_numbers_of_documents_that_are_not_there_are_refused(demo):
         demo.document("no such docno")
 
 
-# What is stored, and what then lacks.
+# Optional parts.
 
 
 @pytest.mark.parametrize("store", ["none", "text", "terms", "text,terms", ("text",), ()])
@@ -332,7 +332,7 @@ def test_parts_that_nothing_can_store_are_refused(tmp_path):
 
 
 def contents(path: Path) -> dict[str, bytes]:
-    """Every file of an index but the lock and the list of the last build."""
+    """Return the bytes of every file of an index, except the lock and the list of the last build."""
     files = [file for file in sorted(path.rglob("*")) if file.is_file() and file.name not in ("lock", "last-build.tsv")]
     return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
@@ -344,7 +344,7 @@ def built(
     memory: int,
     store: frozenset[str] = frozenset(writer.STORED_PARTS),
 ) -> dict[str, bytes]:
-    """The files of an index built with memory in bytes, as small as one likes."""
+    """Build an index with any number of bytes of memory and return its files."""
     made = BuildSettings(ENGLISH, store, workers, memory, "first")
     writer.create(place, given, made, described(made), "sublex", lambda docs: None)
     assert check(place) == []
@@ -352,13 +352,13 @@ def built(
 
 
 def from_file(path: Path) -> DocumentSource:
-    """The input that a file of JSON lines makes."""
+    """Return the document source for a file of JSON lines."""
     return source_of(path, plugins.load(), None, False)
 
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches of some ten documents, so that there are many."""
+    """Make batches of about ten documents, so a small collection has many."""
     monkeypatch.setattr(batch, "BATCH_BYTES", 8_000)
     monkeypatch.setattr(jsonl, "BATCH_BYTES", 8_000)
 
@@ -434,7 +434,7 @@ def test_an_index_says_nothing_of_host_path_time_or_workers(tmp_path):
 
 
 class Changes(RuleBasedStateMachine):
-    """Any sequence of changes leaves what a fresh build of the same documents would."""
+    """After any sequence of changes, the index equals a fresh build of the same documents."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -449,7 +449,7 @@ class Changes(RuleBasedStateMachine):
         self.model = {document.docno: document for document in given}
 
     def known(self, data: st.DataObject) -> st.SearchStrategy[str]:
-        """Docnos, mostly those of the index."""
+        """Return a strategy for docnos, most of them in the index."""
         return st.one_of(st.sampled_from(sorted(self.model)), docnos()) if self.model else docnos()
 
     @rule(
@@ -515,7 +515,7 @@ class Changes(RuleBasedStateMachine):
 
 
 def assert_merged_as_fresh(index: Index, fresh: Index) -> None:
-    """A merged index has the bytes of a fresh one, but for texts, cut into other blocks, and the votes for raw forms."""
+    """Check that a merged index has the bytes of a fresh one, except for texts (other blocks) and surfaces (other counts)."""
     ours, theirs = (contents(i.segments[0].path) for i in (index, fresh))
     free = {"texts.npy", "text_sizes.npy", "text_counts.npy", "surfaces.npy", "surface_sizes.npy", "checksums.npy"}
     assert set(ours) == set(theirs)
@@ -626,7 +626,7 @@ def test_an_open_reader_keeps_its_generation_while_writers_go_on(tmp_path, demo_
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory, demo_documents) -> tuple[Index, list[Document]]:
-    """The demo collection in three segments, a third of it deleted, and the documents that are left."""
+    """Return an index of the demo collection in three segments with a third deleted, and the documents that are left."""
     index = sublex.build(demo_documents[:100], tmp_path_factory.mktemp("changed") / "index")
     index.add(demo_documents[100:110])
     index.add(demo_documents[110:])
@@ -635,7 +635,7 @@ def changed(tmp_path_factory, demo_documents) -> tuple[Index, list[Document]]:
 
 
 def counts(expected: naive.Inverted) -> np.ndarray:
-    """The dense matrix of term counts, terms by their bytes."""
+    """Return the dense matrix of term counts, with the terms in order of their bytes."""
     names = sorted(expected.postings, key=str.encode)
     return np.array([[expected.postings[term].get(docno, 0) for term in names] for docno in expected.documents])
 
