@@ -327,7 +327,7 @@ def test_check_and_info_know_the_impacts_that_are_kept(sublex):
     code, output, _ = sublex("check", "demo")
     assert (
         code == 1
-        and output == f"{path.parent} is damaged; delete that folder, which Sublex does without and makes again.\n"
+        and output == f"{path.parent} is damaged; delete that folder. Sublex works without it and makes it again.\n"
     )
 
 

@@ -20,7 +20,7 @@ LAYERS = [
     {"parser"},
     {"parameters"},
     {"plugins"},
-    {"profiles", "scores", "tables", "workers"},
+    {"files", "profiles", "scores", "tables", "workers"},
     {"strings"},
     {"analysis"},
     {"readers", "trec"},

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 import sublex
 from sublex.base import Document, Reader, Report
 from sublex.errors import InputError, MissingExtra
-from sublex.index.api import create
+from sublex.index.indexing import build_index
 from sublex.readers import sgml
 from sublex.readers.beir import Beir
 from sublex.readers.entities import unescape
@@ -1041,7 +1041,7 @@ def test_what_a_folder_holds_and_no_document_is_made_of_is_said(tmp_path, monkey
     (folder / "link").symlink_to(tmp_path / "away")
     for name in ("a.txt", "sub/b.txt", "c.dat", "d.dat", ".hidden"):
         (folder / name).write_text("word")
-    outcome = create(tmp_path / "index", folder)
+    outcome = build_index(tmp_path / "index", folder)
     assert outcome.indexed == 2 and set(outcome.notes) == {
         f"{folder}/link was left out: it is a link to a folder; name the folder that it points to",
         f"{folder}/c.dat and 1 more were left out: not text, Markdown or HTML by name",
@@ -1071,18 +1071,18 @@ def test_fields_of_other_names_are_named_with_the_reader(tmp_path):
     )
     (tmp_path / "a.tsv").write_text("Label\tsum\nx\ttwo\n")
     (tmp_path / "a.csv").write_text('"label","sum"\n"x","two"\n')
-    found = create(tmp_path / "one", tmp_path / "a.jsonl", reader="jsonl(id=label, text=sum)")
+    found = build_index(tmp_path / "one", tmp_path / "a.jsonl", reader="jsonl(id=label, text=sum)")
     assert found.indexed == 2 and found.fields == {"docno=label": 2, "text=sum": 2}
     assert problems(found) == [f"{tmp_path}/a.jsonl:3: no id: the record has none of the fields label"]
     index = sublex.open(tmp_path / "one")
     assert index.document("x") == Document("x", "two", "", {"text": "one", "id": 3}) and "y" in index
     for form in ("tsv", "csv"):
-        create(tmp_path / form, tmp_path / f"a.{form}", reader=f"{form}(id=label, text=sum)")
+        build_index(tmp_path / form, tmp_path / f"a.{form}", reader=f"{form}(id=label, text=sum)")
         assert sublex.open(tmp_path / form).document("x").text == "two"
     with pytest.raises(InputError, match="names no id: call its column one of name, or name the column"):
-        create(tmp_path / "none", tmp_path / "a.tsv", reader="tsv(id=name)")
+        build_index(tmp_path / "none", tmp_path / "a.tsv", reader="tsv(id=name)")
     with pytest.raises(InputError, match="jsonl has no parameter ids; did you mean id"):
-        create(tmp_path / "none", tmp_path / "a.jsonl", reader="jsonl(ids=label)")
+        build_index(tmp_path / "none", tmp_path / "a.jsonl", reader="jsonl(ids=label)")
 
 
 def test_a_download_that_fails_costs_a_sentence(monkeypatch):

@@ -665,7 +665,8 @@ def test_models_go_with_the_documents_they_were_fitted_to_and_resources_stay(com
     index.fit("lsi(e=5)")
     code, _, said = command("index", str(index.path), str(DEMO), "--overwrite")
     assert (
-        code == 0 and "Fitted to what was replaced, and gone with it: lsi(e=5), vectors(given); run sublex fit" in said
+        code == 0
+        and "The models fitted to the replaced index are gone: lsi(e=5), vectors(given); run sublex fit" in said
     )
     anew = sublex.open(index.path)
     assert not anew.fitted and not list((index.path / "representations").glob("*")) and check(index.path) == []

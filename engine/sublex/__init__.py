@@ -19,7 +19,7 @@ from sublex.parser import parse
 if TYPE_CHECKING:
     from sublex.evaluation.comparison import Comparison
     from sublex.evaluation.run_evaluation import Evaluation
-    from sublex.index.api import Documents
+    from sublex.index.document_source import Documents
     from sublex.pipeline.index import Index
     from sublex.trec.qrels import Qrels
     from sublex.trec.runs import Run
@@ -58,9 +58,9 @@ def build(documents: Documents, path: str | os.PathLike[str], **options: Any) ->
     "none"), workers, memory ("1GB"), overwrite, resume, strict, progress (called with the number of documents, and once more
     when all are read).
     """
-    from sublex.index.api import create
+    from sublex.index.indexing import build_index
 
-    create(path, documents, **options)
+    build_index(path, documents, **options)
     return open(path)
 
 

@@ -22,9 +22,9 @@ import numpy as np
 from sublex import plugins
 from sublex.base import Analyzer, Document, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
-from sublex.index.docnos import byte_order
 from sublex.index.manifest import FITTED, MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, Manifest, read_manifest
 from sublex.index.segment import Segment
 from sublex.messages import command

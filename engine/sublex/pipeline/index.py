@@ -34,8 +34,8 @@ from sublex.trec.runs import Run
 from sublex.trec.topics import Topic
 
 if TYPE_CHECKING:
-    from sublex.index.api import Documents
-    from sublex.index.outcome import Outcome
+    from sublex.index.build_summary import BuildSummary
+    from sublex.index.document_source import Documents
 
 Expr = str | Expression
 Say = Callable[[str], None]
@@ -362,20 +362,20 @@ class Index:
         strict: bool = False,
         progress: Callable[[int], None] = lambda docs: None,
         say: Say = silently,
-    ) -> Outcome:
+    ) -> BuildSummary:
         """Add documents, or the documents of collection files, and encode them by all fitted models.
 
         `duplicates` is for docnos that are in the index already: "error" adds nothing, "first" keeps the old document, "last" replaces it.
         The other options are those of `sublex.build`.
         """
-        from sublex.index.api import add
+        from sublex.index.indexing import add_documents
 
-        outcome = add(
+        summary = add_documents(
             self.path, documents, duplicates=duplicates, reader=reader, workers=workers, memory=memory, strict=strict,
             progress=progress, say=say, before_commit=self._encode_before_commit(say, workers),
         )  # fmt: skip
         self._refresh(say)
-        return outcome
+        return summary
 
     def delete(self, docnos: str | Iterable[str], say: Say = silently) -> None:
         """Delete documents by their docnos, all or none."""

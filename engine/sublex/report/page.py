@@ -13,6 +13,7 @@ import numpy as np
 from sublex.base import VERSION
 from sublex.errors import InputError
 from sublex.evaluation.comparison import Comparison
+from sublex.files import replace_file
 from sublex.report import svg
 from sublex.report.curves import Sweep, precision_and_gain, sweep
 from sublex.report.page_data import HURT, embedded_json, page_data
@@ -39,15 +40,10 @@ def write_report(comparison: Comparison, path: str | os.PathLike[str], command: 
     """
     check_report_path(path)
     text = render_page(comparison, command)
-    temporary = Path(f"{os.fspath(path)}.new-{os.getpid()}")
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        replace_file(Path(path), text.encode())
     except OSError as error:
         raise _unwritable(path, error) from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
 
 
 def check_report_path(path: str | os.PathLike[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -13,8 +12,9 @@ import numpy as np
 from sublex import plugins
 from sublex.base import Report
 from sublex.errors import InputError, MissingExtra
+from sublex.files import replacing
 from sublex.fitted import Rows
-from sublex.index.api import to_input
+from sublex.index.document_source import source_of
 from sublex.index.snapshot import Snapshot
 from sublex.messages import counted
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
@@ -46,18 +46,13 @@ def export(
     if output.exists() and not output.is_file():
         raise InputError(f"{output} is no file; choose another place.")
     vectors = _of_index(index, representation) if file is None else _of_file(index, representation, file, reader, say)
-    new = output.with_name(f"{output.name}.new")
     try:
-        with open(new, "wb") as stream:
+        with replacing(output) as stream:
             count = (_write_npz if output.suffix == ".npz" else _write_parquet)(stream, vectors)
-        if not count:
-            raise InputError(f"{file or index.path} holds no document to encode.")
-        new.replace(output)
+            if not count:
+                raise InputError(f"{file or index.path} holds no document to encode.")
     except OSError as error:
         raise InputError(f"Cannot write {output}: {error.strerror or error}; choose another place.") from None
-    finally:
-        with suppress(OSError):
-            new.unlink()
     return count
 
 
@@ -77,7 +72,7 @@ def _of_file(
 ) -> Vectors:
     """Yield the docnos and vectors of the documents of a file, analysed like those of the index, a block at a time."""
     report = Report()
-    chosen = to_input(str(file), plugins.load(), reader, False)
+    chosen = source_of(str(file), plugins.load(), reader, False)
     documents = chain.from_iterable(source_reader.read(source, report) for source, _, source_reader in chosen.sources)
     seen: set[str] = set()
     while block := list(islice(documents, DOCUMENTS_PER_BLOCK)):

@@ -16,8 +16,9 @@ from typing import Any
 from sublex.base import Analyzer
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
 from sublex.expression import Expression
+from sublex.files import sync
 from sublex.fitted import Fitted, Representation, Rows
-from sublex.index.format import FolderWriter, copy_folder, sync
+from sublex.index.format import FolderWriter, copy_folder
 from sublex.index.manifest import (
     FITTED,
     REPRESENTATIONS,

@@ -16,7 +16,7 @@ from sublex.analysis.tokens import analyze, sequences
 from sublex.base import Analyzer, Query, Token
 from sublex.errors import PluginError
 from sublex.fitted import Representation
-from sublex.index.arena import starts_of
+from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 
 if TYPE_CHECKING:

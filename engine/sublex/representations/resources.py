@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.expression import KEYWORDS
-from sublex.index.format import hash_of, sync
+from sublex.files import hash_of, replacing, sync
 from sublex.index.manifest import (
     FITTED,
     RESOURCES,
@@ -99,23 +99,17 @@ def add(root: Path, name: str, file: Path) -> None:
             )
         folder = root / RESOURCES / name
         folder.mkdir(parents=True, exist_ok=True)
-        copy = folder / f"{name}.new"
-        try:
-            copy.unlink(missing_ok=True)
-            with open(file, "rb") as source, open(copy, "xb") as target:
-                shutil.copyfileobj(source, target)
-            if hash_of(copy) != content_hash:
+        file_name = file.name if is_plain(file.name) else name
+        file_name = entries.get(name, {}).get("file", file_name)
+        with open(file, "rb") as source, replacing(folder / file_name) as copy:
+            shutil.copyfileobj(source, copy)
+            copy.flush()
+            if hash_of(Path(copy.name)) != content_hash:
                 raise InputError(f"{file} changed while it was copied; try again.")
-            file_name = file.name if is_plain(file.name) else name
-            file_name = entries.get(name, {}).get("file", file_name)
-            entry = {"file": file_name, "hash": content_hash, "bytes": copy.stat().st_size}
-            sync(copy)
-            copy.replace(folder / file_name)
-            for changed in (folder, folder.parent):
-                sync(changed)
-            commit_changes(root, manifest, {RESOURCES: entries | {name: entry}})
-        finally:
-            copy.unlink(missing_ok=True)
+            entry = {"file": file_name, "hash": content_hash, "bytes": copy.tell()}
+        for changed in (folder, folder.parent):
+            sync(changed)
+        commit_changes(root, manifest, {RESOURCES: entries | {name: entry}})
 
 
 def remove(root: Path, name: str) -> None:

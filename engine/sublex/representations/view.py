@@ -16,7 +16,7 @@ import numpy as np
 from sublex.base import Token
 from sublex.errors import PluginError
 from sublex.fitted import CountTransform, Rows
-from sublex.index.arena import starts_of
+from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.representations import kernels

@@ -15,6 +15,7 @@ import xxhash
 
 from sublex.base import VERSION
 from sublex.errors import IndexProblem
+from sublex.files import replace_file
 from sublex.index.derived import DERIVED
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
@@ -50,7 +51,7 @@ def declare(root: Path, rankers: Sequence[str]) -> None:
         return
     try:
         folder.mkdir(exist_ok=True)
-        (folder / DECLARED).write_text(json.dumps(list(rankers)), encoding="utf-8")
+        replace_file(folder / DECLARED, json.dumps(list(rankers)).encode())
     except OSError as error:
         raise IndexProblem(f"Cannot store impacts in {folder}: {error.strerror or error}.") from None
 

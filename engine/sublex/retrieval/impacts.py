@@ -12,14 +12,11 @@ import numpy as np
 from sublex.base import DocStats, Ranker, Statistics, TermStats
 from sublex.errors import PluginError, contract
 from sublex.index import derived
-from sublex.index.arena import spans, starts_of
 from sublex.index.format import Folder
+from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.segment import Segment
 from sublex.rankers.lucene_lengths import round_lengths
 from sublex.retrieval import kernels
-
-# Postings scored in one call of the ranker.
-SPAN = 1 << 20
 
 
 class Impacts:
@@ -65,7 +62,7 @@ class Impacts:
                     self._stored[0]["docs"].part(begin, end)
                     self._stored[1]["impacts"].part(begin, end)
             else:
-                for begin, end in spans(self.segment.df[missing], SPAN):
+                for begin, end in spans(self.segment.df[missing], POSTINGS_PER_CALL):
                     self._fill(missing[begin:end])
             self._ready[missing] = True
 
@@ -127,7 +124,7 @@ class Impacts:
         if part is None:
             return None
         norm = np.zeros(self.segment.docs)
-        for begin, end in self.segment.spans(SPAN):
+        for begin, end in self.segment.spans(POSTINGS_PER_CALL):
             docs, tfs = self.segment.postings(begin, end)
             counts = self.segment.df[begin:end]
             df, cf = (np.repeat(np.maximum(values[begin:end], 1), counts) for values in self.term)

@@ -17,6 +17,7 @@ import numpy as np
 
 from sublex.base import NO_FIELDS
 from sublex.errors import InputError, SublexError
+from sublex.files import replacing
 from sublex.strings import Strings
 from sublex.trec.metadata import END, START, sidecar_path, to_comments, to_yaml
 
@@ -161,21 +162,15 @@ def _check_word(text: str, what: str) -> None:
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
     """Give a file to write, which replaces the file at `path` at the end and is removed after an error; follow links."""
     place = Path(os.path.realpath(path))
-    draft = place if _special(place) else place.with_name(f".{place.name[:200]}.{os.getpid()}.tmp")
     try:
-        with open(draft, "wb", buffering=BUFFER) as file:
+        with open(place, "wb", buffering=BUFFER) if _special(place) else replacing(place, BUFFER) as file:
             if path.suffix == ".gz":
                 with gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0) as zipped:
                     yield zipped  # type: ignore[misc]
             else:
                 yield file
-        if draft != place:
-            os.replace(draft, place)
     except OSError as error:
         raise SublexError(f"Cannot write {path}: {error.strerror or error}.") from None
-    finally:
-        if draft != place:
-            draft.unlink(missing_ok=True)
 
 
 def _special(path: Path) -> bool:

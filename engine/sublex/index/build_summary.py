@@ -1,4 +1,4 @@
-"""What became of the documents a build read: the table every build ends with."""
+"""The summary of a build: how many documents were read and indexed, and which ones were left out or are unusual."""
 
 from __future__ import annotations
 
@@ -9,17 +9,25 @@ from typing import Any
 
 from sublex.base import Problem, Report
 
+# Above this share of documents without terms, the summary warns.
+MANY_EMPTY = 0.05
+# Names of fields shown for each role.
+SHOWN_FIELDS = 10
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def visible(text: str) -> str:
-    """Text on one line: tabs, line ends and their like as they are written in Python."""
+    """Return text on one line: control characters, tabs and line ends are written as Python escapes."""
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 @dataclass
-class Outcome:
-    """Counts, and the ids behind them."""
+class BuildSummary:
+    """Numbers of documents, and the docnos behind them.
+
+    `read` and `indexed` are counts. `empty` (indexed without a term), `duplicate` and `white_space` list docnos; `problems` lists
+    malformed records. `notes` and `fields` count what the readers reported.
+    """
 
     read: int = 0
     indexed: int = 0
@@ -30,12 +38,12 @@ class Outcome:
     notes: dict[str, int] = field(default_factory=dict)
     fields: dict[str, int] = field(default_factory=dict)
 
-    def take(self, report: Report) -> None:
-        """Add what a reader reported."""
+    def add_report(self, report: Report) -> None:
+        """Add the problems, notes and fields that a reader reported."""
         Report(problems=self.problems, notes=self.notes, fields=self.fields).merge(report)
 
     def rows(self) -> list[tuple[str, int, list[str]]]:
-        """What, how many, which."""
+        """Return the rows of the summary's table: (label, count, docnos or malformed records)."""
         return [
             ("read", self.read + len(self.problems), []),
             ("indexed", self.indexed, []),
@@ -46,33 +54,32 @@ class Outcome:
         ]
 
     def remarks(self) -> list[str]:
-        """What a user should know beside the counts."""
-        said = [f"{note} ({times:,} times)." if times > 1 else f"{note}." for note, times in self.notes.items()]
+        """Return sentences for the user: the readers' notes, the fields used, and a warning about many empty documents."""
+        remarks = [f"{note} ({times:,} times)." if times > 1 else f"{note}." for note, times in self.notes.items()]
         roles: dict[str, list[str]] = {}
         for key in self.fields:
             role, name = key.split("=", 1)
             roles.setdefault(role, []).append(name)
         if roles:
-            said.append(
-                "Fields: " + "; ".join(f"{role} from {', '.join(names[:10])}" for role, names in roles.items()) + "."
-            )
-        if len(self.empty) > 0.05 * self.read:
+            parts = (f"{role} from {', '.join(names[:SHOWN_FIELDS])}" for role, names in roles.items())
+            remarks.append(f"Fields: {'; '.join(parts)}.")
+        if len(self.empty) > MANY_EMPTY * self.read:
             share = len(self.empty) / self.read
-            said.append(
+            remarks.append(
                 f"Warning: {share:.0%} of the documents give no terms; is the text in another field, or the analyzer wrong?"
             )
-        return said
+        return remarks
 
     def write(self, path: Path) -> None:
-        """List every document that a row speaks of, one a line."""
-        lines = [f"{what}\t{visible(which)}\n" for what, _, listed in self.rows() for which in listed]
+        """Write a line, label and docno with a tab between them, for each document that a row of the table lists."""
+        lines = [f"{label}\t{visible(entry)}\n" for label, _, listed in self.rows() for entry in listed]
         path.write_text("".join(lines), encoding="utf-8", errors="replace")
 
     def to_json(self) -> dict[str, Any]:
-        """For the journal of a build."""
+        """Return the summary as JSON values, for the journal of a build."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Outcome:
-        """From the journal of a build."""
+    def from_json(cls, data: dict[str, Any]) -> BuildSummary:
+        """Return the summary that a journal holds."""
         return cls(**(data | {"problems": [Problem(*problem) for problem in data["problems"]]}))
