@@ -197,12 +197,17 @@ def _kinds(kind: str) -> tuple[str, ...]:
     return COMPONENTS if kind == "component" else (kind,)
 
 
-def load() -> Registry:
-    """All installed plugins, or the built-ins and those named in SUBLEX_PLUGINS (by entry point, comma-separated)."""
+def load(builtin: bool = True) -> Registry:
+    """All installed plugins, or the built-ins and those named in SUBLEX_PLUGINS (by entry point, comma-separated).
+
+    With `builtin=False` the built-in plugins, which import NumPy, are left out.
+    """
     wanted = os.environ.get("SUBLEX_PLUGINS")
     names = None if wanted is None else {name.strip() for name in wanted.split(",")}
     points = sorted(entry_points(group=GROUP), key=lambda point: (not point.value.startswith(OWN), point.name))
-    registry = Registry(p for p in points if names is None or p.value.startswith(OWN) or p.name in names)
+    registry = Registry(
+        p for p in points if (builtin if p.value.startswith(OWN) else names is None or p.name in names)
+    )
     for name in sorted((names or set()) - {"", *(point.name for point in points)}):
         registry.plugins.append(Plugin(name, "", error="SUBLEX_PLUGINS names it, and no such plugin is installed"))
     return registry

@@ -1,0 +1,229 @@
+"""The command that compares rankers and runs: compare."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+import sublex
+from sublex.cli.commands.eval import read_systems
+from sublex.cli.compiling import say_if_compiling
+from sublex.cli.lookup import open_index
+from sublex.cli.options import (
+    fields_option,
+    format_option,
+    hits_option,
+    measures_option,
+    profile_option,
+    rankers_option,
+    seed_option,
+    uncovered_option,
+    workers_option,
+)
+from sublex.cli.output import print_figures, print_json, say, say_uncovered
+from sublex.cli.progress import progress
+from sublex.errors import InputError
+from sublex.tables import Table
+
+if TYPE_CHECKING:
+    from sublex.evaluation.comparison import Comparison
+    from sublex.evaluation.systems import System
+    from sublex.pipeline.index import Index
+    from sublex.pipeline.pipeline import Pipeline
+    from sublex.trec.topics import Topics
+
+
+class Files(NamedTuple):
+    """The arguments of the command: an index with topics, or neither; judgements; and run files."""
+
+    index: str | None
+    topics: str | None
+    qrels: str
+    runs: Sequence[str]
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="[INDEX TOPICS] QRELS [RUN]...")
+@rankers_option
+@measures_option
+@click.option("-o", "--output", metavar="FILE", help="Write the report, one HTML page, to this file.")
+@hits_option(1000)
+@fields_option
+@click.option(
+    "--test",
+    type=click.Choice(("t", "randomisation", "wilcoxon")),
+    default="t",
+    show_default=True,
+    help="The significance test of two systems.",
+)
+@click.option(
+    "--correction",
+    type=click.Choice(("holm", "bonferroni", "bh", "none", "tukey")),
+    default="holm",
+    show_default=True,
+    help="The correction for the number of pairs. tukey replaces the test by Tukey's HSD.",
+)
+@click.option("--alpha", default=0.05, show_default=True, help="The significance level.")
+@seed_option(0, "Seed of random numbers in tests and intervals.")
+@click.option("--fresh", is_flag=True, help="Run every ranker again, also if its run is stored.")
+@workers_option
+@profile_option
+@uncovered_option
+@format_option("table", "json", "csv", "markdown", "latex")
+def compare(
+    files: tuple[str, ...], rankers: tuple[str, ...], measures: tuple[str, ...], output: str | None,
+    k: int, fields: str, test: str, correction: str, alpha: float, seed: int, fresh: bool, workers: int | None,
+    profile: str | None, allow_uncovered: bool, form: str,
+) -> None:  # fmt: skip
+    """Compare rankers on an index, run files, or both.
+
+    Every system is measured on the judged topics and tested against the others. The first system is the baseline. The
+    runs of rankers are stored with the index and used again.
+
+    \b
+      sublex compare animals topics.trec qrels.txt -r BM25 -r PL2 -o report.html
+      sublex compare qrels.txt bm25.run pl2.run
+    """
+    from sublex.evaluation.comparison import Plan, compare
+    from sublex.evaluation.measures import DEFAULTS, parse
+
+    if output is not None:
+        from sublex.report.page import check_place
+
+        check_place(output)
+    names = [str(measure) for measure in parse(measures or DEFAULTS)]
+    given = _files(files, rankers)
+    say_if_compiling()
+    judgements = sublex.read_qrels(given.qrels)
+    index = open_index(given.index, allow_uncovered) if given.index else None
+    topics = sublex.read_topics(given.topics, fields) if given.topics else None
+    pipelines = [index.pipeline(ranker, profile) for ranker in rankers] if index is not None else []
+    for pipeline in pipelines:
+        say_uncovered(pipeline)
+    systems, run_notes = _read_runs(given.runs, [str(pipeline) for pipeline in pipelines], k)
+    if index is not None and topics is not None:
+        systems = [_run(index, topics, pipeline, k, workers, fresh) for pipeline in pipelines] + systems
+    notes = [*judgements.notes, *(topics.notes if topics else ()), *run_notes]
+    comparison = compare(systems, judgements, topics, names, index, Plan(test, correction, alpha, seed), notes)
+    _print(comparison, form)
+    if output:
+        from sublex.report.page import write_report
+
+        write_report(comparison, output, shlex.join(["sublex", *sys.argv[1:]]))
+        say(f"The report is {output}")
+
+
+def _files(files: Sequence[str], rankers: Sequence[str]) -> Files:
+    """Return what each argument is: without rankers, the first may be the qrels; with them, it is the index."""
+    if Path(files[0]).is_file() and not rankers:
+        given = Files(None, None, files[0], files[1:])
+    elif len(files) >= 3:
+        given = Files(files[0], files[1], files[2], files[3:])
+    else:
+        raise InputError("Name INDEX TOPICS QRELS and rankers with -r, or QRELS and run files.")
+    if not rankers and not given.runs:
+        raise InputError("There is nothing to compare; name rankers with -r, or run files after the qrels.")
+    return given
+
+
+def _run(index: Index, topics: Topics, pipeline: Pipeline, k: int, workers: int | None, fresh: bool) -> System:
+    from sublex.evaluation.systems import run_system
+
+    with progress(str(pipeline), "topics", len(topics)) as advance:
+        return run_system(index, topics, pipeline, k, workers, advance, fresh=fresh)
+
+
+def _read_runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list[System], list[str]]:
+    """Read run files and keep the first k hits of each topic, as for rankers.
+
+    Returns the systems, none with a name that is `taken` by a ranker, and notes for the user.
+    """
+    from sublex.evaluation.systems import System
+
+    systems: list[System] = []
+    notes: list[str] = []
+    for path, system in zip(paths, read_systems(paths), strict=True):
+        run = system.run.top(k)
+        notes += run.notes
+        if len(run.docs) < len(system.run.docs):
+            notes.append(f"{path}: the first {k:,} hits of each topic count (-k).")
+        systems.append(System(path if system.name in taken else system.name, run))
+    return systems, notes
+
+
+def _print(comparison: Comparison, form: str) -> None:
+    for note in comparison.notes:
+        say(note)
+    if form == "json":
+        print_json(_as_json(comparison))
+        return
+    print_figures(comparison.table(), form)
+    if form != "table":
+        return
+    click.echo()
+    print_figures(_against_first(comparison))
+    sentences = comparison.headlines()
+    if sentences:
+        click.echo()
+    for sentence in sentences:
+        click.echo(f"* {sentence}")
+
+
+def _against_first(comparison: Comparison) -> Table:
+    """Return a table of the main measure: each mean with its interval, its difference from the first, and the time."""
+    head = ["", "system", comparison.main, f"{100 - 100 * comparison.plan.alpha:g} % interval", "difference",
+            "corrected p", "better/same/worse", "ms a topic"]  # fmt: skip
+    pairs = {pair.b: pair for pair in comparison.pairs() if pair.a == comparison.names[0]}
+    rows = []
+    for place, system in enumerate(comparison.systems):
+        low, high = comparison.intervals[comparison.main][place]
+        milliseconds = system.mean_milliseconds
+        pair = pairs.get(system.name)
+        rows.append(
+            [
+                comparison.letters()[place].own,
+                system.name,
+                f"{comparison.mean(comparison.main)[place]:.4f}",
+                f"{low:.4f} to {high:.4f}" if low == low else "-",
+                _signed(-pair.difference) if pair else "-",
+                f"{pair.corrected:.4f}" if pair else "-",
+                f"{pair.losses}/{pair.ties}/{pair.wins}" if pair else "-",
+                f"{milliseconds:.3g}" if milliseconds is not None else "-",
+            ]
+        )
+    return Table(head, rows, 2)
+
+
+def _signed(value: float) -> str:
+    text = f"{value:+.4f}"
+    return text if float(text) else "0"
+
+
+def _as_json(comparison: Comparison) -> dict[str, Any]:
+    systems = [
+        {
+            "name": system.name,
+            "measures": evaluation.mean,
+            "intervals": {measure: ends[place] for measure, ends in comparison.intervals.items()},
+            "missing": evaluation.missing,
+            "milliseconds": system.mean_milliseconds,
+            "by topic": dict(evaluation.topics()),
+        }
+        for place, (system, evaluation) in enumerate(zip(comparison.systems, comparison.evaluations, strict=True))
+    ]
+    pairs = [
+        {
+            "measure": measure, "a": pair.a, "b": pair.b, "difference": pair.difference, "p": pair.p,
+            "corrected": pair.corrected, "effect": pair.effect, "detectable": pair.detectable,
+            "interval": pair.interval, "wins": pair.wins, "ties": pair.ties, "losses": pair.losses,
+        }
+        for measure in comparison.tested
+        for pair in comparison.pairs(measure)
+    ]  # fmt: skip
+    plan = comparison.plan._asdict()
+    return {"topics": len(comparison.qids), "plan": plan, "notes": comparison.notes, "systems": systems, "pairs": pairs}
