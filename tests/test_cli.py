@@ -290,7 +290,7 @@ def test_an_index_that_is_being_built_is_not_called_interrupted(sublex, tmp_path
 
 def test_only_what_changes_an_index_says_that_it_is_unchanged(demo, monkeypatch, capsys):
     from sublex import cli
-    from sublex.cli.output import changing
+    from sublex.cli.interrupts import reporting_interrupts
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -298,12 +298,14 @@ def test_only_what_changes_an_index_says_that_it_is_unchanged(demo, monkeypatch,
     monkeypatch.setattr("sublex.open", interrupted)
     monkeypatch.setattr(sys, "argv", ["sublex", "search", "demo", "crane"])
     assert cli.run() == 130 and capsys.readouterr().err.strip() == "sublex: interrupted."
-    for sources, said in ((None, "before"), ([], "before, and the same command with --resume goes on with the build")):
+    resume = "; to continue the build, run the same command with --resume"
+    for sources, advice in ((None, ""), ([], resume)):
         Path("x/building").mkdir(parents=True, exist_ok=True)
         Path("x/building/journal.json").write_text(json.dumps({"sources": sources}))
-        with pytest.raises(KeyboardInterrupt, match=f"the index is as it was {said}$"), changing(Path("x")):
+        expected = f"^the index is as it was before{advice}$"
+        with pytest.raises(KeyboardInterrupt, match=expected), reporting_interrupts(Path("x")):
             interrupted()
-    with pytest.raises(KeyboardInterrupt, match="^$"), changing(Path("x")):
+    with pytest.raises(KeyboardInterrupt, match="^$"), reporting_interrupts(Path("x")):
         Path("x/index.json").write_text("committed")
         interrupted()
 
@@ -349,7 +351,7 @@ def test_what_json_cannot_hold_is_null_and_what_no_text_can_is_said(sublex):
 def test_a_plugin_that_is_asked_for_and_not_there_is_listed_as_failed(demo, monkeypatch):
     monkeypatch.setenv("SUBLEX_PLUGINS", "nope,,readers")
     output = demo("plugins")[1]
-    assert "failed: SUBLEX_PLUGINS names it, and no such plugin is installed" in output and output.count("failed") == 1
+    assert "failed: SUBLEX_PLUGINS" in output and output.count("failed") == 1
 
 
 def test_a_terminal_of_any_width_shows_whole_words(monkeypatch, capsys):
@@ -357,11 +359,11 @@ def test_a_terminal_of_any_width_shows_whole_words(monkeypatch, capsys):
 
     monkeypatch.setenv("COLUMNS", "40")
     text = "12  " + "some words " * 12
-    assert output.folded(text, 4) == text
+    assert output.wrapped(text, 4) == text
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    first, *rest = output.folded(text, 4).split("\n")
+    first, *rest = output.wrapped(text, 4).split("\n")
     assert rest and first.startswith("12  some") and all(line.startswith("    ") and len(line) <= 40 for line in rest)
-    output.table([("name", text)])
+    output.print_table([("name", text)])
     assert all(line.startswith("      ") for line in capsys.readouterr().out.splitlines()[1:])
     done = shell("SUBLEX --help", COLUMNS="80")
     assert not [line for line in done.stdout.splitlines()[1:] if line.endswith("...")]
@@ -370,13 +372,13 @@ def test_a_terminal_of_any_width_shows_whole_words(monkeypatch, capsys):
 def test_the_bar_begins_with_the_documents_and_says_when_they_are_merged(monkeypatch):
     from rich import progress as bars
 
-    from sublex.cli import output
+    from sublex.cli.progress import progress
 
     seen: list[object] = []
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(bars.Progress, "start", lambda self: seen.append("start"))
     monkeypatch.setattr(bars.Progress, "update", lambda self, task, **what: seen.append(what["rate"]))
-    with output.progress("Indexing x") as advance:
+    with progress("Indexing x") as advance:
         assert seen == []
         advance(5)
         advance(5)

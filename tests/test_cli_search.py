@@ -152,7 +152,11 @@ def test_scores_are_printed_as_runs_have_them(demo):  # noqa: F811
 
 def test_a_run_is_made_once_and_says_what_it_replaces(demo):  # noqa: F811
     code, output, messages = demo("run", "demo", str(TOPICS), "-r", "BM25", "-r", "BM25(k1=1.2)")
-    assert code == 0 and output.count("BM25.run") == 1 and "BM25(k1=1.2) is BM25 again, and is run once." in messages
+    assert (
+        code == 0
+        and output.count("BM25.run") == 1
+        and "BM25(k1=1.2) is the same as BM25, which is run once." in messages
+    )
     assert "replaced" not in demo("run", "demo", str(TOPICS))[2]
     said = "The BM25.run that was there was made with other topics, another -k; it is replaced."
     assert said in demo("run", "demo", str(TOPICS), "--fields", "desc", "-k", "5")[2]

@@ -205,9 +205,7 @@ def load(builtin: bool = True) -> Registry:
     wanted = os.environ.get("SUBLEX_PLUGINS")
     names = None if wanted is None else {name.strip() for name in wanted.split(",")}
     points = sorted(entry_points(group=GROUP), key=lambda point: (not point.value.startswith(OWN), point.name))
-    registry = Registry(
-        p for p in points if (builtin if p.value.startswith(OWN) else names is None or p.name in names)
-    )
+    registry = Registry(p for p in points if (builtin if p.value.startswith(OWN) else names is None or p.name in names))
     for name in sorted((names or set()) - {"", *(point.name for point in points)}):
         registry.plugins.append(Plugin(name, "", error="SUBLEX_PLUGINS names it, and no such plugin is installed"))
     return registry

@@ -15,22 +15,26 @@ expressions_argument = click.argument("expressions", nargs=-1, required=True, me
 reader_option = click.option(
     "--reader",
     metavar="READER",
-    help="The format of the documents, such as jsonl or 'jsonl(id=NAME, text=NAME)'.  [default: detected]",
+    show_default="detected",
+    help="The format of the documents, such as jsonl or 'jsonl(id=NAME, text=NAME)'.",
 )
 strict_option = click.option("--strict", is_flag=True, help="Stop at the first malformed record.")
-workers_option = click.option("--workers", type=click.IntRange(1), help="Number of threads.  [default: all cores]")
+workers_option = click.option(
+    "--workers", type=click.IntRange(1), metavar="N", show_default="all cores", help="Number of threads."
+)
 profile_option = click.option(
     "--profile",
     metavar="PROFILE",
-    help="Defaults of the rankers: sublex, anserini, terrier or pisa.  [default: the profile of the index]",
+    show_default="the index's",
+    help="Defaults of the rankers: sublex, anserini, terrier or pisa.",
 )
 uncovered_option = click.option(
     "--allow-uncovered",
     is_flag=True,
-    help="Use fitted models that do not cover all documents; they have no opinion on the others.",
+    help="Rank with fitted models that do not cover all documents. They have no opinion on the others.",
 )
 ranker_option = click.option(
-    "-r", "--ranker", metavar="EXPR", help="The ranker, such as 'BM25 >> RM3 >> BM25'.  [default: BM25]"
+    "-r", "--ranker", metavar="EXPR", show_default="BM25", help="The ranker, such as 'BM25 >> RM3 >> BM25'."
 )
 rankers_option = click.option(
     "-r", "--ranker", "rankers", metavar="EXPR", multiple=True, help="A ranker; may be given several times."
@@ -41,11 +45,15 @@ measures_option = click.option(
     "measures",
     multiple=True,
     metavar="MEASURE",
-    help="A measure of ir-measures or trec_eval; may be given several times.  "
-    "[default: AP nDCG@10 P@10 R@1000 RR Bpref NumRet NumRel]",
+    show_default="AP nDCG@10 P@10 R@1000 RR Bpref NumRet NumRel",
+    help="A measure of ir-measures or trec_eval; may be given several times.",
 )
 fields_option = click.option(
-    "--fields", default="title", show_default=True, help="The fields of a topic that form its query, as in title+desc."
+    "--fields",
+    default="title",
+    show_default=True,
+    metavar="FIELDS",
+    help="The fields of a topic that form its query, as in title+desc.",
 )
 metadata_option = click.option(
     "--metadata",
@@ -64,13 +72,20 @@ def memory_option(default: str, text: str) -> Decorator:
 def hits_option(default: int) -> Decorator:
     """Return the option -k: the number of documents that a query returns at most."""
     return click.option(
-        "-k", default=default, show_default=True, type=click.IntRange(1), help="Maximum number of documents per query."
+        "-k",
+        type=click.IntRange(1),
+        default=default,
+        show_default=True,
+        metavar="N",
+        help="Maximum number of documents per query.",
     )
 
 
-def seed_option(default: int | None, text: str) -> Decorator:
-    """Return the option --seed: a whole number from 0."""
-    return click.option("--seed", type=click.IntRange(0), default=default, show_default=default is not None, help=text)
+def seed_option(default: int | None, text: str, shown: str = "") -> Decorator:
+    """Return the option --seed, a whole number from 0; `shown` is the default in the help, if `default` is None."""
+    return click.option(
+        "--seed", type=click.IntRange(0), default=default, show_default=shown or True, metavar="N", help=text
+    )
 
 
 def format_option(*choices: str) -> Decorator:

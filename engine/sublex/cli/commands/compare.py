@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 class Files(NamedTuple):
     """The arguments of the command: an index with topics, or neither; judgements; and run files."""
 
-    index: str | None
+    index_name: str | None
     topics: str | None
     qrels: str
     runs: Sequence[str]
@@ -68,7 +68,7 @@ class Files(NamedTuple):
     show_default=True,
     help="The correction for the number of pairs. tukey replaces the test by Tukey's HSD.",
 )
-@click.option("--alpha", default=0.05, show_default=True, help="The significance level.")
+@click.option("--alpha", default=0.05, show_default=True, metavar="LEVEL", help="The significance level.")
 @seed_option(0, "Seed of random numbers in tests and intervals.")
 @click.option("--fresh", is_flag=True, help="Run every ranker again, also if its run is stored.")
 @workers_option
@@ -100,7 +100,7 @@ def compare(
     given = _files(files, rankers)
     say_if_compiling()
     judgements = sublex.read_qrels(given.qrels)
-    index = open_index(given.index, allow_uncovered) if given.index else None
+    index = open_index(given.index_name, allow_uncovered) if given.index_name else None
     topics = sublex.read_topics(given.topics, fields) if given.topics else None
     pipelines = [index.pipeline(ranker, profile) for ranker in rankers] if index is not None else []
     for pipeline in pipelines:

@@ -29,8 +29,8 @@ def explain(
 ) -> None:
     """Show how the score of a document for QUERY is computed.
 
-    The score is the sum of the parts that are indented below it, and so on for each part, down to the statistics of
-    terms. A value in brackets is shown as evidence and not added. The document need not be among the hits.
+    A score is the sum of the parts that are indented below it, and each part in turn, unless its line names another
+    operation. A value in brackets is evidence and is not added. The document need not be among the hits.
 
     \b
       sublex explain animals "cranes by the river" birds-05 -r PL2

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.argument("expressions", nargs=-1, metavar="[EXPR]...")
 @click.option("--update", is_flag=True, help="Encode documents that models do not cover; without EXPR, for all models.")
 @click.option("--from", "source", metavar="OTHER", help="Take the models from this index instead of fitting them.")
-@seed_option(None, "Seed of random numbers in fitting.  [default: the model's]")
+@seed_option(None, "Seed of random numbers in fitting.", "the model's")
 @memory_option("4GB", "Memory that fitting may take.")
 @workers_option
 @click.pass_context
@@ -119,7 +119,7 @@ def _takes_seed(call: Call, registry: Registry) -> bool:
 @click.argument("expression", metavar="[EXPR]", required=False)
 @format_option("table", "json")
 def card(name: str, expression: str | None, form: str) -> None:
-    """Describe a fitted model: how it was fitted, what it covers, what it found.
+    """Describe a fitted model, or list all fitted models.
 
     EXPR is the expression of the model, or its name on disk. Without EXPR, the command lists all fitted models.
 

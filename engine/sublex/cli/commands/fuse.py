@@ -29,11 +29,16 @@ from sublex.messages import counted
 @click.option(
     "--normalise",
     type=click.Choice(("minmax", "zscore", "rank", "raw")),
-    help="How the scores of each topic are normalised; not for rrf.  [default: minmax]",
+    show_default="minmax",
+    help="How the scores of each topic are normalised; not for rrf.",
 )
 @hits_option(1000)
 @click.option(
-    "-o", "--output", metavar="FILE", help="Write the fused run to FILE; .gz compresses it.  [default: standard output]"
+    "-o",
+    "--output",
+    metavar="FILE",
+    show_default="standard output",
+    help="Write the fused run to FILE; .gz compresses it.",
 )
 @metadata_option
 def fuse(

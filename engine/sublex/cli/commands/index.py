@@ -50,7 +50,8 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
 @click.option(
     "--analyzer",
     metavar="ANALYZER",
-    help="How text becomes terms, such as 'english(stop=none)'.  [default: the profile's]",
+    show_default="the profile's",
+    help="How text becomes terms, such as 'english(stop=none)'.",
 )
 @click.option(
     "--store",
@@ -65,7 +66,7 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
     "--impacts",
     multiple=True,
     metavar="EXPR",
-    help="Store the scores of this ranker's postings; may be given several times.",
+    help="Store what each posting adds to a score of this ranker, for quick searches; may be given several times.",
 )
 @click.option(
     "--fit",
@@ -152,13 +153,14 @@ def _check_expressions(path: Path, impacts: tuple[str, ...], fits: tuple[str, ..
 @strict_option
 @format_option("table", "json")
 def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
-    """Add documents to an index, or replace documents with --duplicates last.
+    """Add documents to an index.
 
-    SOURCE is what `sublex index` takes. All documents are added in one step, or none if something goes wrong. Stored
-    impacts and fitted models are brought up to date.
+    SOURCE is a file, a folder, - for standard input, or irds:NAME, as for `sublex index`. All documents are added in one
+    step, or none if something goes wrong. Fitted models encode the new documents, and stored impacts are made again.
 
     \b
       sublex add animals more.jsonl
+      sublex add animals changed.jsonl --duplicates last
     """
     path = index_path(name)
     say_if_compiling()
@@ -216,10 +218,9 @@ def delete(name: str, docnos: tuple[str, ...]) -> None:
 @index_argument
 @workers_option
 def merge(name: str, workers: int | None) -> None:
-    """Merge all segments of an index into one and drop deleted documents.
+    """Merge the segments of an index into one, without deleted documents.
 
-    Each `sublex add` makes a segment, and each `sublex delete` leaves deleted documents behind. Merging makes the index
-    smaller and searches faster.
+    Each `sublex add` writes a segment, and `sublex delete` only marks documents as deleted. Merging frees their space.
     """
     path = index_path(name)
     say_if_compiling()

@@ -21,11 +21,16 @@ WILDCARDS = frozenset("*?[")
 @click.command()
 @index_argument
 @click.option(
-    "--terms", default=10, show_default=True, type=click.IntRange(0), help="Number of the most frequent terms to show."
+    "--terms",
+    default=10,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Number of the most frequent terms to show.",
 )
 @format_option("table", "json")
 def info(name: str, terms: int, form: str) -> None:
-    """Describe an index: its counts, analyzer, models, sizes and most frequent terms."""
+    """Describe an index: counts, analyzer, models, sizes, frequent terms."""
     say_if_compiling()
     index = open_index(name)
     statistics, sizes = index.statistics, index.nbytes()
@@ -101,7 +106,13 @@ def doc(name: str, docno: str, form: str) -> None:
 @index_argument
 @click.argument("pattern", default="*")
 @click.option(
-    "-n", "number", default=50, show_default=True, type=click.IntRange(0), help="Maximum number of terms; 0 for all."
+    "-n",
+    "number",
+    default=50,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Maximum number of terms; 0 for all.",
 )
 @format_option("table", "json", "csv")
 def terms(name: str, pattern: str, number: int, form: str) -> None:
@@ -131,7 +142,8 @@ def terms(name: str, pattern: str, number: int, form: str) -> None:
 @click.option(
     "--analyzer",
     metavar="ANALYZER",
-    help="Use this analyzer, such as 'plain(stem=porter2)' or german.  [default: english]",
+    show_default="english",
+    help="Use this analyzer, such as 'plain(stem=porter2)' or german.",
 )
 @format_option("table", "json")
 def analyze(text: str, name: str | None, analyzer: str | None, form: str) -> None:
@@ -147,10 +159,8 @@ def analyze(text: str, name: str | None, analyzer: str | None, form: str) -> Non
     if name and analyzer:
         raise InputError("Give --index or --analyzer, not both.")
     say_if_compiling()
-    if name:
-        chosen = open_index(name).analyzer
-    else:
-        chosen = plugins.load().make("analyzer", "english" if analyzer is None else analyzer)
+    setting = "english" if analyzer is None else analyzer
+    chosen = open_index(name).analyzer if name else plugins.load().make("analyzer", setting)
     tokens = raw_tokens(text)
     stages = [("raw tokens", tokens)]
     if hasattr(chosen, "stages"):

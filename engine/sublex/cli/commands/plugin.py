@@ -28,10 +28,10 @@ TEMPLATE = Path(sublex.__file__).parent / "template"
 @click.command()
 @format_option("table", "json")
 def plugins(form: str) -> None:
-    """List the installed plugins, with what each registers or why it failed.
+    """List the installed plugins and what each registers.
 
-    The built-in rankers, readers and analyzers are plugins too. SUBLEX_PLUGINS=a,b loads only the plugins a and b beside
-    the built-in ones.
+    For a plugin that failed, the list has the reason. The built-in readers, analyzers, rankers and expanders are plugins
+    too. If SUBLEX_PLUGINS is set, as in SUBLEX_PLUGINS=lsi,fisher, only these plugins are loaded besides the built-in ones.
     """
     from sublex import plugins
 
@@ -89,9 +89,10 @@ def plugin(context: click.Context) -> None:
 @click.argument("name")
 @click.option("-o", "--output", default=".", show_default=True, metavar="DIR", help="Make the package in this folder.")
 def new(name: str, output: str) -> None:
-    """Write a package that works: a representation, its tests and its entry point.
+    """Write a package with a working representation.
 
-    NAME becomes the name of the package and of the representation.
+    The package has a representation that users can change, its tests and its entry point. NAME becomes the name of the
+    package and of the representation.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise InputError(f"A package cannot be called {name!r}; use a to z, digits and _, and begin with a letter.")
@@ -133,8 +134,9 @@ def _copy_template(name: str, folder: Path) -> None:
 @click.argument("expression", metavar="NAME")
 @click.pass_context
 def test(context: click.Context, expression: str) -> None:
-    """Check that a representation keeps the contract of representations, on the demo collection.
+    """Check a representation on the demo collection.
 
+    The checks are what every representation must hold, such as equal rows for any number of threads.
     NAME is what the plugin registers, with parameters where they matter, as in 'lsi(e=20)'. The exit code is 1 if a check
     fails.
     """

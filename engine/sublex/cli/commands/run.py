@@ -46,7 +46,7 @@ def run(
     context: click.Context, name: str, topics: str, rankers: tuple[str, ...], k: int, output: str, fields: str,
     metadata: str, workers: int | None, profile: str | None, allow_uncovered: bool,
 ) -> None:  # fmt: skip
-    """Run the queries of a topic file and write a TREC run for each ranker.
+    """Run a topic file and write a TREC run for each ranker.
 
     A run is named after its ranker, as in BM25.run. TOPICS may have any usual format: TREC, TSV, CSV, JSON lines.
     Without -r, the ranker is BM25. If a ranker is wrong, the others are run all the same, and the exit code is 2.

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     metavar="MEASURE",
     help="The measure to maximise, named as for sublex eval.",
 )
-@click.option("--folds", default=5, show_default=True, help="Number of folds; the topics of each are held out once.")
+@click.option(
+    "--folds", default=5, show_default=True, metavar="N", help="Number of folds; the topics of each are held out once."
+)
 @click.option(
     "--search",
     type=click.Choice(("grid", "random")),
@@ -47,8 +49,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="Try all combinations, or a random sample of them.",
 )
-@click.option("--steps", default=5, show_default=True, help="Grid: numbers to try of each interval {a..b}.")
-@click.option("--samples", default=50, show_default=True, help="Random search: number of settings to try.")
+@click.option(
+    "--steps", default=5, show_default=True, metavar="N", help="Grid: numbers to try of each interval {a..b}."
+)
+@click.option("--samples", default=50, show_default=True, metavar="N", help="Random search: number of settings to try.")
 @seed_option(0, "Seed of the folds and of the random search.")
 @hits_option(1000)
 @fields_option
