@@ -6,7 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from test_cli import DEMO, demo, sublex  # noqa: F401
+
+from sublex.cli import cli
+from sublex.pipeline.index import Index
+from sublex.pipeline.pipeline import Pipeline
 
 TOPICS = DEMO.with_name("topics.trec")
 
@@ -106,6 +111,29 @@ def test_the_profile_stands_in_the_tag(demo):  # noqa: F811
     assert output.startswith("BM25(k1=0.9,b=0.4,lengths=lucene).run")
     code, _, messages = demo("search", "demo", "crane", "--profile", "anserine")
     assert code == 2 and "did you mean anserini?" in messages
+
+
+def test_an_expression_is_resolved_once_and_with_the_profile_of_the_command(demo, monkeypatch):  # noqa: F811
+    resolved = []
+    resolve = Index.pipeline
+
+    def pipeline(index, expression=None, profile=None):
+        if not isinstance(expression, Pipeline):
+            resolved.append((expression, profile))
+        return resolve(index, expression, profile)
+
+    monkeypatch.setattr(Index, "pipeline", pipeline)
+    for arguments in (
+        ("search", "demo", "crane"),
+        ("search", "demo", "crane", "--format", "trec"),
+        ("search", "demo", "zzzz"),
+        ("explain", "demo", "crane", "birds-05"),
+        ("run", "demo", str(TOPICS)),
+        ("compare", "demo", str(TOPICS), str(TOPICS.with_name("qrels.txt"))),
+    ):
+        resolved.clear()
+        done = CliRunner().invoke(cli, [*arguments, "-r", "BM25", "--profile", "anserini"])
+        assert done.exit_code == 0 and resolved == [("BM25", "anserini")], done.output
 
 
 def test_runs_need_docnos_without_white_space(sublex):  # noqa: F811

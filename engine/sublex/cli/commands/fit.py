@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from sublex.pipeline.index import Index
     from sublex.plugins import Registry
 
+# Memory that fitting may take, by default.
+FIT_MEMORY = "4GB"
+
 
 @click.command()
 @index_argument
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--update", is_flag=True, help="Encode documents that models do not cover; without EXPR, for all models.")
 @click.option("--from", "source", metavar="OTHER", help="Take the models from this index instead of fitting them.")
 @seed_option(None, "Seed of random numbers in fitting.", "the model's")
-@memory_option("4GB", "Memory that fitting may take.")
+@memory_option(FIT_MEMORY, "Memory that fitting may take.")
 @workers_option
 @click.pass_context
 def fit(
@@ -53,30 +56,34 @@ def fit(
       sublex fit animals "lsi(e=100)"
       sublex search animals "cranes by the river" -r "PL2 + 0.3*lsi(e=100)"
     """
-    from sublex.index.api import size_of
-
-    path = index_path(name)
     say_if_compiling()
-    index = sublex.open(path)
+    index = open_index(name)
     wanted = list(expressions)
     if update and not wanted:
         wanted = [rows["expression"] for entry in index.fitted.values() for rows in entry["rows"].values()]
     if not wanted:
         raise InputError("Name what to fit, as in: sublex fit INDEX 'lsi(e=100)'.")
-    options = {"workers": workers or os.cpu_count() or 1, "memory": size_of(memory)}
-    if not fit_each(index, wanted, seed, None if source is None else index_path(source), **options):
+    if not fit_each(index, wanted, seed, None if source is None else index_path(source), workers, memory):
         context.exit(2)
 
 
 def fit_each(
-    index: Index, expressions: Iterable[str], seed: int | None = None, source: Path | None = None, **options: Any
+    index: Index,
+    expressions: Iterable[str],
+    seed: int | None = None,
+    source: Path | None = None,
+    workers: int | None = None,
+    memory: str = FIT_MEMORY,
 ) -> bool:
     """Fit models one after another and print what became of each.
 
-    An expression that cannot be fitted is reported, and the next one is tried. Returns whether all were fitted.
+    An expression that cannot be fitted is reported, and the next one is tried. Returns whether all were fitted. `memory` is
+    a size such as "4GB"; without `workers`, fitting uses all cores.
     """
     from sublex import plugins
+    from sublex.index.api import size_of
 
+    options: dict[str, Any] = {"workers": workers or os.cpu_count() or 1, "memory": size_of(memory)}
     registry = None if seed is None else plugins.load()
     complete = True
     for text in expressions:

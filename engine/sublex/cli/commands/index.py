@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +109,7 @@ def index(
     if fits:
         from sublex.cli.commands.fit import fit_each
 
-        if not fit_each(opened, fits, workers=options["workers"] or os.cpu_count() or 1):
+        if not fit_each(opened, fits, workers=options["workers"]):
             context.exit(2)
 
 

@@ -69,7 +69,7 @@ def tune(
     tells what tuning gains on new topics.
 
     \b
-      sublex tune animals topics.trec qrels.txt "BM25(k1={0.4..2.0}, b={.3,.5,.75})"
+      sublex tune animals topics.trec qrels.txt "BM25(k1={0.4..2}, b={.3,.5})"
       sublex tune animals topics.trec qrels.txt "PL2 + {0..1}*BM25" -m nDCG@10
     """
     say_if_compiling()
