@@ -259,7 +259,7 @@ def helps(group: click.Group = cli.cli, path: tuple[str, ...] = ()) -> Iterator[
             yield (*path, name)
 
 
-@pytest.mark.parametrize("command", helps(), ids=" ".join)
+@pytest.mark.parametrize("command", list(helps()), ids=" ".join)
 def test_help_fits_a_terminal_and_begins_with_a_whole_sentence(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     lines = CliRunner().invoke(cli.cli, [*command, "--help"], prog_name="sublex").output.splitlines()
