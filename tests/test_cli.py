@@ -1,4 +1,4 @@
-"""The command line: what it prints and where, exit codes, and one sentence for every mistake."""
+"""The command line: its output, its messages, its exit codes, and one sentence for every mistake."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]
 
 @pytest.fixture
 def sublex(tmp_path, monkeypatch):
-    """Runs a command in an empty folder; gives (exit code, output, messages)."""
+    """A function that runs a command in an empty folder and returns its exit code, output and messages."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "indexes").mkdir()
     for name in ("SUBLEX_INDEXES", "SUBLEX_PLUGINS"):
@@ -49,7 +49,7 @@ def demo(sublex):
 
 
 def rows(output: str) -> dict[str, str]:
-    """A table's first column and what stands beside it."""
+    """Return the rows of a table: the text after the first column, by the text of the first column."""
     return {line[:31].strip(): line[31:].strip() for line in output.splitlines()[1:]}
 
 
@@ -285,7 +285,7 @@ def test_the_demo_replaces_itself_and_nothing_else(sublex):
 
 
 def shell(command: str, **environment: str) -> subprocess.CompletedProcess:
-    """A command line in which SUBLEX stands for the program."""
+    """Run a shell command in which SUBLEX stands for the program."""
     program = " ".join(f"'{part}'" for part in SUBLEX)
     return subprocess.run(
         command.replace("SUBLEX", program), shell=True, capture_output=True, text=True, env=os.environ | environment

@@ -1,4 +1,4 @@
-"""The commands that rank: what they print, what they write, and what bad input gets."""
+"""The commands search, explain and run: their output, their files, and their messages for bad input."""
 
 from __future__ import annotations
 

@@ -119,7 +119,10 @@ def compare(
 
 
 def _files(files: Sequence[str], rankers: Sequence[str]) -> Files:
-    """Return what each argument is: without rankers, the first may be the qrels; with them, it is the index."""
+    """Return the arguments by their roles.
+
+    They are QRELS RUN... if there are no rankers and the first one is a file, and INDEX TOPICS QRELS RUN... otherwise.
+    """
     if Path(files[0]).is_file() and not rankers:
         given = Files(None, None, files[0], files[1:])
     elif len(files) >= 3:
@@ -175,7 +178,8 @@ def _print(comparison: Comparison, form: str) -> None:
 
 
 def _against_first(comparison: Comparison) -> Table:
-    """Return a table of the main measure: each mean with its interval, its difference from the first, and the time."""
+    """Return a table of the main measure: the mean of each system with its interval, its test against the first system,
+    and the mean time of a topic."""
     head = ["", "system", comparison.main, f"{100 - 100 * comparison.plan.alpha:g} % interval", "difference",
             "corrected p", "better/same/worse", "ms a topic"]  # fmt: skip
     pairs = {pair.b: pair for pair in comparison.pairs() if pair.a == comparison.names[0]}
