@@ -75,7 +75,7 @@ def load(folder: Path, work: Path) -> Test:
 def precision(test: Test, model: Any) -> float:
     """AP over the topics, in points."""
     norms = model.norms(test.matrix)
-    docnos = [str(docno) for docno in test.index.all_docnos]
+    docnos = [str(docno) for docno in test.index.snapshot.all_docnos]
     run = {}
     for row, topic in enumerate(test.topics):
         scores = model.scores(test.queries[[row]], test.matrix, norms)

@@ -206,7 +206,7 @@ def test_impacts_of_a_ranker_that_is_gone_do_not_fail_a_change_that_is_made(demo
     for command in (("add", "demo", "new.jsonl"), ("delete", "demo", "new"), ("merge", "demo")):
         code, output, messages = demo(*command)
         assert code == 0 and output
-        assert "The impacts of Gone(x=1) cannot be kept. No component Gone" in messages
+        assert "The impacts of Gone(x=1) cannot be stored. No component Gone" in messages
     assert demo("index", "other", "new.jsonl", "--impacts", "BM25")[0] == 0
 
 

@@ -45,7 +45,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     index.add([Document("d7", "ship ship ship"), Document("last", "")], duplicates="last")
     index.delete([f"d{k}" for k in range(0, 90, 3)] + ["new0", "new149"])
     assert check(index.path) == []
-    assert len(index.segments) == 3
+    assert len(index.snapshot.segments) == 3
     return index.path
 
 
@@ -75,7 +75,7 @@ def questions(path: Path) -> Iterator[tuple[str, Any]]:
     asked["docnos"] = lambda: [index.docno(doc) for doc in index.corpus.docs]
     asked["matrix"] = lambda: [index.corpus.matrix().toarray().tobytes(), index.corpus.vocabulary]
     asked["statistics"] = lambda: (index.statistics, index.fingerprint, index.corpus.lengths.tolist())
-    asked["uniques"] = lambda: [segment.uniques.tolist() for segment in index.segments]
+    asked["uniques"] = lambda: [segment.uniques.tolist() for segment in index.snapshot.segments]
     asked["top terms"] = index.top_terms
     asked["sequence"] = lambda: index.corpus.sequence(5)
     for name, ask in asked.items():

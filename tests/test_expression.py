@@ -190,7 +190,7 @@ def test_ranges_are_listed_in_reading_order_and_filled() -> None:
     assert str(fill(tree, [0.5, 2, 5, 6.5, 100])) == "0.5*a(k=2, b=[3, 5], c=x(6.5)) % 100 >> b"
     with pytest.raises(InputError) as caught:
         no_ranges(tree)
-    assert "holds the range {0..1}; ranges are for sublex tune" in str(caught.value)
+    assert "contains the range {0..1}; ranges are for sublex tune" in str(caught.value)
     assert no_ranges(A) is A and ranges(parse("a(k=3) >> b")) == []
 
 

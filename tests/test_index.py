@@ -77,14 +77,14 @@ def postings(index: Index, term: str) -> dict[str, int]:
 
 def columns(index: Index) -> Iterator[tuple[str, int, int]]:
     """Docno, length and number of distinct terms of every live document, in order."""
-    for segment in index.segments:
+    for segment in index.snapshot.segments:
         for doc in np.flatnonzero(~segment.dead).tolist():
             yield segment.docno(doc), int(segment.lengths[doc]), int(segment.uniques[doc])
 
 
 def document_terms(index: Index) -> Iterator[tuple[str, dict[str, int]]]:
     """Docno and terms of every live document, as they are stored with the document."""
-    for segment in index.segments:
+    for segment in index.snapshot.segments:
         names = [term.decode() for term in segment.terms.list()]
         for doc in np.flatnonzero(~segment.dead).tolist():
             counts, terms, tfs = segment.document_terms(doc, doc + 1)
@@ -487,8 +487,8 @@ class Changes(RuleBasedStateMachine):
     @rule(workers=st.sampled_from([1, 2]))
     def merge(self, workers: int) -> None:
         self.index.merge(workers)
-        assert len(self.index.segments) == 1
-        assert self.index.segments[0].live == self.index.segments[0].docs == len(self.model)
+        assert len(self.index.snapshot.segments) == 1
+        assert self.index.snapshot.segments[0].live == self.index.snapshot.segments[0].docs == len(self.model)
 
     @rule()
     def open_again(self) -> None:
@@ -511,7 +511,7 @@ class Changes(RuleBasedStateMachine):
 
 def assert_merged_as_fresh(index: Index, fresh: Index) -> None:
     """A merged index has the bytes of a fresh one, but for texts, cut into other blocks, and the votes for raw forms."""
-    ours, theirs = (contents(i.segments[0].path) for i in (index, fresh))
+    ours, theirs = (contents(i.snapshot.segments[0].path) for i in (index, fresh))
     free = {"texts.npy", "text_sizes.npy", "text_counts.npy", "surfaces.npy", "surface_sizes.npy", "checksums.npy"}
     assert set(ours) == set(theirs)
     assert not [name for name in ours if name not in free and ours[name] != theirs[name]]
@@ -525,7 +525,7 @@ def test_the_demo_collection_added_in_parts_equals_one_build(tmp_path, demo, dem
     index = sublex.build(demo_documents[:100], tmp_path / "index")
     index.add(demo_documents[100:101])
     index.add(demo_documents[101:])
-    assert len(index.segments) == 3
+    assert len(index.snapshot.segments) == 3
     assert index.statistics == demo.statistics
     assert_same(index, demo_documents)
     assert [t[:3] for t in index.top_terms(50)] == [t[:3] for t in demo.top_terms(50)]
@@ -563,7 +563,7 @@ def test_merging_touches_no_memory_for_terms_that_no_live_document_holds(tmp_pat
     # Python checks the bounds that a compiled kernel does not.
     monkeypatch.setattr("sublex.index.kernels.merge", kernels.merge.py_func)
     index.merge()
-    assert len(index) == len(index.segments[0].terms) == 0
+    assert len(index) == len(index.snapshot.segments[0].terms) == 0
 
 
 def test_the_newer_text_of_a_docno_wins_within_one_input_too(tmp_path):
@@ -580,7 +580,7 @@ def test_adding_nothing_new_keeps_the_generation(tmp_path):
     outcome = index.add([Document("a", "two")], duplicates="first")
     assert (outcome.read, outcome.indexed, outcome.duplicate) == (1, 0, ["a"])
     assert index.generation == 1
-    assert len(index.segments) == 1
+    assert len(index.snapshot.segments) == 1
 
 
 def test_a_merge_of_one_whole_segment_changes_nothing(tmp_path):
@@ -780,9 +780,9 @@ def test_opening_reads_no_component_until_it_is_asked_for(tmp_path):
     assert index.statistics == (2, 2, 2)
     for ask, name in (
         (lambda: index.term("whale"), "terms"),
-        (lambda: index.segments[0].postings(0, 1), "tails"),
+        (lambda: index.snapshot.segments[0].postings(0, 1), "tails"),
         (lambda: index.doc("a"), "docnos"),
-        (lambda: index.segments[0].texts.raw(0), "texts"),
+        (lambda: index.snapshot.segments[0].texts.raw(0), "texts"),
     ):
         with pytest.raises(IndexCorrupt, match=f"{name}.npy is damaged"):
             ask()

@@ -171,7 +171,7 @@ def test_rows_come_with_their_segment_and_go_with_a_merge(index):
     assert scores(index, "projection") == deleted and "birds-05" not in deleted["bank"]
     assert deleted["bank"].items() <= (before["bank"] | {"new": deleted["bank"]["new"]}).items()
     rows = next(iter(next(iter(index.fitted.values()))["rows"].values()))["segments"]
-    assert list(rows) == [segment.name for segment in index.segments]
+    assert list(rows) == [segment.name for segment in index.snapshot.segments]
 
 
 def test_building_in_one_or_in_two_gives_the_same_rows(tmp_path):
@@ -203,7 +203,7 @@ def test_a_refit_is_advised_when_too_much_is_unknown(index):
 def test_words_left_out_on_purpose_are_no_reason_to_fit_again(index):
     index.fit("dcot(r=50)")
     said: list[str] = []
-    again = [index.document(docno) for docno in index.all_docnos.tolist()[:30]]
+    again = [index.document(docno) for docno in index.snapshot.all_docnos.tolist()[:30]]
     index.add([{"id": f"again-{document.docno}", "text": document.contents} for document in again], say=said.append)
     assert index.card("dcot(r=50)")["of these unknown"] > 0.2 * index.card("dcot(r=50)")["tokens added since"]
     assert not said

@@ -42,7 +42,7 @@ def several(tmp_path):
     made.add(documents[100:160])
     made.add(documents[160:])
     made.delete(["birds-05", "river-01"])
-    assert len(made.segments) == 3
+    assert len(made.snapshot.segments) == 3
     return made
 
 
@@ -54,7 +54,10 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
     terms = several.corpus.vocabulary[3::2]
     random = np.random.default_rng(0)
     parts = [random.standard_normal((segment.docs, 5)).astype(np.float32) for segment in several.segments]
-    view, whole = View(several, several.segments, Vocabulary(terms), parts), np.vstack(parts).astype(np.float64)
+    view, whole = (
+        View(several.snapshot, several.snapshot.segments, Vocabulary(terms), parts),
+        np.vstack(parts).astype(np.float64),
+    )
     counts = np.zeros((len(whole), len(terms)))
     for doc in several.corpus.docs:
         for term in several.corpus.analyze(several.corpus.raw(doc)):
@@ -72,14 +75,16 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
         assert np.array_equal(view.terms(docs).toarray(), counts[docs])
     assert np.array_equal(view.products(vector)[live], view.products(vector, live))
     assert np.array_equal(view.dot(weights)[live], view.dot(weights, live))
-    halves = View(several, several.segments, Vocabulary(terms), [part.astype(np.float16) for part in parts])
+    halves = View(
+        several.snapshot, several.snapshot.segments, Vocabulary(terms), [part.astype(np.float16) for part in parts]
+    )
     np.testing.assert_allclose(halves.products(vector, live), whole[live] @ vector, atol=0.02)
     assert np.array_equal(halves.products(vector)[live], halves.products(vector, live))
 
 
 def test_a_view_reads_nothing_beside_its_rows(several):
     parts = [np.ones((segment.docs, 4), np.float32) for segment in several.segments]
-    view = View(several, several.segments, Vocabulary(["crane"]), parts)
+    view = View(several.snapshot, several.snapshot.segments, Vocabulary(["crane"]), parts)
     for vector in (np.ones(3), np.ones(5), np.float64(1), np.ones((2, 4))):
         with pytest.raises(PluginError, match="cannot be multiplied with rows of"):
             view.products(vector)

@@ -24,7 +24,7 @@ from sublex.pipeline.compose import Composer
 from sublex.plugins import load
 from sublex.retrieval.searcher import Searcher
 from sublex.tuning import search as tuning
-from sublex.tuning import space as space
+from sublex.tuning import space
 from sublex.tuning.judge import Judge
 
 TOPICS, QRELS = DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt")
@@ -179,20 +179,20 @@ def test_an_index_that_has_changed_is_tuned_as_it_is(small):
     small.delete(["b"])
     small.add([{"id": "b", "text": "A building crane."}, {"id": "a", "text": "Mud."}], duplicates="last")
     index = sublex.open(small.path)
-    assert len(index.segments) > 1
+    assert len(index.snapshot.segments) > 1
     found = sublex.tune(index, ASKED, JUDGED, "BM25(b={0,.5})", folds=2)
     assert found.default.by_topic.tolist() == evaluate(JUDGED, index.run(ASKED, "BM25"), ["AP"])["AP"].tolist()
 
 
 def test_every_setting_is_run_once_and_rankers_are_let_go(small, monkeypatch):
     alive, progress = [], []
-    sweep = Composer.sweep
+    release = Composer.release_unused
 
     def counted(composer):
-        sweep(composer)
+        release(composer)
         alive.append(set(composer._searchers))
 
-    monkeypatch.setattr(Composer, "sweep", counted)
+    monkeypatch.setattr(Composer, "release_unused", counted)
     found = sublex.tune(
         small,
         ASKED,

@@ -114,7 +114,7 @@ def docnos(root: Path) -> frozenset[str]:
 
 def is_whole(root: Path, made: Change, what: str) -> bool:
     """Whether the index is the new one; it is whole in either case, and can be written to."""
-    found, segments = docnos(root), len(sublex.open(root).segments)
+    found, segments = docnos(root), len(sublex.open(root).snapshot.segments)
     is_new = segments == 1 if made.before == made.after else found == made.after
     assert is_new or found == made.before, f"{what}: neither the old index nor the new one"
     assert is_new or segments == 2, what
@@ -896,7 +896,7 @@ def test_many_small_additions_leave_few_segments_in_the_order_of_their_documents
     index = sublex.build([Document("first", "whale")], tmp_path / "index")
     for number in range(70):
         index.add([Document(f"d{number}", f"whale {number}")], workers=1)
-    assert len(index.segments) <= 16
+    assert len(index.snapshot.segments) <= 16
     assert [index.docno(doc) for doc in index.postings("whale").docs] == ["first", *(f"d{n}" for n in range(70))]
     assert check(index.path) == []
 
@@ -909,7 +909,7 @@ def test_an_addition_is_kept_though_a_segment_it_would_be_merged_with_is_damaged
     file.write_bytes(file.read_bytes()[:-1] + b"?")
     index.add([Document("d7", "whale")], workers=1)
     assert index.term("whale").df == 8
-    assert len(index.segments) == 8
+    assert len(index.snapshot.segments) == 8
 
 
 @pytest.mark.parametrize(

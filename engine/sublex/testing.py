@@ -140,7 +140,7 @@ def some_scores_are_those_of_all(subject: Subject) -> None:
 def encoding_alone_is_encoding_in_a_batch(subject: Subject) -> None:
     """A row does not depend on the rows beside it."""
     side = subject.index.representation(subject.expression)
-    block = next(iter(side.inputs.blocks(subject.index.segments[0])))
+    block = next(iter(side.inputs.blocks(subject.index.snapshot.segments[0])))
     whole = side.model.encode_documents(block)
     for k in (0, 7, size_of(block) - 1):
         alone = side.model.encode_documents(block[k : k + 1])
@@ -210,7 +210,7 @@ def what_it_says_and_gives_is_sound(subject: Subject) -> None:
         json.dumps(subject.index.card(subject.expression))
     except TypeError as error:
         raise AssertionError(f"describe gives what JSON cannot hold: {error}") from None
-    block = next(iter(side.inputs.blocks(subject.index.segments[0])))
+    block = next(iter(side.inputs.blocks(subject.index.snapshot.segments[0])))
     whole = _dense(side.vectors(block))
     for k in (0, size_of(block) - 1):
         np.testing.assert_allclose(_dense(side.vectors(block[k : k + 1]))[0], whole[k], rtol=1e-5, atol=1e-5)
@@ -228,7 +228,7 @@ def query_parameters_change_no_model(subject: Subject) -> None:
         other = _other(param, resolved.values[param.name])
         if param.stage != "query" or other is None:
             continue
-        call = resolved.call
+        call = resolved
         changed = Call(call.name, call.args, {**call.params, param.name: other})
         index = subject.build(f"with-{param.name}")
         index.fit(changed)
@@ -238,7 +238,7 @@ def query_parameters_change_no_model(subject: Subject) -> None:
 def stopping_leaves_nothing(subject: Subject) -> None:
     """A fit that is stopped leaves the index as it was."""
     index = subject.build("stopped")
-    names = namer(index.path, index.manifest)
+    names = namer(index.path, index.snapshot.manifest)
     for dependency in names.make(names.resolve(subject.expression)).depends():
         index.fit(dependency)
     before = _files(index.path)

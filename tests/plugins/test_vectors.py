@@ -52,7 +52,7 @@ def test_a_score_is_the_cosine_of_sums_of_vectors(index, file):
         "seal": made["seal"],
         "bank": made["bank"],
     }
-    docs = {docno: index.analyze(index.document(docno).contents) for docno in map(str, index.all_docnos)}
+    docs = {docno: index.analyze(index.document(docno).contents) for docno in map(str, index.snapshot.all_docnos)}
     idf = {term: np.log(len(docs) / sum(term in terms for terms in docs.values())) for term in vectors}
 
     def vector(terms):

@@ -122,7 +122,7 @@ def _known(index: Index, topics: Topics, path: Path, name: str) -> System | None
         return None
     with suppress(OSError):
         os.utime(path)
-    run = Run([topic.qid for topic in topics], bounds, docs, scores, index.all_docnos, tag_of(name))
+    run = Run([topic.qid for topic in topics], bounds, docs, scores, index.snapshot.all_docnos, tag_of(name))
     return System(name, run, milliseconds, known=True)
 
 

@@ -71,7 +71,7 @@ class Rankings:
         places = {number: index.doc(self.docnos[number]) for number in documents}
         found = {}
         for number, doc in sorted(((n, d) for n, d in places.items() if d is not None), key=lambda pair: pair[1]):
-            document = index.stored(doc)
+            document = index.snapshot.stored(doc)
             text = " ".join((document.title or document.text[:200]).split())
             found[number] = text if len(text) <= 100 else f"{text[:99].rsplit(' ', 1)[0]}…"
         return found

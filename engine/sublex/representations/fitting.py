@@ -151,7 +151,7 @@ class Fitting:
         settings = self.manifest["analyzer"]["settings"]
         return self.namer.registry.build("analyzer", settings["name"], settings["params"])
 
-    def need(self, resolved: plugins.Resolved, asked: bool = True) -> Identity:
+    def need(self, resolved: plugins.Component, asked: bool = True) -> Identity:
         """Have a component fitted and all documents encoded; `asked` for by the user, or only by what depends on it."""
         made = self.namer.make(resolved)
         found = self.namer.identity(resolved, made)
@@ -172,14 +172,14 @@ class Fitting:
             self.cover(made, found, fresh)
         return found
 
-    def _dependency(self, resolved: plugins.Resolved, dependency: Any) -> plugins.Resolved:
+    def _dependency(self, resolved: plugins.Component, dependency: Any) -> plugins.Component:
         """What a component depends on."""
         try:
             return self.namer.resolve(dependency)
         except UnknownName as error:
-            raise UnknownName(f"{resolved.call} depends on {dependency}. {error}") from None
+            raise UnknownName(f"{resolved} depends on {dependency}. {error}") from None
 
-    def _fresh(self, resolved: plugins.Resolved, made: Fitted, found: Identity) -> Manifest:
+    def _fresh(self, resolved: plugins.Component, made: Fitted, found: Identity) -> Manifest:
         """Fit a model, or copy it from another index, and keep it."""
         place = self.root / REPRESENTATIONS / found.model / MODEL
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -221,7 +221,7 @@ class Fitting:
         if isinstance(made, Representation):
             index.need(READINGS[made.reads].needs, "documents are encoded by")
 
-    def _copied(self, resolved: plugins.Resolved, made: Fitted, found: Identity, place: Path) -> Manifest:
+    def _copied(self, resolved: plugins.Component, made: Fitted, found: Identity, place: Path) -> Manifest:
         assert self.source is not None
         theirs = read_manifest(self.source).get(FITTED, {})
         self._check_store(Snapshot(self.root), made)

@@ -37,7 +37,7 @@ class Judge:
         found = known.parse([str(measure)])
         if len(found) > 1:
             raise InputError(f"{measure} stands for {len(found)} measures; tune by one, such as AP.")
-        self.measure, self._docnos = found[0], index.all_docnos
+        self.measure, self._docnos = found[0], index.snapshot.all_docnos
         if known.is_count(self.measure):
             raise InputError(f"{self.measure} counts, and more of it is not better; tune by a measure such as AP.")
         self.qrels = {qid: dict(qrels[qid]) for qid in qids}

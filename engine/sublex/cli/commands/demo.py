@@ -72,7 +72,7 @@ def _check_replaceable(path: Path, documents: Path) -> None:
     """Raise InputError if there is an index that holds other documents than the demo's."""
     if (path / "index.json").exists():
         known = {json.loads(line)["id"] for line in documents.read_text(encoding="utf-8").splitlines()}
-        if not known.issuperset(sublex.open(path).all_docnos.tolist()):
+        if not known.issuperset(sublex.open(path).snapshot.all_docnos.tolist()):
             raise InputError(
                 f"{path} holds documents of your own, which the demo would replace; move or remove it first."
             )

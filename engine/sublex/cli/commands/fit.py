@@ -28,7 +28,6 @@ from sublex.expression import Call
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
-    from sublex.plugins import Registry
 
 # Memory that fitting may take, by default.
 FIT_MEMORY = "4GB"
@@ -80,18 +79,16 @@ def fit_each(
     An expression that cannot be fitted is reported, and the next one is tried. Returns whether all were fitted. `memory` is
     a size such as "4GB"; without `workers`, fitting uses all cores.
     """
-    from sublex import plugins
     from sublex.index.api import size_of
 
-    options: dict[str, Any] = {"workers": workers or os.cpu_count() or 1, "memory": size_of(memory)}
-    registry = None if seed is None else plugins.load()
+    threads, size = workers or os.cpu_count() or 1, size_of(memory)
     complete = True
     for text in expressions:
         generation = index.generation
         try:
-            expression = str(_call(text, seed, registry))
+            expression = str(_call(text, seed, index))
             with progress(expression, "documents") as advance:
-                index.fit(expression, source, say=say, progress=advance, **options)
+                index.fit(expression, source, workers=threads, memory=size, progress=advance, say=say)
         except SublexError as error:
             say(f"sublex: {error}")
             complete = False
@@ -101,22 +98,22 @@ def fit_each(
     return complete
 
 
-def _call(text: str, seed: int | None, registry: Registry | None) -> Call:
+def _call(text: str, seed: int | None, index: Index) -> Call:
     """Parse the expression of a model, and add the seed if the model has such a parameter."""
     call = sublex.parse(text)
     if not isinstance(call, Call):
         raise InputError(f"{text} is not one component; fit its parts, such as lsi(e=100), by themselves.")
-    if seed is None or registry is None or not _takes_seed(call, registry):
+    if seed is None or not _takes_seed(call, index):
         return call
     if call.params.get("seed", seed) != seed:
         raise InputError(f"{text} has a seed of its own; leave one of them out.")
     return Call(call.name, call.args, {**call.params, "seed": seed})
 
 
-def _takes_seed(call: Call, registry: Registry) -> bool:
+def _takes_seed(call: Call, index: Index) -> bool:
     """Return whether a component has a parameter `seed`; False for an unknown name, which fitting reports."""
     try:
-        return "seed" in [param.name for param in registry.find("component", call.name).params]
+        return "seed" in [param.name for param in index.registry.find("component", call.name).params]
     except UnknownName:
         return False
 
@@ -197,5 +194,5 @@ def encode(name: str, expression: str, file: str | None, output: str, reader: st
     say_if_compiling()
     index = open_index(name, allow_uncovered=True)
     model = index.representation(expression)
-    count = export(index, model, None if file is None else Path(file), Path(output), reader, say)
+    count = export(index.snapshot, model, None if file is None else Path(file), Path(output), reader, say)
     click.echo(f"{output} has the vectors of {count:,} documents by {expression}")

@@ -224,7 +224,7 @@ def merge(name: str, workers: int | None) -> None:
     path = index_path(name)
     say_if_compiling()
     opened = sublex.open(path)
-    segments = len(opened.segments)
+    segments = len(opened.snapshot.segments)
     with reporting_interrupts(path):
         opened.merge(workers, say)
     click.echo(f"{path} has one segment" + (f", made of {segments}" if segments > 1 else ""))

@@ -50,7 +50,7 @@ def info(name: str, terms: int, form: str) -> None:
         "generation": index.generation,
         "fingerprint": index.fingerprint,
     }
-    segments = [(s.name, s.live, s.docs - s.live, len(s.terms)) for s in index.segments]
+    segments = [(s.name, s.live, s.docs - s.live, len(s.terms)) for s in index.snapshot.segments]
     top, impacts = index.top_terms(terms), index.kept_impacts()
     if form == "json":
         more = {

@@ -89,7 +89,7 @@ def _excerpt(index: Index, answer: Answer, doc: int) -> tuple[str, str, tuple[Sp
         return "", "", ()
     from sublex.pipeline.passages import passage
 
-    document = index.stored(doc)
+    document = index.snapshot.stored(doc)
     best = passage(document.text, index.analyzer, answer.query.weights())
     return document.title, best.text, best.spans
 
