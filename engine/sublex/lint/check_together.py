@@ -196,10 +196,9 @@ def _unknown(given: Placed, known: Ids) -> Iterator[Finding]:
 
 def index_docnos(index: Any) -> Ids:
     """The docnos of an open index's live documents."""
-    arenas, sizes = (
-        zip(*(segment.docnos.arrays() for segment in index.segments), strict=True) if index.segments else ((), ())
-    )
+    segments = index.snapshot.segments
+    arenas, sizes = zip(*(segment.docnos.arrays() for segment in segments), strict=True) if segments else ((), ())
     arena = np.concatenate([np.empty(0, np.uint8), *arenas])
     size = np.concatenate([np.empty(0, np.int64), *sizes])
-    live = np.flatnonzero(~np.concatenate([np.empty(0, np.bool_), *(segment.dead for segment in index.segments)]))
+    live = np.flatnonzero(~np.concatenate([np.empty(0, np.bool_), *(segment.dead for segment in segments)]))
     return _ids(Strings(arena, np.cumsum(size) - size, size).take(live), str(index.path))
