@@ -193,7 +193,7 @@ def test_a_run_is_made_once_and_says_what_it_replaces(demo):  # noqa: F811
     assert "made with another index; it" in demo("run", "demo", str(TOPICS), *options)[2]
     assert "replaced" not in demo("run", "demo", str(TOPICS), *options)[2]
     Path("BM25.run").write_text("1 Q0 a 1 1 x\n")
-    assert "did not say what it was made of; it is replaced" in demo("run", "demo", str(TOPICS))[2]
+    assert "had no metadata; it is replaced" in demo("run", "demo", str(TOPICS))[2]
 
 
 def test_a_run_that_found_nothing_is_read_again_and_measured(demo):  # noqa: F811
