@@ -1,4 +1,4 @@
-"""Resolving: what a user gave is matched with what was declared, made of the declared type, and printed one way."""
+"""Tests of parameters: a call is matched with the declared parameters, its values are checked, and it is printed one way."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BM25 = [
     Param("b", float, 0.75, range=(0, 1)),
     Param("idf", str, "lucene", range=("lucene", "robertson")),
 ]
-MADE: dict[str, list[Param]] = {
+COMPONENTS: dict[str, list[Param]] = {
     "BM25": BM25,
     "RM3": [Param("docs", int, 10, range=(1, 1000)), Param("terms", int, 10)],
     "JM": [Param("weight", float, 0.1, range=(0, 1), open=True), Param("mu", float, 1, range=(0, math.inf), open=True)],
@@ -36,7 +36,7 @@ MADE: dict[str, list[Param]] = {
 
 
 def registry(monkeypatch: pytest.MonkeyPatch | None = None, **modules: dict[str, list[Param]]) -> plugins.Registry:
-    """A registry of rankers that are only declared, one plugin each."""
+    """Return a registry with a plugin for each keyword, which registers rankers that do nothing."""
     import sys
 
     points = []
@@ -54,10 +54,10 @@ def registry(monkeypatch: pytest.MonkeyPatch | None = None, **modules: dict[str,
     return plugins.Registry(points)
 
 
-REGISTRY = registry(made=MADE)
+REGISTRY = registry(made=COMPONENTS)
 
 
-def resolved(text: str) -> plugins.Resolved:
+def resolved(text: str) -> plugins.Component:
     return REGISTRY.resolve("component", parse_call(text) if "=" in text else parse(text))
 
 
@@ -89,9 +89,9 @@ def resolved(text: str) -> plugins.Resolved:
     }.items(),
 )
 def test_a_print_has_what_differs_from_the_defaults_in_the_declared_order(given: str, printed: str) -> None:
-    made = REGISTRY.resolve_all(parse(given))
-    assert str(made) == printed
-    assert REGISTRY.resolve_all(parse(printed)) == made
+    canonical = REGISTRY.resolve_all(parse(given))
+    assert str(canonical) == printed
+    assert REGISTRY.resolve_all(parse(printed)) == canonical
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_hook_register_filters(monkeypatch, tmp_path):
 
         def keep(self, docs, context):
             (number,) = context.numbers([self.term])
-            return np.array([number in vector.terms for vector in context.vectors(docs)], bool)
+            return np.array([number in vector.terms for vector in context.term_vectors(docs)], bool)
 
     class Faulty:
         def keep(self, docs, context):
@@ -218,7 +218,7 @@ def test_an_analyzer_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path):
     found = registry(monkeypatch, faulty=analyzers(faulty=Faulty))
     monkeypatch.setattr(plugins, "load", lambda: found)
     with pytest.raises(
-        PluginError, match=r"The analyzer faulty failed \(ZeroDivisionError: .*\); nothing was done by it\.$"
+        PluginError, match=r"The analyzer faulty failed \(ZeroDivisionError: .*\); its results are not used\.$"
     ):
         sublex.build([Document("a", "whale")], tmp_path / "index", analyzer="faulty")
 

@@ -24,7 +24,7 @@ from sublex.base import DocStats, Document, Ranker, Statistics, TermStats
 from sublex.errors import PluginError, SublexError
 from sublex.index import derived
 from sublex.rankers.bm25 import BM25
-from sublex.rankers.coordinate import CoordinateMatch
+from sublex.rankers.coordination_level import CoordinateMatch
 from sublex.rankers.dfr import PL2
 from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval import kernels

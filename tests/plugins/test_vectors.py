@@ -1,4 +1,4 @@
-"""Word vectors from files on an index, and resources: what a file holds counts, not where it lies."""
+"""Tests of word vectors from files on an index, and of resources, which are identified by content and not by place."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WORDS = ("cranes", "crane", "river", "rivers", "bird", "seal", "bank", "unheard"
 
 @pytest.fixture
 def file(tmp_path):
-    """Vectors of words as written, the commonest first."""
+    """A file of vectors of words as written, the most frequent first, and the vectors by word."""
     random = np.random.default_rng(1)
     made = {word: random.standard_normal(4) for word in WORDS}
     path = tmp_path / "vectors.txt"

@@ -18,8 +18,8 @@ from sublex.index.outcome import Outcome
 from sublex.index.writer import PARTS, BeforeCommit, Input, do_nothing
 from sublex.parser import parse_call
 from sublex.profiles import profile as find_profile
-from sublex.readers import choose
-from sublex.readers.fields import document
+from sublex.readers import choose_readers
+from sublex.readers.fields import to_document
 
 _SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
 LEAST_MEMORY = 16 << 20
@@ -137,7 +137,7 @@ def to_input(documents: Documents, registry: plugins.Registry, reader: str | Non
         documents = [documents]
     if isinstance(documents, Sequence) and documents and all(isinstance(d, (str, os.PathLike)) for d in documents):
         notes = Report(strict)
-        return Input(choose(documents, registry, reader, notes), (), strict, notes)  # type: ignore[arg-type]
+        return Input(choose_readers(documents, registry, reader, notes), (), strict, notes)  # type: ignore[arg-type]
     return Input((), _documents(documents), strict)  # type: ignore[arg-type]
 
 
@@ -148,7 +148,7 @@ def _documents(given: Iterable[Document | Mapping[str, Any]]) -> Iterator[Docume
             if isinstance(item, Document):
                 yield _checked(item)
             elif isinstance(item, Mapping):
-                yield document(item, report)
+                yield to_document(item, report)
             else:
                 raise ValueError("it is neither a Document nor a mapping with an id and a text")
         except ValueError as error:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.analysis.tokens import Tokens, tokenize
+from sublex.analysis.tokens import RawTokens, tokenize
 from sublex.base import Analyzer
 from sublex.errors import IndexCorrupt, InputError
 from sublex.index import texts
@@ -29,7 +29,7 @@ from sublex.index.manifest import BUILDING
 from sublex.index.merge import TextWriter, merge
 from sublex.index.outcome import Outcome
 from sublex.index.segment import Segment
-from sublex.readers.batch import Batch, Make
+from sublex.readers.batch import Batch, MakeBatch
 from sublex.workers import Workers
 
 JOURNAL = "journal.json"
@@ -71,7 +71,7 @@ class Building:
         for docnos, sizes in known:
             self._meet(docnos, np.cumsum(sizes, dtype=np.int64))
 
-    def run(self, makers: Iterable[Make], progress: Progress, sources: Any = None) -> dict[str, Any]:
+    def run(self, makers: Iterable[MakeBatch], progress: Progress, sources: Any = None) -> dict[str, Any]:
         """Index every batch; the segment's manifest entry without its name, its files in `folder / "segment"`.
 
         `sources` identifies the input to a later `resume`; None where it cannot be read again.
@@ -95,7 +95,7 @@ class Building:
             return self._merge(workers)
 
     def _fill(
-        self, held: _Held, workers: Workers, prepared: Iterator[tuple[Batch, Tokens]], progress: Progress
+        self, held: _Held, workers: Workers, prepared: Iterator[tuple[Batch, RawTokens]], progress: Progress
     ) -> bool:
         """Take batches in until memory or input ends; whether it was the input."""
         done = False
@@ -118,7 +118,7 @@ class Building:
             progress(self._docs)
         return done
 
-    def _job(self, run: Inverter, batch: Batch, tokens: Tokens) -> Callable[[], _Counted]:
+    def _job(self, run: Inverter, batch: Batch, tokens: RawTokens) -> Callable[[], _Counted]:
         """What must happen in order happens here; the returned rest may run in any thread."""
         self.outcome.take(batch.report)
         keep = self._keep(batch)
@@ -240,7 +240,7 @@ class _Held:
         return {"name": self._folder.path.name} | counts | {"data": self._folder.finish()}
 
 
-def _prepare(make: Make) -> tuple[Batch, Tokens]:
+def _prepare(make: MakeBatch) -> tuple[Batch, RawTokens]:
     batch = make()
     return batch, tokenize(batch.text, batch.text_ends)
 

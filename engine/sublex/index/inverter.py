@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.analysis.tokens import Tokens, terms_of
+from sublex.analysis.tokens import RawTokens, terms_of
 from sublex.analysis.words import split_terms
 from sublex.base import Analyzer
 from sublex.index import kernels
@@ -53,12 +53,12 @@ class Inverter:
         """What the run will need at most: its parts twice (inverting copies them), and its vocabulary."""
         return 2 * self._bytes + self.raw.nbytes + TOKEN_BYTES * self.raw.size
 
-    def number(self, text: np.ndarray, found: Tokens) -> np.ndarray:
+    def number(self, text: np.ndarray, found: RawTokens) -> np.ndarray:
         """The run's numbers of a batch's distinct raw tokens; the analyzer is asked for those not met before."""
         known = self.raw.size
-        numbers = self.raw.add_described(text, found.starts, found.rows, found.hashes)
+        numbers = self.raw.add_described(text, found.starts, found.keys, found.hashes)
         if self.raw.size > known:
-            fresh = self.raw.strings(known)[:-1].decode().split("\n")
+            fresh = self.raw.lines(known)[:-1].decode().split("\n")
             ids = self._term_ids
             terms = terms_of(self.analyzer, fresh)
             flat = [ids.setdefault(term, len(ids)) for term in split_terms("\n".join(filter(None, terms)))]
@@ -68,11 +68,11 @@ class Inverter:
             self._ends = np.concatenate([self._ends, first + np.cumsum(counts)])
         return numbers
 
-    def counter(self, found: Tokens, keep: np.ndarray, numbers: np.ndarray) -> Callable[[], Part]:
+    def counter(self, found: RawTokens, keep: np.ndarray, numbers: np.ndarray) -> Callable[[], Part]:
         """The work that makes a batch's part, for any thread: it sees the vocabulary as it is now."""
         ends, flat, size = self._ends, self._flat, len(self._term_ids)
         return lambda: Part(
-            *kernels.count(found.tokens, found.ends, keep, numbers, ends, flat, np.zeros(size, np.int32))
+            *kernels.count(found.numbers, found.ends, keep, numbers, ends, flat, np.zeros(size, np.int32))
         )
 
     def add(self, part: Part, numbers: np.ndarray) -> None:
@@ -149,7 +149,7 @@ class Inverter:
         terms, met = ranks[self._flat[self._ends[single] - 1]], met[single]
         order = np.lexsort((-met, terms))
         terms, met, single = terms[order], met[order], single[order]
-        raws = self.raw.strings().split(b"\n")
+        raws = self.raw.lines().split(b"\n")
         first = np.diff(terms, prepend=-1) > 0
         best = [b""] * len(names)
         for term, raw in zip(terms[first].tolist(), single[first].tolist(), strict=True):

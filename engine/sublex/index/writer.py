@@ -35,8 +35,8 @@ from sublex.index.manifest import (
 from sublex.index.merge import live_docnos, merge
 from sublex.index.outcome import Outcome
 from sublex.index.segment import Segment
-from sublex.readers import Chosen
-from sublex.readers.batch import Make, batches
+from sublex.readers import SourceReader
+from sublex.readers.batch import MakeBatch, batches
 from sublex.readers.source import files_below
 from sublex.workers import Workers
 
@@ -47,12 +47,12 @@ CROWD = 8
 class Input(NamedTuple):
     """Where documents come from: sources with their readers, or documents at hand."""
 
-    sources: Sequence[Chosen] = ()
+    sources: Sequence[SourceReader] = ()
     documents: Iterable[Document] = ()
     strict: bool = False
     notes: Report | None = None
 
-    def makers(self) -> Iterator[Make]:
+    def makers(self) -> Iterator[MakeBatch]:
         """The documents as batches to be made."""
         report = Report(self.strict)
         for source, _, reader in self.sources:

@@ -19,10 +19,10 @@ from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.messages import command, counted
 from sublex.plugins import Component
-from sublex.representations.fitting import absent, loaded, mending, seen
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import Vocabulary, inputs_of, size_of
 from sublex.representations.rows import checked_rows, read_rows, zero_rows
+from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
 from sublex.scores import NO_OPINION
 
@@ -38,9 +38,9 @@ class LoadedModel:
         self.model: Any = namer.make(component)
         self._identity = namer.identity(component, self.model)
         if self._identity.model not in snapshot.fitted:
-            raise IndexProblem(absent(snapshot.path, component, snapshot.fitted))
+            raise IndexProblem(not_fitted(snapshot.path, component, snapshot.fitted))
         self._entry = snapshot.fitted[self._identity.model]
-        loaded(snapshot.path, self._entry, self._identity, self.model)
+        load_model(snapshot.path, self._entry, self._identity, self.model)
         self.fingerprint: str = self._entry["model"]["checksum"]
         self.uncovered = 0
         self.view = View(snapshot, snapshot.segments, Vocabulary(()), ())
@@ -86,7 +86,7 @@ class LoadedRepresentation(LoadedModel):
         identity = self._identity
         rows = self._entry["rows"].get(identity.rows, {}).get("segments")
         if rows is None:
-            raise IndexProblem(absent(snapshot.path, component, snapshot.fitted))
+            raise IndexProblem(not_fitted(snapshot.path, component, snapshot.fitted))
         segments = tuple(snapshot.segments)
         covered = [segment.name in rows for segment in segments]
         self.uncovered = sum(segment.live for segment, known in zip(segments, covered, strict=True) if not known)
@@ -97,7 +97,7 @@ class LoadedRepresentation(LoadedModel):
             )
         self._covered = np.repeat(covered, [segment.docs for segment in segments])
         if identity.rows not in views:
-            with mending(snapshot.path, self._entry["expression"]):
+            with advising_refit(snapshot.path, self._entry["expression"]):
                 folder = snapshot.path / REPRESENTATIONS / identity.model / identity.rows
                 views[identity.rows] = self._view(segments, folder, rows)
         self.view = views[identity.rows]
@@ -117,7 +117,7 @@ class LoadedRepresentation(LoadedModel):
 
     def _coverage(self) -> dict[str, Any]:
         rows = self._entry["rows"][self._identity.rows]["segments"].values()
-        _, added = seen(self._entry)
+        _, added = token_counts(self._entry)
         return {
             "terms": len(self.vocabulary),
             "documents": sum(segment.live for segment in self.snapshot.segments),

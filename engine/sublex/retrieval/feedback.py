@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.base import Statistics, TermStats, Vector
+from sublex.base import Statistics, TermStats, TermVector
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
 
@@ -25,11 +25,11 @@ class Feedback:
         return self.hits.snapshot.statistics
 
     @property
-    def live(self) -> np.ndarray:
+    def live_docs(self) -> np.ndarray:
         """The numbers of all live documents."""
         return self.hits.snapshot.corpus.docs
 
-    def vectors(self, docs: np.ndarray) -> list[Vector]:
+    def term_vectors(self, docs: np.ndarray) -> list[TermVector]:
         """Return the terms of each document with their frequencies."""
         return [self.term_table.vector(doc) for doc in docs.tolist()]
 
@@ -41,6 +41,6 @@ class Feedback:
         """Return the number of each term, -1 for a term that no live document contains."""
         return self.term_table.numbers(terms)
 
-    def names(self, terms: np.ndarray) -> list[str]:
+    def names(self, numbers: np.ndarray) -> list[str]:
         """Return the terms with these numbers."""
-        return self.term_table.names(terms)
+        return self.term_table.names(numbers)

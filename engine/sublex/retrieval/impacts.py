@@ -15,7 +15,7 @@ from sublex.index import derived
 from sublex.index.arena import spans, starts_of
 from sublex.index.format import Folder
 from sublex.index.segment import Segment
-from sublex.rankers.lengths import lucene
+from sublex.rankers.lucene_lengths import round_lengths
 from sublex.retrieval import kernels
 
 # Postings scored in one call of the ranker.
@@ -112,7 +112,7 @@ class Impacts:
         """Document lengths as float64: exact, or rounded as Lucene stores them if the ranker declares that."""
         lengths = self.segment.lengths
         return (
-            lucene(lengths.astype(np.int64)) if getattr(self.ranker, "lengths", "exact") == "lucene" else lengths
+            round_lengths(lengths.astype(np.int64)) if getattr(self.ranker, "lengths", "exact") == "lucene" else lengths
         ).astype(np.float64)
 
     @cached_property
@@ -142,5 +142,5 @@ def checked(values: np.ndarray, shape: tuple[int, ...], ranker: Ranker, what: st
     """Return the values that a ranker computed. Raise PluginError unless they have this shape and are finite."""
     if values.shape != shape or not np.isfinite(values).all():
         wrong = f"shape {values.shape}" if values.shape != shape else f"a {what} that is not a finite number"
-        raise PluginError(f"The ranker {ranker} gave {wrong}; nothing was ranked by it.")
+        raise PluginError(f"The ranker {ranker} gave {wrong}; its results are not used.")
     return values

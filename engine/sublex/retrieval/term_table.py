@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.base import TermStats, Vector
+from sublex.base import TermStats, TermVector
 from sublex.index.snapshot import Snapshot
 
 # Looked-up terms that are remembered; beyond it the memory starts anew.
@@ -55,14 +55,14 @@ class TermTable:
             return self._snapshot.segments[0].terms[number].decode()
         return self._snapshot.corpus.vocabulary[number]
 
-    def vector(self, doc: int) -> Vector:
+    def vector(self, doc: int) -> TermVector:
         """Return the terms of a document by number, ascending, and their frequencies."""
         self._snapshot.need("terms", "are what feedback looks at")
         segment, local = self._snapshot.place(doc)
         _, terms, tfs = segment.document_terms(local, local + 1)  # type: ignore[misc]
         if len(self._snapshot.segments) > 1:
             terms = self._snapshot.corpus.ranks[self._snapshot.segments.index(segment)][terms]
-        return Vector(terms, tfs)
+        return TermVector(terms, tfs)
 
     @cached_property
     def stats(self) -> TermStats:

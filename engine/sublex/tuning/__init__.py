@@ -1,5 +1,6 @@
-"""Tuning: chooses the numbers of an expression with ranges by cross-validation over judged topics.
+"""Tuning: choose the numbers of an expression with ranges, and measure the choice on topics that had no part in it.
 
-`space.py` lists the settings that the ranges allow, `search.py` runs each of them once and picks the best by folds, `judge.py` measures
-rankings quickly, and `result.py` holds and prints what was found. Data comes from an index, topics and qrels.
+`space` finds the ranges of an expression and the settings to try, `search` runs every setting once over the judged topics and
+cross-validates the choice, `judge` measures the rankings, and `result` holds what `sublex.tune` returns. Settings run through
+`sublex.pipeline`, and `sublex.evaluation` measures them; nothing is written to the index.
 """

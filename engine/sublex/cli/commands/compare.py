@@ -90,13 +90,13 @@ def compare(
       sublex compare qrels.txt bm25.run pl2.run
     """
     from sublex.evaluation.comparison import Plan, compare
-    from sublex.evaluation.measures import DEFAULTS, parse
+    from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
 
     if output is not None:
-        from sublex.report.page import check_place
+        from sublex.report.page import check_report_path
 
-        check_place(output)
-    names = [str(measure) for measure in parse(measures or DEFAULTS)]
+        check_report_path(output)
+    names = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     given = _files(files, rankers)
     say_if_compiling()
     judgements = sublex.read_qrels(given.qrels)
@@ -182,22 +182,19 @@ def _against_first(comparison: Comparison) -> Table:
     and the mean time of a topic."""
     head = ["", "system", comparison.main, f"{100 - 100 * comparison.plan.alpha:g} % interval", "difference",
             "corrected p", "better/same/worse", "ms a topic"]  # fmt: skip
-    pairs = {pair.b: pair for pair in comparison.pairs() if pair.a == comparison.names[0]}
     rows = []
-    for place, system in enumerate(comparison.systems):
-        low, high = comparison.intervals[comparison.main][place]
-        milliseconds = system.mean_milliseconds
-        pair = pairs.get(system.name)
+    for row in comparison.summaries():
+        pair = row.pair
         rows.append(
             [
-                comparison.letters()[place].own,
-                system.name,
-                f"{comparison.mean(comparison.main)[place]:.4f}",
-                f"{low:.4f} to {high:.4f}" if low == low else "-",
+                row.letter,
+                row.name,
+                f"{row.mean:.4f}",
+                f"{row.interval[0]:.4f} to {row.interval[1]:.4f}" if row.interval else "-",
                 _signed(-pair.difference) if pair else "-",
                 f"{pair.corrected:.4f}" if pair else "-",
                 f"{pair.losses}/{pair.ties}/{pair.wins}" if pair else "-",
-                f"{milliseconds:.3g}" if milliseconds is not None else "-",
+                f"{row.milliseconds:.3g}" if row.milliseconds is not None else "-",
             ]
         )
     return Table(head, rows, 2)

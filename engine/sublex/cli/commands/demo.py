@@ -39,9 +39,9 @@ def demo(output: str) -> None:
 
     The index is called demo. The last lines name commands to try next.
     """
-    from sublex.report.page import check_place
+    from sublex.report.page import check_report_path
 
-    check_place(output)
+    check_report_path(output)
     collection, path = _collection(), index_home() / "demo"
     topics, qrels = collection / "topics.trec", collection / "qrels.txt"
     _check_replaceable(path, collection / "documents.jsonl")

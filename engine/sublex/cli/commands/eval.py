@@ -14,7 +14,7 @@ from sublex.cli.output import print_figures, print_json, say
 from sublex.tables import Table
 
 if TYPE_CHECKING:
-    from sublex.evaluation.evaluation import Evaluation
+    from sublex.evaluation.run_evaluation import Evaluation
     from sublex.evaluation.systems import System
 
 
@@ -32,17 +32,17 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
     \b
       sublex eval qrels.txt bm25.run pl2.run -m AP -m nDCG@10
     """
-    from sublex.evaluation.doubts import doubts
-    from sublex.evaluation.evaluation import evaluate
-    from sublex.evaluation.measures import DEFAULTS, parse
+    from sublex.evaluation.input_warnings import input_warnings
+    from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
+    from sublex.evaluation.run_evaluation import evaluate
 
-    names = [str(measure) for measure in parse(measures or DEFAULTS)]
+    names = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     say_if_compiling()
     judgements = sublex.read_qrels(qrels)
     say(str(judgements))
     systems = read_systems(runs)
     run_notes = [note for system in systems for note in system.run.notes]
-    for note in (*judgements.notes, *run_notes, *doubts(systems, judgements)):
+    for note in (*judgements.notes, *run_notes, *input_warnings(systems, judgements)):
         say(note)
     evaluations = [evaluate(judgements, system.run, names, system.name) for system in systems]
     if form == "json":
@@ -70,14 +70,14 @@ def _as_json(evaluation: Evaluation, by_topic: bool) -> dict[str, Any]:
 
 def _table(evaluations: Sequence[Evaluation], by_topic: bool, digits: int) -> Table:
     """Return a table with a row for the means of each run, after a row for each topic if `by_topic`."""
-    from sublex.evaluation.evaluation import cells
+    from sublex.evaluation.run_evaluation import format_values
 
     first = evaluations[0]
     rows = []
     for evaluation in evaluations:
         if by_topic:
             for qid, figures in evaluation.topics():
-                rows.append([evaluation.name, qid, *cells(figures.values(), first.counts, digits)])
-        means = cells(evaluation.mean.values(), first.counts, digits)
+                rows.append([evaluation.name, qid, *format_values(figures.values(), first.counts, digits)])
+        means = format_values(evaluation.mean.values(), first.counts, digits)
         rows.append([evaluation.name, *(["all"] if by_topic else []), *means])
     return Table(["run", *(["topic"] if by_topic else []), *first.measures], rows, 1 + by_topic)

@@ -52,7 +52,7 @@ def fuse(
       sublex fuse bm25.run pl2.run --method weighted --weights .7,.3
     """
     from sublex.trec.fuse import fuse
-    from sublex.trec.metadata import comments
+    from sublex.trec.metadata import to_comments
     from sublex.trec.run_writer import run_lines, write_run
 
     for path in runs:
@@ -66,7 +66,7 @@ def fuse(
     about = {**fused.metadata, "implementation": {"software": "sublex", "version": sublex.__version__}}
     if output in (None, "-"):
         if metadata == "header":
-            click.echo(comments(about), nl=False)
+            click.echo(to_comments(about), nl=False)
             sys.stdout.flush()
         for lines in run_lines(fused.rows(), fused.tag):
             sys.stdout.buffer.write(lines.data)

@@ -118,8 +118,8 @@ def _check_expressions(path: Path, impacts: tuple[str, ...], fits: tuple[str, ..
     from sublex.fitted import Representation
     from sublex.index.manifest import MANIFEST, RESOURCES, read_manifest
     from sublex.parser import parse_call
-    from sublex.representations.fitting import namer
     from sublex.representations.inputs import READINGS
+    from sublex.representations.stored_models import namer
 
     if not (impacts or fits):
         return

@@ -141,7 +141,7 @@ def test(context: click.Context, expression: str) -> None:
     fails.
     """
     from sublex.fitted import Representation
-    from sublex.representations.fitting import namer
+    from sublex.representations.stored_models import namer
     from sublex.testing import CHECKS, Subject
 
     # An unknown name or a parameter out of range is reported here, before the checks, each of which would report it.

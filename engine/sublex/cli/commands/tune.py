@@ -87,7 +87,7 @@ def tune(
             say(f"{count:,} {problem} and are left out.")
     values = {"-k": (options["k"], 1000), "--fields": (fields, "title"), "--profile": (options["profile"], None)}
     changed = [word for option, (value, usual) in values.items() if value != usual for word in (option, str(value))]
-    command = shlex.join(["sublex", "run", name, topics, "-r", tuning.fitted.setting.text, *changed])
+    command = shlex.join(["sublex", "run", name, topics, "-r", tuning.best.setting.text, *changed])
     if form == "json":
         print_json(_as_json(tuning, command))
     elif form == "table":
@@ -102,10 +102,10 @@ def _print(tuning: Tuning, command: str) -> None:
     click.echo(f"{clean(tuning.expression)} by {tuning.measure}: {size}\n")
     print_figures(tuning.table())
     click.echo()
-    for label, value, meaning in tuning.figures():
-        click.echo(f"{label:<20}{value:.4f}  {clean(meaning)}")
+    for figure in tuning.figures():
+        click.echo(f"{figure.name:<20}{figure.value:.4f}  {clean(figure.description)}")
     click.echo()
-    print_figures(tuning.curve())
+    print_figures(tuning.settings_table())
     if tuning.at_end:
         names = " and ".join(tuning.at_end)
         click.echo(f"\nThe best setting has {names} at an end of its range; a wider range may hold a better one.")
@@ -119,7 +119,7 @@ def _as_json(tuning: Tuning, command: str) -> dict[str, Any]:
     return {
         "expression": tuning.expression, "measure": tuning.measure, "search": tuning.search,
         "topics": tuning.qids, "unused": tuning.unused,
-        "cross-validated": tuning.honest, "best on all topics": scored(tuning.fitted),
+        "cross-validated": tuning.cross_validated, "best on all topics": scored(tuning.best),
         "defaults": scored(tuning.default) if tuning.default else None,
         "folds": [
             {"topics": fold.qids, **_setting(fold.setting), "training": fold.training, "held out": fold.held_out}

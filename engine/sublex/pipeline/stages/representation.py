@@ -26,5 +26,5 @@ class RepresentationStage(Source):
     def explain(self, state: State, doc: int) -> Explanation:
         loaded = self.representation
         tree = loaded.explain(loaded.query(state.query), doc)
-        evidence = {**tree.evidence, **loaded.inputs.said(state.query, loaded.view.surface)}
+        evidence = {**tree.evidence, **loaded.inputs.evidence(state.query, loaded.view.surface)}
         return tree._replace(label=f"{loaded.name}: {tree.label}", evidence=evidence)

@@ -1,4 +1,4 @@
-"""What a comparison says, in words, and in letters beside the systems' names."""
+"""Put the results of tests into words: a sentence for each pair of systems, and letters for the systems that each one beats."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PHRASES = {
 
 @dataclass(frozen=True)
 class Letters:
-    """A system's own letter, and those of the systems that it beats significantly."""
+    """The letter of a system, and the letters of the systems that it beats significantly. As text: the letters it beats."""
 
-    own: str
+    letter: str
     beats: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -28,39 +28,49 @@ class Letters:
 
 
 def sentence(pair: Pair, measure: str) -> str:
-    """One sentence: which system is better by how much and how surely, or what could have been found where none was."""
+    """Return a sentence about a pair: which system is better, by how much and how surely.
+
+    If the test finds no difference, the sentence says which difference it could have found.
+    """
     topics = f"{pair.topics} topics" if pair.topics != 1 else "one topic"
     if pair.ties == pair.topics:
         return f"{pair.a} and {pair.b} have the same {measure} on {'all ' if pair.topics > 1 else ''}{topics}."
     if not pair.significant:
-        return _apart(pair, measure, topics)
+        return _no_difference(pair, measure, topics)
     if not pair.difference:
-        return f"{pair.a} and {pair.b} have the same mean {measure}, but differ over {topics} ({_surely(pair)})."
+        return f"{pair.a} and {pair.b} have the same mean {measure}, but differ over {topics} ({_evidence(pair)})."
     ahead = pair.difference > 0
     better, worse = (pair.a, pair.b) if ahead else (pair.b, pair.a)
     wins, losses = (pair.wins, pair.losses) if ahead else (pair.losses, pair.wins)
     ends = pair.interval if ahead else (-pair.interval[1], -pair.interval[0])
     simultaneous = "simultaneous " if pair.correction == TUKEY and pair.family > 1 else ""
-    interval = f"{simultaneous}{100 * (1 - pair.alpha):g} % interval {number(ends[0])} to {number(ends[1])}"
+    low, high = map(format_difference, ends)
+    interval = f"{simultaneous}{100 * (1 - pair.alpha):g} % interval {low} to {high}"
     equal = f", equal on {pair.ties}" if pair.ties else ""
     return (
-        f"{better} beats {worse} by {number(abs(pair.difference))} {measure} ({interval}, {_surely(pair)}); "
+        f"{better} beats {worse} by {format_difference(abs(pair.difference))} {measure} ({interval}, {_evidence(pair)}); "
         f"it is better on {wins} topics, worse on {losses}{equal}."
     )
 
 
 def letters(pairs: Iterable[Pair]) -> dict[str, Letters]:
-    """For each system, in the order of the pairs, its letter and the letters of those it beats."""
+    """Return for each system its letter (a, b, c in the order of the pairs) and the letters of the systems that it beats."""
     pairs = list(pairs)
     names = list(dict.fromkeys(name for pair in pairs for name in (pair.a, pair.b)))
-    own = {name: _letter(place) for place, name in enumerate(names)}
-    found = [pair for pair in pairs if pair.significant and pair.difference]
-    beaten = {(pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a) for pair in found}
-    return {name: Letters(own[name], tuple(own[other] for other in names if (name, other) in beaten)) for name in names}
+    letter_of = {name: _letter(place) for place, name in enumerate(names)}
+    decided = [pair for pair in pairs if pair.significant and pair.difference]
+    beaten = {(pair.a, pair.b) if pair.difference > 0 else (pair.b, pair.a) for pair in decided}
+    return {
+        name: Letters(letter_of[name], tuple(letter_of[other] for other in names if (name, other) in beaten))
+        for name in names
+    }
 
 
-def number(value: float) -> str:
-    """A score or difference to three decimals, or to its first digit where it is smaller; no 0 before the point."""
+def format_difference(value: float) -> str:
+    """Return a score or difference with three decimals and no 0 before the point: `.012`.
+
+    A difference that would be printed as 0 is shown to its first digit, as in `.0001`.
+    """
     decimals = 3
     if 0 < abs(value) < 0.0005:
         decimals = -math.floor(math.log10(abs(value)))
@@ -68,8 +78,8 @@ def number(value: float) -> str:
     return "0" if not float(text) else text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
 
 
-def probability(p: float, alpha: float = 0.05) -> str:
-    """`= .031`, `< .001` or `> .99`; with as many decimals as keep it on its side of alpha."""
+def format_p(p: float, alpha: float = 0.05) -> str:
+    """Return p as `= .031`, `< .001` or `> .99`, with enough decimals to show on which side of alpha it lies."""
     if p < 0.001 <= alpha:
         return "< .001"
     if p > 0.99:
@@ -80,29 +90,29 @@ def probability(p: float, alpha: float = 0.05) -> str:
     return f"= {f'{p:.{decimals}f}'[1:]}"
 
 
-def _apart(pair: Pair, measure: str, topics: str) -> str:
-    """The sentence of two systems that the topics do not tell apart."""
+def _no_difference(pair: Pair, measure: str, topics: str) -> str:
+    """Return the sentence about two systems that the topics cannot tell apart."""
     subject = f"These {topics}" if pair.topics > 1 else "One topic"
-    difference = f"difference {number(abs(pair.difference))} {measure}"
+    difference = f"difference {format_difference(abs(pair.difference))} {measure}"
     if pair.topics < 2:
         return f"{subject} cannot tell {pair.a} and {pair.b} apart ({difference})."
     corrected = "corrected " if pair.correction != "none" and pair.family > 1 else ""
     alone = "tested alone, " if corrected and pair.correction != TUKEY else ""
-    # No measure that is averaged here is above 1.
-    found = (
-        f"a true difference of {number(pair.detectable)} or more would have been"
+    # Measures that are averaged lie from 0 to 1, so no difference is larger than 1.
+    power = (
+        f"a true difference of {format_difference(pair.detectable)} or more would have been found four times in five"
         if pair.detectable < 1
-        else "no difference that there can be would have been"
+        else "even the largest possible difference would have been missed more than once in five"
     )
     return (
         f"{subject} cannot tell {pair.a} and {pair.b} apart ({difference}, {corrected}p "
-        f"{probability(pair.corrected, pair.alpha)}); {alone}{found} found four times in five."
+        f"{format_p(pair.corrected, pair.alpha)}); {alone}{power}."
     )
 
 
-def _surely(pair: Pair) -> str:
-    """p, and what has been done to it."""
-    p = f"p {probability(pair.corrected, pair.alpha)}"
+def _evidence(pair: Pair) -> str:
+    """Return p, with the correction and the number of pairs if there are several."""
+    p = f"p {format_p(pair.corrected, pair.alpha)}"
     if pair.family < 2:
         return p
     if pair.correction not in PHRASES:
@@ -111,7 +121,7 @@ def _surely(pair: Pair) -> str:
 
 
 def _letter(place: int) -> str:
-    """a, b, …, z, aa, ab, …"""
+    """Return the letters of the place-th system: a, b, …, z, aa, ab, …"""
     text = ""
     place += 1
     while place:
