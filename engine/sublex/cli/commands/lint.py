@@ -14,8 +14,7 @@ from sublex.errors import InputError
 from sublex.messages import counted
 
 if TYPE_CHECKING:
-    from sublex.lint import Linted
-    from sublex.lint.findings import Finding
+    from sublex.lint import Finding, LintResult
 
 
 @click.command()
@@ -64,7 +63,7 @@ def _kind_of_file(option: str) -> tuple[str, str]:
     return path, kind
 
 
-def _print(linted: Linted) -> None:
+def _print(linted: LintResult) -> None:
     """Print the files with their types, then the findings, then how many there are."""
     print_table([(file.file, file.kind or "unknown", file.what) for file in linted.files])
     click.echo()
