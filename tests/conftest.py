@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+from collections.abc import Callable
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from command import Done, invoke
 from hypothesis import settings
+from shared import DEMO, PLUGINS, ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
+import sublex as engine
+from sublex import plugins
+from sublex.pipeline.index import Index
 
 # What a shell runs in the background ignores interrupts, and so does whatever it starts; some tests send them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -26,3 +34,55 @@ def collections() -> Path:
     if not folder.is_dir():
         pytest.skip("collections are not here")
     return folder
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
+    """A function that runs `sublex ARGUMENTS` in an empty folder and returns (exit code, output, messages)."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "indexes").mkdir()
+    for name in ("SUBLEX_INDEXES", "SUBLEX_PLUGINS"):
+        monkeypatch.delenv(name, raising=False)
+    return invoke
+
+
+@pytest.fixture
+def sublex(command: Callable[..., Done]) -> Callable[..., Done]:
+    """The function `command` under the program's own name."""
+    return command
+
+
+@pytest.fixture(scope="session")
+def built_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an index of the demo collection. Tests copy it or only read it."""
+    folder = tmp_path_factory.mktemp("built") / "demo"
+    engine.build(DEMO, folder)
+    return folder
+
+
+@pytest.fixture
+def demo(command: Callable[..., Done], built_demo: Path) -> Callable[..., Done]:
+    """The function `command`, in a folder that holds the demo collection as the index `demo`."""
+    shutil.copytree(built_demo, "indexes/demo")
+    return command
+
+
+@pytest.fixture
+def index(tmp_path: Path, built_demo: Path) -> Index:
+    """An index of the demo collection, for one test to read and change."""
+    shutil.copytree(built_demo, tmp_path / "demo")
+    return engine.open(tmp_path / "demo")
+
+
+@pytest.fixture
+def projection(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Install the plugins of tests/plugins beside those of Sublex; return the module of one, to be tampered with."""
+    monkeypatch.syspath_prepend(PLUGINS)
+    points = sorted(
+        plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.OWN)
+    )
+    points += [EntryPoint(name, name, plugins.GROUP) for name in ("projection", "neighbours")]
+    monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
+    import projection
+
+    return projection

@@ -12,32 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
+from shared import DEMO, SUBLEX
 
 from sublex import cli
-
-DEMO = Path(__file__).parents[1] / "queries" / "demo" / "documents.jsonl"
-SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]
-
-
-@pytest.fixture
-def sublex(tmp_path, monkeypatch):
-    """Runs a command in an empty folder; gives (exit code, output, messages)."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "indexes").mkdir()
-    for name in ("SUBLEX_INDEXES", "SUBLEX_PLUGINS"):
-        monkeypatch.delenv(name, raising=False)
-
-    def run(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
-        done = subprocess.run([*SUBLEX, *arguments], input=stdin, capture_output=True)
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-    return run
-
-
-@pytest.fixture
-def demo(sublex):
-    assert sublex("index", "demo", str(DEMO))[0] == 0
-    return sublex
 
 
 def rows(output: str) -> dict[str, str]:

@@ -8,16 +8,14 @@ import sys
 import sysconfig
 import venv
 from importlib.metadata import EntryPoint
-from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import sublex as command  # noqa: F401
+from shared import PLUGINS
 
 from sublex import plugins, testing
 from sublex.testing import CHECKS, Subject
 
-PLUGINS = Path(__file__).parent / "plugins"
 BUNDLED = (
     "lsi(e=20)",
     "lsi(e=20, weighting=logtfidf, unit=true)",
@@ -104,7 +102,7 @@ def test_a_check_fails_for_what_breaks_it(projection, monkeypatch, tmp_path, met
         check(Subject("projection(r=16)", tmp_path / "broken"))
 
 
-def test_plugin_test_says_what_holds(command):  # noqa: F811
+def test_plugin_test_says_what_holds(command):
     code, output, _ = command("plugin", "test", "lsi(e=5)")
     assert (
         code == 0
@@ -116,7 +114,7 @@ def test_plugin_test_says_what_holds(command):  # noqa: F811
         assert code == 2 and not output and said.count("sublex: ") == 1
 
 
-def test_a_new_plugin_is_installed_fitted_and_found(command, tmp_path):  # noqa: F811
+def test_a_new_plugin_is_installed_fitted_and_found(command, tmp_path):
     code, output, _ = command("plugin", "new", "mine", "-o", str(tmp_path))
     assert code == 0 and "sublex plugin test mine" in output
     for bad in ("mine", "Mine", "../up", "1x", "class", "lsi", "json", "tests"):

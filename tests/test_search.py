@@ -15,6 +15,7 @@ import strategies
 from child import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import WORDS, texts
 
 import sublex
 from sublex import plugins
@@ -27,8 +28,6 @@ from sublex.rankers.dfr import PL2
 from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval import kernels
 from sublex.retrieval.searcher import Searcher
-
-WORDS = [f"w{k}" for k in range(40)]
 
 
 class Moody(Ranker):
@@ -45,12 +44,6 @@ RANKERS = {
     "moody": Moody(),
     "cosine": TFIDF(smart="lnc.ltc"),
 }
-
-
-def texts(number: int, seed: int, words: int = 30) -> list[str]:
-    chance = random.Random(seed)
-    odds = [1 / (k + 1) for k in range(len(WORDS))]
-    return [" ".join(chance.choices(WORDS, odds, k=chance.randint(0, words))) for _ in range(number)]
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_cli import DEMO, SUBLEX
-from test_cli import sublex as command  # noqa: F401
+from shared import DEMO, QRELS, SUBLEX, TOPICS
 
 import sublex
 from sublex.evaluation.evaluation import evaluate
@@ -27,7 +26,6 @@ from sublex.tuning import search as tuning
 from sublex.tuning import space as space
 from sublex.tuning.judge import Judge
 
-TOPICS, QRELS = DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt")
 TEXTS = {
     "a": "The crane nests by the river.",
     "b": "A crane at the building: the crane lifts beams, and the crane lifts stones for the tall building.",
@@ -409,12 +407,12 @@ def test_the_limit_is_on_what_a_grid_has(small):
 
 
 @pytest.fixture
-def tune(command):  # noqa: F811
+def tune(command):
     assert command("index", "demo", str(DEMO))[0] == 0
     return lambda *arguments: command("tune", "demo", str(TOPICS), str(QRELS), *arguments)
 
 
-def test_tune_prints_folds_figures_and_the_command_to_go_on_with(tune, command):  # noqa: F811
+def test_tune_prints_folds_figures_and_the_command_to_go_on_with(tune, command):
     code, output, messages = tune(
         "BM25(k1={0.4..4}, b={.3,.75})", "--folds", "3", "--steps", "3", "--profile", "anserini"
     )

@@ -12,7 +12,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from unittest import mock
 
 import pytest
 from child import Child, Ended, at_change, kill_self, run
+from shared import SUBLEX
 
 import sublex
 from sublex import plugins
@@ -845,8 +845,6 @@ def test_too_little_memory_and_sizes_that_are_none_are_refused(tmp_path):
 
 
 # The command line says it in one line, and ends with 2 (or 130).
-
-SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]
 
 
 def command(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
