@@ -37,7 +37,7 @@ from sublex.index.api import add as add_documents
 from sublex.index.api import create
 from sublex.index.build import Settings
 from sublex.index.check import check
-from sublex.index.inverter import Run
+from sublex.index.inverter import Inverter
 from sublex.index.writer import delete, merge_all
 from sublex.readers import batch, jsonl
 
@@ -651,7 +651,7 @@ def test_a_merge_of_many_spills_needs_few_open_files(tmp_path, source):
 
 def test_a_table_of_docnos_beyond_the_memory_does_not_make_every_batch_a_spill(tmp_path, source, monkeypatch):
     monkeypatch.setattr(Interner, "nbytes", property(lambda table: 1 << 20 if table.size > 100 else 0))
-    monkeypatch.setattr(Run, "nbytes", property(lambda run: 100_000 * len(run.parts)))
+    monkeypatch.setattr(Inverter, "nbytes", property(lambda inverter: 100_000 * len(inverter.parts)))
     spills: set[str] = set()
     registry = plugins.load()
     made = Settings(registry.make("analyzer", "english"), frozenset(), 1, 1 << 20, "first")

@@ -38,8 +38,8 @@ SPLIT = 150
 CHILD = """
 import json, sys, sublex
 from sublex.index.corpus import Corpus
-from sublex.models import blocks
-from sublex.represent import inputs
+from sublex.estimators import blocks
+from sublex.representations import inputs
 # Small blocks, so that the demo collection is many of them.
 blocks.BLOCK = inputs.ROWS = inputs.TEXTS = 50
 Corpus.blocks.__defaults__ = (50,)
