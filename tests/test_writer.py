@@ -23,6 +23,7 @@ from unittest import mock
 
 import pytest
 from child import Child, Ended, at_change, kill_self, run
+from command import invoke
 from shared import SUBLEX
 
 import sublex
@@ -847,10 +848,6 @@ def test_too_little_memory_and_sizes_that_are_none_are_refused(tmp_path):
 # The command line says it in one line, and ends with 2 (or 130).
 
 
-def command(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*SUBLEX, *map(str, arguments)], capture_output=True, text=True, **options)
-
-
 def test_the_command_line_ends_with_2_and_one_line(copy, tmp_path):
     bad = write(tmp_path / "a.jsonl.gz", gzip.compress(LINES)[:-1000])
     for arguments, sentence in (
@@ -860,11 +857,11 @@ def test_the_command_line_ends_with_2_and_one_line(copy, tmp_path):
         (("delete", copy, "d1", "absent"), "No document absent in the index, so nothing was deleted"),
         (("merge", tmp_path / "absent"), "No index at"),
     ):
-        done = command(*arguments)
-        assert done.returncode == 2, arguments
-        assert sentence in done.stderr
-        lines = [line for line in done.stderr.splitlines() if not line.startswith(("Reading ", "Compiling "))]
-        assert len(lines) == 1, done.stderr
+        done = invoke(*arguments)
+        assert done.code == 2, arguments
+        assert sentence in done.messages
+        lines = [line for line in done.messages.splitlines() if not line.startswith(("Reading ", "Compiling "))]
+        assert len(lines) == 1, done.messages
         assert lines[0].startswith("sublex: ")
     assert docnos(copy) == HELD
 
