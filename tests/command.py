@@ -27,19 +27,20 @@ class Done(NamedTuple):
     messages: str
 
 
-def invoke(*arguments: str | os.PathLike[str], stdin: bytes = b"") -> Done:
-    """Run `sublex ARGUMENTS` in this process and return how it ended.
+def invoke(*arguments: str | os.PathLike[str], stdin: bytes = b"", merged: bool = False) -> Done:
+    """Run `sublex ARGUMENTS` in this process and return how it ended; `merged` writes the messages among the output.
 
     An exception that the command line does not turn into a message comes out of this call.
     """
     words = [os.fsdecode(os.fsencode(argument)) for argument in arguments]
-    output, messages = _stream(), _stream()
+    output = _stream()
+    messages = output if merged else _stream()
     with (
         mock.patch.multiple(sys, argv=["sublex", *words], stdin=_stream(stdin), stdout=output, stderr=messages),
         _fresh_commands(),
     ):
         code = cli.run()
-    return Done(code, _text(output), _text(messages))
+    return Done(code, _text(output), "" if merged else _text(messages))
 
 
 def _stream(data: bytes = b"") -> io.TextIOWrapper:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from command import invoke
+from shared import ROOT
 
 from sublex.cli import COMMANDS
 
-ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "queries" / "demo" / "README.md"]
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -26,12 +28,17 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "indexes").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SUBLEX_INDEXES", raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
     return tmp_path
 
 
 def run(command: str, place: Path) -> str:
+    """Return what a command line prints: in this process if all it does is run sublex, else by a shell."""
+    program, *arguments = shlex.split(command)
+    if program == "sublex" and not re.search(r"[|&;<>$`]", command):
+        return invoke(*arguments, merged=True).output
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "COLUMNS": "100"}
+    environment = os.environ | {"PATH": path}
     done = subprocess.run(
         command, shell=True, cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -68,9 +75,13 @@ def test_links_between_pages_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_the_program_is_installed(place):
+    assert shutil.which("sublex", path=str(Path(sys.executable).parent))
+    assert "Usage: sublex [OPTIONS] COMMAND" in run("sublex --help | head", place)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_and_stands_in_the_docs(command, place):
-    assert shutil.which("sublex", path=str(Path(sys.executable).parent))
     assert "Usage: sublex" in run(f"sublex {command} --help", place)
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert re.search(rf"sublex {command}\b", pages)
