@@ -29,7 +29,7 @@ def comparison(index):
 
 
 def test_a_comparison_has_the_figures_of_its_parts(comparison, index):
-    topics, qrels = engine.read_topics(TOPICS), engine.readqrels_of(QRELS)
+    topics, qrels = engine.read_topics(TOPICS), engine.read_qrels(QRELS)
     assert comparison.names == tuple(RANKERS) and comparison.main == "AP" and len(comparison.qids) == 30
     for place, ranker in enumerate(RANKERS):
         alone = engine.measure(qrels, index.run(topics, ranker))
