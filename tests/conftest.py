@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +25,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # The first example of a property may compile a kernel, which no deadline foresees.
 settings.register_profile("sublex", deadline=None)
 settings.load_profile("sublex")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unsynced() -> Iterator[None]:
+    """Do not wait for the disk: a killed process leaves what it wrote, and only a power cut would lose it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
 
 
 @pytest.fixture(scope="session")

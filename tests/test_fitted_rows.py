@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import sys
 import threading
 
 import numpy as np
@@ -92,8 +93,17 @@ def test_a_view_reads_nothing_beside_its_rows(several):
         view.dot(np.ones(2))
 
 
+@pytest.fixture
+def switching_often():
+    """Let threads take turns a hundred times as often: more interleavings in less time."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(interval / 100)
+    yield
+    sys.setswitchinterval(interval)
+
+
 @pytest.mark.parametrize("expression", ["lsi(e=5)", "dcot(r=20)", "projection"])
-def test_a_thread_that_searches_beside_one_that_writes_is_told_so(index, expression):
+def test_a_thread_that_searches_beside_one_that_writes_is_told_so(index, expression, switching_often):
     index.fit(expression)
     expected = scores(sublex.open(index.path), expression, ["crane"])["crane"]
     stop, wrong = threading.Event(), []

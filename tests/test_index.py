@@ -145,13 +145,6 @@ def assert_surfaces(index: Index, expected: naive.Inverted) -> None:
     assert {t.term: t.surface for t in index.terms()} == {term: expected.surface(term) for term in expected.postings}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def unsynced() -> Iterator[None]:
-    """Nothing here has to outlive a power cut."""
-    with mock.patch("os.fsync"):
-        yield
-
-
 def folder() -> Any:
     """A place for an index inside a property, where a fixture would be shared by all examples."""
     return tempfile.TemporaryDirectory(prefix="sublex-test-")
