@@ -26,10 +26,16 @@ BUNDLED = (
 )
 
 
+@pytest.fixture(scope="module")
+def subject(request, tmp_path_factory):
+    """A bundled representation, fitted once for all the checks that only read."""
+    return Subject(request.param, tmp_path_factory.mktemp("subject"))
+
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("expression", BUNDLED)
-def test_bundled_plugins_hold_the_contract(expression, check, tmp_path):
-    check(Subject(expression, tmp_path))
+@pytest.mark.parametrize("subject", BUNDLED, indirect=True)
+def test_bundled_plugins_hold_the_contract(subject, check):
+    check(subject)
 
 
 @pytest.fixture
