@@ -35,6 +35,15 @@ def unsynced() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def plugins_loaded_once() -> Iterator[None]:
+    """Find the installed plugins once for a whole file of tests, which spares each open index 10 milliseconds."""
+    registry = plugins.load()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plugins, "load", lambda: registry)
+        yield
+
+
 @pytest.fixture(scope="session")
 def collections() -> Path:
     """The folder of real test collections: $SUBLEX_COLLECTIONS, else shared/collections beside the repository."""

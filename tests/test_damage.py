@@ -22,6 +22,9 @@ from sublex.index.check import check
 from sublex.index.format import CHUNK, HEADER
 from sublex.pipeline.index import Index
 
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
+
+
 TERMS = ("whale", "ship", "t9", "t130", "t251", "東京", "absent")
 QUERIES = (("whale",), ("whale", "ship"), ("t9", "t130", "東京"))
 DOCNOS = ("d3", "d0", "d7", "文書", "d299", "new1", "d301")

@@ -34,6 +34,8 @@ from sublex.pipeline.index import Index
 from sublex.readers import batch, jsonl
 from sublex.readers.batch import encode
 
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
+
 DEMO = Path(__file__).resolve().parents[1] / "queries" / "demo"
 ENGLISH = plugins.load().make("analyzer", "english")
 SMALL = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

@@ -29,6 +29,8 @@ from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval import kernels
 from sublex.retrieval.searcher import Searcher
 
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
+
 
 class Moody(Ranker):
     """Scores of any sign, many of them equal, some of them zero."""

@@ -42,6 +42,8 @@ from sublex.index.inverter import Inverter
 from sublex.index.writer import delete, merge_all
 from sublex.readers import batch, jsonl
 
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
+
 OLD = [
     Document(f"d{k}", f"whale ship t{k} " + " ".join(f"w{k * j % 997}" for j in range(60)), "Title") for k in range(300)
 ]
