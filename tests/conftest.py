@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
+from functools import wraps
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from command import Done, invoke
 from hypothesis import settings
+from numba.core.caching import Cache
 from shared import DEMO, PLUGINS, ROOT
 
 import sublex as engine
@@ -21,6 +25,30 @@ from sublex.pipeline.index import Index
 
 # What a shell runs in the background ignores interrupts, and so does whatever it starts; some tests send them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return how many processes run the tests: as many as there are processors, none beside this one for single files."""
+    if any(".py" in argument for argument in config.args):
+        return 0
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def locked(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let one process at a time call this method."""
+
+    @wraps(method)
+    def call(*args: Any, **options: Any) -> Any:
+        with open(__file__, encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            return method(*args, **options)
+
+    return call
+
+
+# Numba's cache on the disk is not safe where two processes compile signatures of one function at the same time.
+for name in ("load_overload", "save_overload"):
+    setattr(Cache, name, locked(getattr(Cache, name)))
 
 # The first example of a property may compile a kernel, which no deadline foresees.
 settings.register_profile("sublex", deadline=None)

@@ -234,6 +234,7 @@ def test_every_file_of_an_index_is_of_a_known_kind(whole):
     assert {file.stem for file in files(whole)} == set(kinds())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", kinds())
 def test_a_flipped_byte_is_found_and_does_no_harm(copy, right, kind):
     damages = []
@@ -246,6 +247,7 @@ def test_a_flipped_byte_is_found_and_does_no_harm(copy, right, kind):
     assert check(copy) == []
 
 
+@pytest.mark.slow
 def test_every_byte_of_the_manifest_matters(copy):
     file = copy / "index.json"
     data = file.read_bytes()
@@ -257,6 +259,7 @@ def test_every_byte_of_the_manifest_matters(copy):
         assert problems, f"byte {position} ^ {mask:#x} of {data[max(0, position - 20) : position + 20]!r}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [0, 1, HEADER - 1, HEADER, -1, -2])
 def test_a_truncated_file_is_found_and_does_no_harm(copy, right, left):
     whole = {copy / file: (copy / file).read_bytes() for file in files(copy)}
@@ -265,18 +268,21 @@ def test_a_truncated_file_is_found_and_does_no_harm(copy, right, left):
     assert check(copy) == []
 
 
+@pytest.mark.slow
 def test_a_file_with_something_added_is_found_and_does_no_harm(copy, right):
     whole = {copy / file: (copy / file).read_bytes() for file in files(copy)}
     assert_harmless(copy, right, [rewriting(file, "with a byte more", data + b"x") for file, data in whole.items()])
     assert check(copy) == []
 
 
+@pytest.mark.slow
 def test_a_missing_file_is_found_and_does_no_harm(copy, right):
     whole = [copy / file for file in files(copy)]
     assert_harmless(copy, right, [rewriting(file, "missing", b"")._replace(spoil=file.unlink) for file in whole])
     assert check(copy) == []
 
 
+@pytest.mark.slow
 def test_swapped_files_are_found_and_do_no_harm(copy, right):
     segments = sorted((copy / "segments").iterdir())
     pairs = [(file, segments[1] / file.name) for file in segments[0].glob("*.npy")]

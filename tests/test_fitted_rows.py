@@ -102,6 +102,7 @@ def switching_often():
     sys.setswitchinterval(interval)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", ["lsi(e=5)", "dcot(r=20)", "projection"])
 def test_a_thread_that_searches_beside_one_that_writes_is_told_so(index, expression, switching_often):
     index.fit(expression)

@@ -328,12 +328,16 @@ def test_damaged_impacts_give_an_error_or_the_right_answer_never_a_crash(small):
         if not path.is_file():
             continue
         whole = path.read_bytes()
-        for at in {0, len(whole) - 1, *(chance.randrange(len(whole)) for _ in range(6))}:
-            path.write_bytes(whole[:at] + bytes([whole[at] ^ (1 << chance.randrange(8))]) + whole[at + 1 :])
-            ended = run(partial(_damaged, small.path, expected))
-            assert ended.error is None, f"{path.name} at {at}: {ended}"
-        path.write_bytes(whole[:-1])
-        assert run(partial(_damaged, small.path, expected)).error is None
+        places = {0, len(whole) - 1, *(chance.randrange(len(whole)) for _ in range(6))}
+        flipped = [whole[:k] + bytes([whole[k] ^ (1 << chance.randrange(8))]) + whole[k + 1 :] for k in places]
+
+        def work(path: Path, *damaged: bytes) -> None:
+            for data in damaged:
+                path.write_bytes(data)
+                _damaged(small.path, expected)
+
+        ended = run(partial(work, path, whole[:-1], *flipped))
+        assert not ended.signal and ended.error is None, f"{path.name}: {ended}"
         path.write_bytes(whole)
 
 

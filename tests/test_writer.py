@@ -137,6 +137,7 @@ def assert_tidy(root: Path) -> None:
 # Killed and interrupted.
 
 
+@pytest.mark.slow
 @change
 def test_a_writer_killed_at_random_moments_leaves_a_whole_index(whole, tmp_path, what):
     made, root = CHANGES[what], tmp_path / "index"
@@ -180,6 +181,7 @@ def at_every_change(whole: Path, root: Path, made: Change, act: Callable[[], Non
             return
 
 
+@pytest.mark.slow
 @change
 def test_a_writer_killed_before_any_change_to_the_disk_leaves_a_whole_index(whole, tmp_path, what):
     made, root, new = CHANGES[what], tmp_path / "index", []
@@ -191,6 +193,7 @@ def test_a_writer_killed_before_any_change_to_the_disk_leaves_a_whole_index(whol
     assert new[-1]
 
 
+@pytest.mark.slow
 @change
 def test_a_writer_interrupted_before_any_change_to_the_disk_leaves_a_whole_index(whole, tmp_path, what):
     made, root = CHANGES[what], tmp_path / "index"
@@ -212,6 +215,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.slow
 @change
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_change_to_the_disk_that_fails_is_told_in_one_sentence_and_leaves_the_old_index(
@@ -243,6 +247,7 @@ def assert_one_sentence(error: SublexError, sentence: str) -> None:
     assert "\n" not in str(error)
 
 
+@pytest.mark.slow
 @change
 def test_a_disk_that_fills_while_a_component_is_written_leaves_the_old_index(whole, tmp_path, monkeypatch, what):
     made, root = CHANGES[what], tmp_path / "index"
@@ -398,6 +403,7 @@ def test_an_index_can_be_read_while_it_is_replaced(copy):
     assert sublex.open(copy).term("whale").df == 1
 
 
+@pytest.mark.slow
 def test_two_writers_that_take_turns_lose_nothing(tmp_path):
     sublex.build([Document("first", "whale")], tmp_path / "index")
 
@@ -527,6 +533,7 @@ def interrupt(root: Path, source: Path, number: int, how: signal.Signals = signa
     return run(work)
 
 
+@pytest.mark.slow
 def test_a_resumed_build_gives_the_bytes_of_one_that_was_not_interrupted(tmp_path, source):
     outcome = resumable(tmp_path / "expected", source)
     expected = contents(tmp_path / "expected")
@@ -799,6 +806,7 @@ def test_a_malformed_line_of_50_megabytes_is_reported_briefly(tmp_path):
     assert len(listed) < 1000
 
 
+@pytest.mark.slow
 def test_a_document_of_a_million_words_is_indexed(tmp_path):
     text = " ".join(f"w{k}" for k in range(1_000_000))
     index = sublex.build(
@@ -883,6 +891,7 @@ def test_ctrl_c_on_the_command_line_says_that_the_index_is_as_before(copy):
     assert not (copy / "building").exists()
 
 
+@pytest.mark.slow
 def test_many_small_additions_leave_few_segments_in_the_order_of_their_documents(tmp_path):
     index = sublex.build([Document("first", "whale")], tmp_path / "index")
     for number in range(70):

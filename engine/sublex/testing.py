@@ -43,9 +43,13 @@ from sublex.representations import inputs
 # Small blocks, so that the demo collection is many of them.
 blocks.BLOCK = inputs.ROWS = inputs.TEXTS = 50
 Corpus.blocks.__defaults__ = (50,)
-index = sublex.build([sublex.Document(*row) for row in json.load(open(sys.argv[1]))], sys.argv[2], workers=1)
-index.fit(sys.argv[3], workers=int(sys.argv[4]))
-sys.stdout.write(json.dumps(index.fitted, sort_keys=True))
+documents = [sublex.Document(*row) for row in json.load(open(sys.argv[1]))]
+found = {}
+for workers in sys.argv[4:]:
+    index = sublex.build(documents, f"{sys.argv[2]}-{workers}", workers=1)
+    index.fit(sys.argv[3], workers=int(workers))
+    found[workers] = index.fitted
+sys.stdout.write(json.dumps(found, sort_keys=True))
 """
 FRESH = """
 import json, sys, sublex
@@ -104,16 +108,16 @@ class Subject:
 
 
 def same_bytes_for_workers_and_hash_seeds(subject: Subject) -> None:
-    """1, 2 and 3 workers and two hash seeds, in processes of their own, give the same bytes."""
+    """1, 2 and 3 workers give the same bytes, in two processes with different hash seeds and orders of numbers of workers."""
     subject.folder.mkdir(parents=True, exist_ok=True)
     given = subject.folder / "documents.json"
     given.write_text(json.dumps([[d.docno, d.text, d.title] for d in subject.documents]), encoding="utf-8")
     found = {}
-    for workers in ("1", "2", "3"):
-        for seed in ("0", "1"):
-            place = str(subject.folder / f"child-{workers}-{seed}")
-            printed = subject.child(CHILD, str(given), place, subject.expression, workers, hash_seed=seed)
-            found[f"{workers} workers, hash seed {seed}"] = printed
+    for seed, order in (("0", "123"), ("1", "321")):
+        place = str(subject.folder / f"child-{seed}")
+        printed = json.loads(subject.child(CHILD, str(given), place, subject.expression, *order, hash_seed=seed))
+        for workers, fitted in printed.items():
+            found[f"{workers} workers, hash seed {seed}"] = fitted
     first = found["1 workers, hash seed 0"]
     differ = [name for name, printed in found.items() if printed != first]
     assert not differ, f"the bytes differ from those of one worker and hash seed 0: {'; '.join(differ)}"
