@@ -1,12 +1,27 @@
-.PHONY: test lint bench demo docs
+.PHONY: install quick test lint docs bench demo
 
-test:
-	pip install -e '.[test]' && pytest
+# Written when Sublex was installed here with what its tests need; `make install` installs it again.
+INSTALLED = build/installed
 
-lint:
+$(INSTALLED): pyproject.toml
+	pip install -e '.[test]'
+	mkdir -p $(@D) && touch $@
+
+install:
+	rm -f $(INSTALLED)
+	$(MAKE) $(INSTALLED)
+
+# Everything but the tests that kill, damage or start processes many times.
+quick: $(INSTALLED)
+	pytest -m "not slow"
+
+test: $(INSTALLED)
+	pytest
+
+lint: $(INSTALLED)
 	ruff check . && ruff format --check . && mypy
 
-docs:
+docs: $(INSTALLED)
 	pytest tests/test_docs.py
 
 bench:

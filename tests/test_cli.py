@@ -18,34 +18,11 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from shared import DEMO, SUBLEX
 
 from sublex import cli
 from sublex.cli import output
 from sublex.tables import Table
-
-DEMO = Path(__file__).parents[1] / "queries" / "demo" / "documents.jsonl"
-SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]
-
-
-@pytest.fixture
-def sublex(tmp_path, monkeypatch):
-    """A function that runs a command in an empty folder and returns its exit code, output and messages."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "indexes").mkdir()
-    for name in ("SUBLEX_INDEXES", "SUBLEX_PLUGINS"):
-        monkeypatch.delenv(name, raising=False)
-
-    def run(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
-        done = subprocess.run([*SUBLEX, *arguments], input=stdin, capture_output=True)
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-    return run
-
-
-@pytest.fixture
-def demo(sublex):
-    assert sublex("index", "demo", str(DEMO))[0] == 0
-    return sublex
 
 
 def rows(output: str) -> dict[str, str]:

@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from test_cli import DEMO, demo, sublex  # noqa: F401
+from shared import DEMO, TOPICS
 
 from sublex.cli import cli
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
 
-TOPICS = DEMO.with_name("topics.trec")
 
-
-def test_search_shows_rank_score_title_and_a_passage(demo):  # noqa: F811
+def test_search_shows_rank_score_title_and_a_passage(demo):
     code, output, _ = demo("search", "demo", "dancing cranes", "-k", "2")
     lines = output.splitlines()
     assert code == 0 and len(lines) == 4
@@ -24,7 +22,7 @@ def test_search_shows_rank_score_title_and_a_passage(demo):  # noqa: F811
     assert len(lines[1]) < 220
 
 
-def test_search_in_other_forms(demo):  # noqa: F811
+def test_search_in_other_forms(demo):
     found = json.loads(demo("search", "demo", "crane", "--format", "json")[1])
     assert [hit["rank"] for hit in found] == list(range(1, len(found) + 1)) and found[0]["docno"] == "birds-05"
     assert "rane" in found[0]["passage"]
@@ -37,13 +35,13 @@ def test_search_in_other_forms(demo):  # noqa: F811
 
 
 @pytest.mark.parametrize("query", ["", "the", "zzzz", "\"'(>>*", "-5", "日本 \x00 \ud800"])
-def test_no_text_is_an_illegal_query(demo, query):  # noqa: F811
+def test_no_text_is_an_illegal_query(demo, query):
     argument = query.encode("utf-8", "surrogatepass").decode("utf-8", "replace").replace("\x00", " ")
     code, output, messages = demo("search", "demo", "--", argument)
     assert (code, output) == (0, "") and "Nothing in" in messages
 
 
-def test_an_index_without_texts_is_searched_too(sublex):  # noqa: F811
+def test_an_index_without_texts_is_searched_too(sublex):
     sublex("index", "bare", str(DEMO), "--store", "none")
     code, output, _ = sublex("search", "bare", "crane", "-k", "1")
     assert code == 0 and len(output.splitlines()) == 1 and "birds-05" in output
@@ -61,7 +59,7 @@ def test_an_index_without_texts_is_searched_too(sublex):  # noqa: F811
         ("BM25(k1={0..1})", "ranges are for sublex tune"),
     ],
 )
-def test_an_expression_that_is_wrong_costs_a_sentence(demo, expression, message):  # noqa: F811
+def test_an_expression_that_is_wrong_costs_a_sentence(demo, expression, message):
     for command in (
         ("search", "demo", "crane"),
         ("explain", "demo", "crane", "birds-05"),
@@ -71,7 +69,7 @@ def test_an_expression_that_is_wrong_costs_a_sentence(demo, expression, message)
         assert code == 2 and output == "" and message in messages and "Traceback" not in messages
 
 
-def test_explain_says_where_a_document_stands_and_why(demo):  # noqa: F811
+def test_explain_says_where_a_document_stands_and_why(demo):
     code, output, _ = demo("explain", "demo", "crane river zzz", "birds-05")
     assert code == 0 and output.startswith("birds-05 is at rank 1 of")
     assert "in no document zzz" in output and "not in this document" in output
@@ -83,7 +81,7 @@ def test_explain_says_where_a_document_stands_and_why(demo):  # noqa: F811
     assert code == 2 and messages == "sublex: No document nowhere in indexes/demo.\n"
 
 
-def test_run_writes_a_run_for_each_ranker_and_goes_on_after_a_mistake(demo):  # noqa: F811
+def test_run_writes_a_run_for_each_ranker_and_goes_on_after_a_mistake(demo):
     code, output, messages = demo(
         "run", "demo", str(TOPICS), "-r", "BM25", "-r", "BM52", "-r", "PL2(c=7)", "-o", "runs/new", "-k", "5"
     )
@@ -98,7 +96,7 @@ def test_run_writes_a_run_for_each_ranker_and_goes_on_after_a_mistake(demo):  # 
     assert "PL2(c=7)" in metadata and "fingerprint" in metadata
 
 
-def test_metadata_go_where_they_are_wanted(demo):  # noqa: F811
+def test_metadata_go_where_they_are_wanted(demo):
     demo("run", "demo", str(TOPICS), "-o", "header", "--metadata", "header")
     assert Path("header/BM25.run").read_text().startswith("# ir_metadata.start\n")
     demo("run", "demo", str(TOPICS), "-o", "none", "--metadata", "none")
@@ -106,14 +104,14 @@ def test_metadata_go_where_they_are_wanted(demo):  # noqa: F811
     assert Path("header/BM25.run").read_text().endswith(Path("none/BM25.run").read_text())
 
 
-def test_the_profile_stands_in_the_tag(demo):  # noqa: F811
+def test_the_profile_stands_in_the_tag(demo):
     output = demo("run", "demo", str(TOPICS), "--profile", "anserini")[1]
     assert output.startswith("BM25(k1=0.9,b=0.4,lengths=lucene).run")
     code, _, messages = demo("search", "demo", "crane", "--profile", "anserine")
     assert code == 2 and "did you mean anserini?" in messages
 
 
-def test_an_expression_is_resolved_once_and_with_the_profile_of_the_command(demo, monkeypatch):  # noqa: F811
+def test_an_expression_is_resolved_once_and_with_the_profile_of_the_command(demo, monkeypatch):
     resolved = []
     resolve = Index.pipeline
 
@@ -136,7 +134,7 @@ def test_an_expression_is_resolved_once_and_with_the_profile_of_the_command(demo
         assert done.exit_code == 0 and resolved == [("BM25", "anserini")], done.output
 
 
-def test_runs_need_docnos_without_white_space(sublex):  # noqa: F811
+def test_runs_need_docnos_without_white_space(sublex):
     Path("odd.jsonl").write_text('{"id": "a b", "text": "crane"}\n')
     sublex("index", "odd", "odd.jsonl")
     code, output, messages = sublex("run", "odd", str(TOPICS))
@@ -145,7 +143,7 @@ def test_runs_need_docnos_without_white_space(sublex):  # noqa: F811
     assert (code, output) == (2, "") and "white space" in messages
 
 
-def test_impacts_are_kept_as_long_as_they_are_wanted(sublex):  # noqa: F811
+def test_impacts_are_kept_as_long_as_they_are_wanted(sublex):
     code, _, messages = sublex("index", "demo", str(DEMO), "--impacts", "BM52")
     assert code == 2 and "did you mean BM25?" in messages and not Path("indexes/demo").exists()
     assert sublex("index", "demo", str(DEMO), "--impacts", "BM25", "--impacts", "PL2(c=7)")[0] == 0
@@ -159,7 +157,7 @@ def test_impacts_are_kept_as_long_as_they_are_wanted(sublex):  # noqa: F811
     assert sublex("index", "demo", str(DEMO), "--overwrite")[0] == 0 and not kept.exists()
 
 
-def test_scores_beyond_float32_are_refused_and_zero_has_no_sign(demo):  # noqa: F811
+def test_scores_beyond_float32_are_refused_and_zero_has_no_sign(demo):
     for expression in ("1e308*BM25", "raw(1e39*BM25) + PL2", "1e308*(1e300*BM25 + PL2)"):
         for command in (("search", "demo", "crane"), ("explain", "demo", "crane", "birds-05")):
             code, output, messages = demo(*command, "-r", expression)
@@ -169,7 +167,7 @@ def test_scores_beyond_float32_are_refused_and_zero_has_no_sign(demo):  # noqa: 
     assert demo("search", "demo", "crane", "-k", "1", "-r", "-1*BM25")[1].split()[1] == "0"
 
 
-def test_scores_are_printed_as_runs_have_them(demo):  # noqa: F811
+def test_scores_are_printed_as_runs_have_them(demo):
     demo("run", "demo", str(TOPICS), "-k", "1")
     line = Path("BM25.run").read_text().splitlines()[0]
     assert demo("search", "demo", "crane", "-k", "1", "--format", "trec")[1] == f"{line}\n"
@@ -178,7 +176,7 @@ def test_scores_are_printed_as_runs_have_them(demo):  # noqa: F811
     assert f'"score": {score},' in demo("search", "demo", "crane", "-k", "1", "--format", "json")[1]
 
 
-def test_a_run_is_made_once_and_says_what_it_replaces(demo):  # noqa: F811
+def test_a_run_is_made_once_and_says_what_it_replaces(demo):
     code, output, messages = demo("run", "demo", str(TOPICS), "-r", "BM25", "-r", "BM25(k1=1.2)")
     assert (
         code == 0
@@ -196,7 +194,7 @@ def test_a_run_is_made_once_and_says_what_it_replaces(demo):  # noqa: F811
     assert "had no metadata; it is replaced" in demo("run", "demo", str(TOPICS))[2]
 
 
-def test_a_run_that_found_nothing_is_read_again_and_measured(demo):  # noqa: F811
+def test_a_run_that_found_nothing_is_read_again_and_measured(demo):
     Path("none.tsv").write_text(f"1\t{'zzzz ' * 30}\n")
     code, _, messages = demo("run", "demo", "none.tsv")
     assert code == 0 and f"the first is 1: {('zzzz ' * 16)[:79]}…\n" in messages and messages.startswith("1 topic from")

@@ -8,16 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
-from test_cli import DEMO, demo, sublex  # noqa: F401
+from shared import DEMO, QRELS, TOPICS, qrels_of, run_of
 
 import sublex as engine
 from sublex.errors import SublexError
 from sublex.evaluation.comparison import Plan, compare
 from sublex.evaluation.systems import System
-from sublex.strings import Strings
-from sublex.trec.runs import Run
 
-TOPICS, QRELS = DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt")
 RANKERS = ["TFIDF", "BM25", "BM25 >> RM3 >> BM25"]
 
 
@@ -29,18 +26,6 @@ def index(tmp_path_factory):
 @pytest.fixture(scope="module")
 def comparison(index):
     return engine.compare(index, TOPICS, QRELS, RANKERS)
-
-
-def run_of(table: dict[str, dict[str, float]], tag: str) -> Run:
-    docnos = sorted({docno for hits in table.values() for docno in hits})
-    rows = [
-        (docnos.index(docno), score)
-        for hits in table.values()
-        for docno, score in sorted(hits.items(), key=lambda h: (h[1], h[0]), reverse=True)
-    ]
-    ends = np.cumsum([0, *map(len, table.values())])
-    docs, scores = np.array(rows).reshape(-1, 2).T
-    return Run(list(table), ends, docs.astype(np.int32), scores.astype(np.float32), Strings.of(docnos), tag)
 
 
 def test_a_comparison_has_the_figures_of_evaluations_and_tests(comparison, index):
@@ -80,18 +65,9 @@ def test_counts_are_shown_and_not_tested(comparison):
 def test_runs_alone_are_compared_without_an_index():
     runs = [run_of({"1": {"a": 2.0, "b": 1.0}, "2": {"a": 1.0}}, "x"), run_of({"1": {"b": 2.0, "a": 1.0}}, "y")]
     qrels = "1 0 a 1\n2 0 a 1\n3 0 a 1\n"
-    found = engine.compare(None, None, _qrels(qrels), runs, "AP")
+    found = engine.compare(None, None, qrels_of(qrels), runs, "AP")
     assert found.scores("AP").tolist() == [[1.0, 1.0, 0.0], [0.5, 0.0, 0.0]]
     assert any("not in the run" in note for note in found.notes)
-
-
-def _qrels(text: str):
-    from tempfile import NamedTemporaryFile
-
-    with NamedTemporaryFile("w", suffix=".qrels") as file:
-        file.write(text)
-        file.flush()
-        return engine.read_qrels(file.name)
 
 
 def test_judged_topics_outside_the_topic_file_are_left_out_with_a_note(index, tmp_path):
@@ -140,7 +116,7 @@ def test_runs_of_different_depths_give_a_warning_unless_they_are_cut_at_one_dept
 
 
 def test_judgements_without_a_relevant_document_give_a_warning():
-    found = engine.compare(None, None, _qrels("1 0 a 0\n"), [run_of({"1": {"a": 1.0}}, "x")], "AP")
+    found = engine.compare(None, None, qrels_of("1 0 a 0\n"), [run_of({"1": {"a": 1.0}}, "x")], "AP")
     assert "No document is judged relevant, so every measure is 0." in found.notes
 
 
@@ -153,7 +129,7 @@ def test_topics_and_qrels_without_a_common_id_are_refused(index, tmp_path):
 def test_a_plan_chooses_test_and_correction():
     runs = [System(name, run_of({str(k): {"a": float((k * place) % 5), "b": 2.5} for k in range(1, 20)}, name))
             for place, name in enumerate(("x", "y", "z"), 1)]  # fmt: skip
-    qrels = _qrels("".join(f"{k} 0 a 1\n" for k in range(1, 20)))
+    qrels = qrels_of("".join(f"{k} 0 a 1\n" for k in range(1, 20)))
     plain = compare(runs, qrels, names=["AP"], plan=Plan(correction="none"))
     cautious = compare(runs, qrels, names=["AP"], plan=Plan(correction="bonferroni"))
     other = compare(runs, qrels, names=["AP"], plan=Plan("wilcoxon", "none"))
@@ -164,7 +140,7 @@ def test_a_plan_chooses_test_and_correction():
 # The command.
 
 
-def test_compare_prints_tables_and_sentences(demo):  # noqa: F811
+def test_compare_prints_tables_and_sentences(demo):
     arguments = ("compare", "demo", str(TOPICS), str(QRELS), "-r", "TFIDF", "-r", "BM25 >> RM3 >> BM25", "-m", "AP RR")
     code, output, messages = demo(*arguments)
     lines = output.splitlines()
@@ -178,7 +154,7 @@ def test_compare_prints_tables_and_sentences(demo):  # noqa: F811
     assert demo(*arguments, "--fresh")[0] == 0
 
 
-def test_compare_in_other_forms(demo, tmp_path):  # noqa: F811
+def test_compare_in_other_forms(demo, tmp_path):
     arguments = ("compare", "demo", str(TOPICS), str(QRELS), "-r", "BM25", "-r", "PL2", "-m", "AP", "--format")
     found = json.loads(demo(*arguments, "json")[1])
     assert [system["name"] for system in found["systems"]] == ["BM25", "PL2"]
@@ -188,7 +164,7 @@ def test_compare_in_other_forms(demo, tmp_path):  # noqa: F811
     assert demo(*arguments, "csv")[1].splitlines()[0] == ",system,AP"
 
 
-def test_compare_takes_run_files_with_and_without_an_index(demo):  # noqa: F811
+def test_compare_takes_run_files_with_and_without_an_index(demo):
     demo("run", "demo", str(TOPICS), "-r", "BM25", "-r", "PL2", "-o", "runs")
     code, output, _ = demo("compare", str(QRELS), "runs/BM25.run", "runs/PL2.run", "-m", "AP")
     assert code == 0 and [line.split()[1] for line in output.splitlines()[1:3]] == ["BM25", "PL2"]
@@ -196,14 +172,14 @@ def test_compare_takes_run_files_with_and_without_an_index(demo):  # noqa: F811
     assert code == 0 and [line.split()[1] for line in output.splitlines()[1:3]] == ["DPH", "PL2"]
 
 
-def test_a_ranker_that_cannot_be_run_stops_before_anything_is_run(demo):  # noqa: F811
+def test_a_ranker_that_cannot_be_run_stops_before_anything_is_run(demo):
     code, output, messages = demo(
         "compare", "demo", str(TOPICS), str(QRELS), "-r", "BM25", "-r", "BM52", "-r", "PL2", "-m", "AP", "-o", "x.html"
     )
     assert (code, output) == (2, "") and "did you mean BM25?" in messages and not Path("x.html").exists()
 
 
-def test_a_report_replaces_reports_and_nothing_else(demo):  # noqa: F811
+def test_a_report_replaces_reports_and_nothing_else(demo):
     arguments = ("compare", "demo", str(TOPICS), str(QRELS), "-r", "BM25", "-m", "AP", "-o")
     Path("notes.txt").write_text("mine")
     code, output, messages = demo(*arguments, "notes.txt")
@@ -216,7 +192,7 @@ def test_a_report_replaces_reports_and_nothing_else(demo):  # noqa: F811
     assert demo(*arguments, "notes.txt/x.html")[0] == demo(*arguments, "")[0] == demo(*arguments, "x" * 300)[0] == 2
 
 
-def test_runs_with_the_same_tag_are_named_by_their_files(demo):  # noqa: F811
+def test_runs_with_the_same_tag_are_named_by_their_files(demo):
     demo("run", "demo", str(TOPICS), "-r", "BM25", "-o", "runs")
     Path("copy.run").write_bytes(Path("runs/BM25.run").read_bytes())
     code, output, _ = demo("compare", str(QRELS), "runs/BM25.run", "copy.run", "-m", "AP")
@@ -238,6 +214,6 @@ def test_runs_with_the_same_tag_are_named_by_their_files(demo):  # noqa: F811
         (("demo", str(TOPICS), str(QRELS), "-r", "BM25", "--alpha", "2"), "level"),
     ],
 )
-def test_compare_refuses_bad_input_in_a_sentence(demo, arguments, sentence):  # noqa: F811
+def test_compare_refuses_bad_input_in_a_sentence(demo, arguments, sentence):
     code, _, messages = demo("compare", *arguments)
     assert code == 2 and sentence in messages and "Traceback" not in messages

@@ -8,16 +8,14 @@ import sys
 import sysconfig
 import venv
 from importlib.metadata import EntryPoint
-from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import sublex as command  # noqa: F401
+from shared import PLUGINS
 
 from sublex import plugins, testing
 from sublex.testing import CHECKS, Subject
 
-PLUGINS = Path(__file__).parent / "plugins"
 BUNDLED = (
     "lsi(e=20)",
     "lsi(e=20, weighting=logtfidf, unit=true)",
@@ -27,11 +25,23 @@ BUNDLED = (
     "dcot(r=50, layers=2, words=0.5, log=true)",
 )
 
+# These start processes of their own.
+SLOW = (testing.same_bytes_for_workers_and_hash_seeds, testing.loads_in_a_fresh_process)
+every_check = pytest.mark.parametrize(
+    "check", [pytest.param(c, id=c.__name__, marks=[pytest.mark.slow] if c in SLOW else []) for c in CHECKS]
+)
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("expression", BUNDLED)
-def test_bundled_plugins_hold_the_contract(expression, check, tmp_path):
-    check(Subject(expression, tmp_path))
+
+@pytest.fixture(scope="module")
+def subject(request, tmp_path_factory):
+    """A bundled representation, fitted once for all the checks that only read."""
+    return Subject(request.param, tmp_path_factory.mktemp("subject"))
+
+
+@every_check
+@pytest.mark.parametrize("subject", BUNDLED, indirect=True)
+def test_bundled_plugins_hold_the_contract(subject, check):
+    check(subject)
 
 
 @pytest.fixture
@@ -46,7 +56,7 @@ def neighbours(monkeypatch, tmp_path):
     monkeypatch.setenv("PYTHONPATH", f"{installed.parent}{os.pathsep}{PLUGINS}", prepend=os.pathsep)
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@every_check
 def test_what_reads_sequences_holds_the_contract(neighbours, check, tmp_path):
     check(Subject("neighbours(least=1, log=true)", tmp_path / "subject"))
 
@@ -104,7 +114,8 @@ def test_a_check_fails_for_what_breaks_it(projection, monkeypatch, tmp_path, met
         check(Subject("projection(r=16)", tmp_path / "broken"))
 
 
-def test_plugin_test_says_what_holds(command):  # noqa: F811
+@pytest.mark.slow
+def test_plugin_test_says_what_holds(command):
     code, output, _ = command("plugin", "test", "lsi(e=5)")
     assert (
         code == 0
@@ -116,7 +127,8 @@ def test_plugin_test_says_what_holds(command):  # noqa: F811
         assert code == 2 and not output and said.count("sublex: ") == 1
 
 
-def test_a_new_plugin_is_installed_fitted_and_found(command, tmp_path):  # noqa: F811
+@pytest.mark.slow
+def test_a_new_plugin_is_installed_fitted_and_found(command, tmp_path):
     code, output, _ = command("plugin", "new", "mine", "-o", str(tmp_path))
     assert code == 0 and "sublex plugin test mine" in output
     for bad in ("mine", "Mine", "../up", "1x", "class", "lsi", "json", "tests"):

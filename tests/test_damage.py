@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,9 @@ from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.check import check
 from sublex.index.format import CHUNK, HEADER
 from sublex.pipeline.index import Index
+
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
+
 
 TERMS = ("whale", "ship", "t9", "t130", "t251", "東京", "absent")
 QUERIES = (("whale",), ("whale", "ship"), ("t9", "t130", "東京"))
@@ -131,15 +134,41 @@ def right(whole: Path) -> dict[str, Any]:
     return found
 
 
-def assert_harmless(path: Path, right: dict[str, Any], what: str) -> None:
-    """Read a damaged index in a child process. Check that it gives no wrong answer, and that `check` finds the damage."""
-    ended = run(lambda: (judge(path, right), checked(path)))
+class Damage(NamedTuple):
+    """A way to spoil an index and to mend it again."""
+
+    what: str
+    spoil: Callable[[], Any]
+    mend: Callable[[], Any]
+
+
+def assert_harmless(path: Path, right: dict[str, Any], damages: Iterable[Damage]) -> None:
+    """After each damage, reading the index ends well and `check` finds the damage.
+
+    All of this happens in one child, which may crash.
+    """
+    begun = path.parent / "begun"
+
+    def work() -> None:
+        for what, spoil, mend in damages:
+            begun.write_text(what, encoding="utf-8")
+            spoil()
+            verdict, problems = judge(path, right), checked(path)
+            mend()
+            assert not verdict.wrong, verdict.wrong
+            assert problems, "check did not find it"
+            assert all("\n" not in problem and problem.endswith(".") for problem in problems), problems
+
+    ended = run(work)
+    what = begun.read_text(encoding="utf-8")
     assert not ended.signal, f"{what}: the process died of {ended.signal}"
     assert not ended.error, f"{what}: {ended.error!r}"
-    verdict, problems = ended.answer
-    assert not verdict.wrong, f"{what}: {verdict.wrong}"
-    assert problems, f"{what}: check did not find it"
-    assert all("\n" not in problem and problem.endswith(".") for problem in problems), problems
+
+
+def rewriting(file: Path, what: str, data: bytes) -> Damage:
+    """Put these bytes in the place of a file."""
+    original = file.read_bytes()
+    return Damage(f"{file} {what}", lambda: file.write_bytes(data), lambda: file.write_bytes(original))
 
 
 def checked(path: Path) -> list[str]:
@@ -205,19 +234,20 @@ def test_every_file_of_an_index_is_of_a_known_kind(whole):
     assert {file.stem for file in files(whole)} == set(kinds())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", kinds())
 def test_a_flipped_byte_is_found_and_does_no_harm(copy, right, kind):
-    for file in files(copy):
-        if file.stem != kind:
-            continue
-        for k, position in enumerate(positions((copy / file).stat().st_size)):
+    damages = []
+    for file in (copy / file for file in files(copy) if file.stem == kind):
+        for k, position in enumerate(positions(file.stat().st_size)):
             mask = (0x01, 0x80, 0xFF, 0x10)[k % 4]
-            flip(copy / file, position, mask)
-            assert_harmless(copy, right, f"{file}, byte {position} ^ {mask:#x}")
-            flip(copy / file, position, mask)
+            flipped = partial(flip, file, position, mask)
+            damages.append(Damage(f"{file}, byte {position} ^ {mask:#x}", flipped, flipped))
+    assert_harmless(copy, right, damages)
     assert check(copy) == []
 
 
+@pytest.mark.slow
 def test_every_byte_of_the_manifest_matters(copy):
     file = copy / "index.json"
     data = file.read_bytes()
@@ -229,33 +259,30 @@ def test_every_byte_of_the_manifest_matters(copy):
         assert problems, f"byte {position} ^ {mask:#x} of {data[max(0, position - 20) : position + 20]!r}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [0, 1, HEADER - 1, HEADER, -1, -2])
 def test_a_truncated_file_is_found_and_does_no_harm(copy, right, left):
-    for file in files(copy):
-        data = (copy / file).read_bytes()
-        (copy / file).write_bytes(data[:left])
-        if data[:left].rstrip() != data.rstrip():
-            assert_harmless(copy, right, f"{file} cut at {left}")
-        (copy / file).write_bytes(data)
+    whole = {copy / file: (copy / file).read_bytes() for file in files(copy)}
+    cut = {file: data[:left] for file, data in whole.items() if data[:left].rstrip() != data.rstrip()}
+    assert_harmless(copy, right, [rewriting(file, f"cut at {left}", data) for file, data in cut.items()])
     assert check(copy) == []
 
 
+@pytest.mark.slow
 def test_a_file_with_something_added_is_found_and_does_no_harm(copy, right):
-    for file in files(copy):
-        data = (copy / file).read_bytes()
-        (copy / file).write_bytes(data + b"x")
-        assert_harmless(copy, right, f"{file} with a byte more")
-        (copy / file).write_bytes(data)
+    whole = {copy / file: (copy / file).read_bytes() for file in files(copy)}
+    assert_harmless(copy, right, [rewriting(file, "with a byte more", data + b"x") for file, data in whole.items()])
+    assert check(copy) == []
 
 
+@pytest.mark.slow
 def test_a_missing_file_is_found_and_does_no_harm(copy, right):
-    for file in files(copy):
-        data = (copy / file).read_bytes()
-        (copy / file).unlink()
-        assert_harmless(copy, right, f"{file} missing")
-        (copy / file).write_bytes(data)
+    whole = [copy / file for file in files(copy)]
+    assert_harmless(copy, right, [rewriting(file, "missing", b"")._replace(spoil=file.unlink) for file in whole])
+    assert check(copy) == []
 
 
+@pytest.mark.slow
 def test_swapped_files_are_found_and_do_no_harm(copy, right):
     segments = sorted((copy / "segments").iterdir())
     pairs = [(file, segments[1] / file.name) for file in segments[0].glob("*.npy")]
@@ -265,13 +292,13 @@ def test_swapped_files_are_found_and_do_no_harm(copy, right):
         for a, b in (("df", "cf"), ("lengths", "uniques"), ("terms", "surfaces"), ("docnos", "tails"))
     ]
     pairs += [(first["term_sizes"], first["surface_sizes"]), (segments[0], segments[1])]
-    for one, other in pairs:
-        if one.is_file() and one.read_bytes() == other.read_bytes():
-            continue
-        swap(one, other)
-        assert_harmless(copy, right, f"{one} and {other} swapped")
-        swap(one, other)
+    swaps = [(*pair, partial(swap, *pair)) for pair in pairs if not same_bytes(*pair)]
+    assert_harmless(copy, right, [Damage(f"{one} and {other} swapped", each, each) for one, other, each in swaps])
     assert check(copy) == []
+
+
+def same_bytes(one: Path, other: Path) -> bool:
+    return one.is_file() and one.read_bytes() == other.read_bytes()
 
 
 def swap(one: Path, other: Path) -> None:
@@ -283,9 +310,11 @@ def swap(one: Path, other: Path) -> None:
 
 @pytest.mark.parametrize("name", ["index.json", "segments/000001/terms.npy", "segments/000001/checksums.npy"])
 def test_a_folder_in_the_place_of_a_file_is_an_error(copy, right, name):
-    (copy / name).unlink()
-    (copy / name).mkdir()
-    assert_harmless(copy, right, f"{name} as a folder")
+    def spoil() -> None:
+        (copy / name).unlink()
+        (copy / name).mkdir()
+
+    assert_harmless(copy, right, [Damage(f"{name} as a folder", spoil, lambda: None)])
 
 
 @pytest.mark.parametrize("name", ["index.json", "terms.npy", "checksums.npy"])

@@ -5,16 +5,19 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from command import invoke
+from shared import ROOT
 
 from sublex.cli import COMMANDS
 
-ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "queries" / "demo" / "README.md"]
 EXAMPLE = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Fenced blocks and rows of tables, which Markdown cannot break into several lines.
@@ -33,11 +36,16 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "indexes").mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SUBLEX_INDEXES", raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
     return tmp_path
 
 
 def run(command: str, folder: Path) -> str:
-    """Run a shell command and return what it prints, in a terminal of 100 columns."""
+    """Return what a command line prints: in this process if all it does is run sublex, else by a shell."""
+    program, *arguments = shlex.split(command)
+    parts = shlex.shlex(command, posix=True, punctuation_chars=True)
+    if program == "sublex" and not any(part in ("|", ">", ">>", "<", "&", ";") for part in parts):
+        return invoke(*arguments, merged=True).output
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         command,
@@ -85,6 +93,11 @@ def test_the_lines_of_a_page_are_short(page):
 def test_the_links_of_a_page_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{name(page)} links to {target}"
+
+
+def test_the_program_is_installed(folder):
+    assert shutil.which("sublex", path=str(Path(sys.executable).parent))
+    assert "Usage: sublex [OPTIONS] COMMAND" in run("sublex --help | head", folder)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -11,7 +11,6 @@ import pytest
 import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
-from test_cli import sublex as command  # noqa: F401
 
 import sublex
 from sublex.errors import InputError
@@ -245,7 +244,7 @@ def files(tmp_path):
     return str(tmp_path / "qrels"), str(tmp_path / "one.run"), str(tmp_path / "two.run")
 
 
-def test_eval_prints_a_row_per_run_and_notes_about_the_input(command, files):  # noqa: F811
+def test_eval_prints_a_row_per_run_and_notes_about_the_input(command, files):
     code, output, messages = command("eval", *files, "-m", "AP", "-m", "NumRet NumRel")
     assert code == 0
     assert [line.split() for line in output.splitlines()] == [
@@ -261,7 +260,7 @@ def test_eval_prints_a_row_per_run_and_notes_about_the_input(command, files):  #
     assert "1 line repeats a hit with the same score and counts once" in messages
 
 
-def test_eval_prints_topics_and_other_forms(command, files):  # noqa: F811
+def test_eval_prints_topics_and_other_forms(command, files):
     lines = command("eval", *files[:2], "-m", "AP", "-q")[1].splitlines()
     assert [line.split() for line in lines[1:]] == [
         ["one", "1", "0.5000"],
@@ -277,7 +276,7 @@ def test_eval_prints_topics_and_other_forms(command, files):  # noqa: F811
     assert "one & 0.1667 \\\\" in command("eval", *files, "-m", "AP", "--format", "latex")[1]
 
 
-def test_eval_refuses_bad_files_and_measures_in_a_sentence(command, files, tmp_path):  # noqa: F811
+def test_eval_refuses_bad_files_and_measures_in_a_sentence(command, files, tmp_path):
     (tmp_path / "bad.run").write_text("1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n")
     for arguments, sentence in [
         ((files[1], files[0]), "6 columns where 4 should be"),

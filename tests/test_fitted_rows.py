@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import errno
 import json
+import sys
 import threading
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy.sparse import csr_array
-from test_cli import DEMO
-from test_cli import sublex as command  # noqa: F401
-from test_representations import PLUGINS, index, projection, scores  # noqa: F401
+from shared import DEMO, scores
 
 import sublex
 from sublex import plugins
@@ -25,6 +24,8 @@ from sublex.representations import view as views
 from sublex.representations.inputs import Vocabulary
 from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.view import View
+
+pytestmark = pytest.mark.usefixtures("projection")
 
 
 def inside(*arguments: str) -> str:
@@ -97,8 +98,18 @@ def test_a_view_reads_nothing_beside_its_rows(several):
         view.dot(np.ones(2))
 
 
+@pytest.fixture
+def switching_often():
+    """Let threads take turns a hundred times as often: more interleavings in less time."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(interval / 100)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", ["lsi(e=5)", "dcot(r=20)", "projection"])
-def test_a_thread_that_searches_beside_one_that_writes_is_told_so(index, expression):  # noqa: F811
+def test_a_thread_that_searches_beside_one_that_writes_is_told_so(index, expression, switching_often):
     index.fit(expression)
     expected = scores(sublex.open(index.path), expression, ["crane"])["crane"]
     stop, wrong = threading.Event(), []
@@ -122,7 +133,7 @@ def test_a_thread_that_searches_beside_one_that_writes_is_told_so(index, express
     assert not wrong and len(index.search("crane", expression, k=300)) >= len(expected)
 
 
-def test_a_loaded_representation_keeps_working_on_the_generation_it_was_loaded_for(index):  # noqa: F811
+def test_a_loaded_representation_keeps_working_on_the_generation_it_was_loaded_for(index):
     index.fit("lsi(e=5)")
     loaded = index.representation("lsi(e=5)")
     encoded = loaded.query(index.query("crane"))
@@ -137,7 +148,7 @@ def test_a_loaded_representation_keeps_working_on_the_generation_it_was_loaded_f
 
 
 @pytest.fixture
-def uncovered(index, projection, monkeypatch):  # noqa: F811
+def uncovered(index, projection, monkeypatch):
     """An index in which one document was added while the plugin failed; the plugin works again."""
     index.fit("projection")
     with monkeypatch.context() as broken:
@@ -159,7 +170,7 @@ def test_a_merge_covers_what_can_be_covered(uncovered):
     assert (facts["documents"], facts["tokens added since"]) == (253, 1)
 
 
-def test_a_merge_says_what_it_cannot_cover(uncovered, projection, monkeypatch):  # noqa: F811
+def test_a_merge_says_what_it_cannot_cover(uncovered, projection, monkeypatch):
     monkeypatch.setattr(projection.Projection, "encode_documents", lambda self, inputs: 1 / 0)
     said: list[str] = []
     uncovered.merge(say=said.append)
@@ -195,7 +206,7 @@ def test_what_is_not_covered_is_explained_so(uncovered, tmp_path):
 
 
 @pytest.mark.parametrize("expression", ["lsi(e=5)", "dcot(r=20)", "fisher(k=2, words=lsi(e=5))", "projection"])
-def test_no_opinion_is_explained_as_such(index, expression):  # noqa: F811
+def test_no_opinion_is_explained_as_such(index, expression):
     index.fit(expression)
     for text in ("zyzzyva", ""):
         tree = index.explain(text, "birds-05", expression)
@@ -203,7 +214,7 @@ def test_no_opinion_is_explained_as_such(index, expression):  # noqa: F811
     assert index.explain("zyzzyva crane", "birds-05", expression).evidence["not in the model"] == ["zyzzyva"]
 
 
-def test_a_score_that_is_explained_as_another_is_refused(index, projection, monkeypatch):  # noqa: F811
+def test_a_score_that_is_explained_as_another_is_refused(index, projection, monkeypatch):
     from sublex.base import Explanation
 
     index.fit("projection")
@@ -258,7 +269,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("expression", LIES)
-def test_a_model_that_lies_is_refused(index, expression):  # noqa: F811
+def test_a_model_that_lies_is_refused(index, expression):
     index.fit(expression)
     (name,) = (own for own, entry in index.fitted.items() if entry["expression"] == expression)
     whole = StoreReader(index.path / "representations" / name / "model", index.fitted[name]["model"])
@@ -275,7 +286,7 @@ def test_a_model_that_lies_is_refused(index, expression):  # noqa: F811
     assert sublex.open(index.path).search("cranes by the river", expression)
 
 
-def test_rows_that_lie_are_refused(index):  # noqa: F811
+def test_rows_that_lie_are_refused(index):
     index.fit("dcot(r=20)")
     manifest = files.read_manifest(index.path)
     ((name, entry),) = manifest["fitted"].items()
@@ -307,7 +318,7 @@ def test_rows_that_lie_are_refused(index):  # noqa: F811
         (lambda n: _beyond(n), "sparse rows with columns beyond 3"),
     ],
 )
-def test_rows_that_cannot_be_used_are_refused_when_they_are_made(index, projection, monkeypatch, made, sentence):  # noqa: F811
+def test_rows_that_cannot_be_used_are_refused_when_they_are_made(index, projection, monkeypatch, made, sentence):
     monkeypatch.setattr(projection.Projection, "encode_documents", lambda self, inputs: made(inputs.shape[0]))
     with pytest.raises(PluginError, match=f"projection encoded .*{sentence}"):
         index.fit("projection")
@@ -320,7 +331,7 @@ def _beyond(docs: int):
     return rows
 
 
-def test_new_rows_are_like_those_that_are_there(index, projection, monkeypatch):  # noqa: F811
+def test_new_rows_are_like_those_that_are_there(index, projection, monkeypatch):
     index.fit("projection")
     for made in (
         lambda n: np.ones((n, 3)),
@@ -336,7 +347,7 @@ def test_new_rows_are_like_those_that_are_there(index, projection, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["csc", "coo"])
-def test_any_sparse_rows_will_do(index, projection, monkeypatch, kind):  # noqa: F811
+def test_any_sparse_rows_will_do(index, projection, monkeypatch, kind):
     real = projection.Projection.encode_documents
     monkeypatch.setattr(
         projection.Projection,
@@ -350,7 +361,7 @@ def test_any_sparse_rows_will_do(index, projection, monkeypatch, kind):  # noqa:
     assert len(sublex.open(index.path).search("crane", "projection", k=300)) == 252
 
 
-def test_a_full_disk_is_not_the_plugins_fault(index, monkeypatch):  # noqa: F811
+def test_a_full_disk_is_not_the_plugins_fault(index, monkeypatch):
     def full(*given):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -364,7 +375,7 @@ def test_a_full_disk_is_not_the_plugins_fault(index, monkeypatch):  # noqa: F811
 # Names.
 
 
-def test_a_model_whose_plugin_is_gone_is_said_to_be_so(index, monkeypatch, command):  # noqa: F811
+def test_a_model_whose_plugin_is_gone_is_said_to_be_so(index, monkeypatch, command):
     index.fit("projection")
     (name,) = index.fitted
     points = [*plugins.entry_points(group=plugins.GROUP)]
@@ -383,7 +394,7 @@ def test_a_model_whose_plugin_is_gone_is_said_to_be_so(index, monkeypatch, comma
     assert not sublex.open(index.path).fitted
 
 
-def test_files_of_one_name_are_told_apart(index, tmp_path):  # noqa: F811
+def test_files_of_one_name_are_told_apart(index, tmp_path):
     path = tmp_path / "vectors.txt"
     for line in ("crane 1 2\nriver 2 1\n", "crane 3 4\nbank 2 1\n"):
         path.write_text(line)
@@ -403,7 +414,7 @@ def test_files_of_one_name_are_told_apart(index, tmp_path):  # noqa: F811
     assert not index.fitted
 
 
-def test_several_models_are_forgotten_at_once(index):  # noqa: F811
+def test_several_models_are_forgotten_at_once(index):
     for expression in ("fisher(k=2, words=lsi(e=5))", "neighbours", "neighbours(log=true)"):
         index.fit(expression)
     assert inside("card", str(index.path)).count("neighbours") == 4
@@ -412,7 +423,7 @@ def test_several_models_are_forgotten_at_once(index):  # noqa: F811
     assert not sublex.open(index.path).fitted
 
 
-def test_a_model_is_taken_with_the_name_of_its_resource(index, tmp_path):  # noqa: F811
+def test_a_model_is_taken_with_the_name_of_its_resource(index, tmp_path):
     (tmp_path / "vectors.txt").write_text("crane 1 2\nriver 2 1\n")
     index.add_resource("given", tmp_path / "vectors.txt")
     index.fit("vectors(given)")
@@ -423,7 +434,7 @@ def test_a_model_is_taken_with_the_name_of_its_resource(index, tmp_path):  # noq
         other.fit("vectors(given)", other.path)
 
 
-def test_all_that_a_tuning_lacks_is_named_at_once(index):  # noqa: F811
+def test_all_that_a_tuning_lacks_is_named_at_once(index):
     index.fit("lsi(e=5)")
     with pytest.raises(IndexProblem, match=r"2 models .* run: sublex fit \S+ 'lsi\(e=6\)' 'lsi\(e=7\)'$"):
         sublex.tune(index, DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt"), "PL2 + lsi(e={5,6,7})")
@@ -437,7 +448,7 @@ def test_all_that_a_tuning_lacks_is_named_at_once(index):  # noqa: F811
         ("vectors(nope)", "No file 'nope'"),
     ],
 )
-def test_what_cannot_be_fitted_is_said_before_all_is_indexed(command, fit, sentence):  # noqa: F811
+def test_what_cannot_be_fitted_is_said_before_all_is_indexed(command, fit, sentence):
     from pathlib import Path
 
     code, _, said = command("index", "early", str(DEMO), "--fit", fit)
@@ -446,7 +457,7 @@ def test_what_cannot_be_fitted_is_said_before_all_is_indexed(command, fit, sente
     assert code == 2 and "lsi(e=5) needs stored terms" in said
 
 
-def test_paths_in_advice_can_be_typed(command, monkeypatch):  # noqa: F811
+def test_paths_in_advice_can_be_typed(command, monkeypatch):
     command("index", "./here", str(DEMO))
     code, _, said = command("search", "./here", "crane", "-r", "lsi(e=5)")
     assert code == 2 and "Run: sublex fit ./here 'lsi(e=5)'" in said
@@ -454,6 +465,6 @@ def test_paths_in_advice_can_be_typed(command, monkeypatch):  # noqa: F811
 
 
 @pytest.mark.parametrize("group", ["resource", "plugin"])
-def test_a_group_without_a_command_shows_its_help(command, group):  # noqa: F811
+def test_a_group_without_a_command_shows_its_help(command, group):
     code, output, said = command(group)
     assert code == 0 and output.startswith("Usage:") and "Commands:" in output and not said

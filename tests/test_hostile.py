@@ -8,7 +8,7 @@ import os
 import shutil
 
 import pytest
-from test_cli import DEMO
+from shared import DEMO
 
 import sublex
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError

@@ -35,6 +35,8 @@ from sublex.pipeline.index import Index
 from sublex.readers import batch, jsonl
 from sublex.readers.batch import encode
 
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
+
 DEMO = Path(__file__).resolve().parents[1] / "queries" / "demo"
 ENGLISH = plugins.load().make("analyzer", "english")
 SMALL = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -144,13 +146,6 @@ def assert_same(index: Index, given: Iterable[Document]) -> None:
 def assert_surfaces(index: Index, expected: naive.Inverted) -> None:
     """Check that the surface of every term is its most frequent raw form."""
     assert {t.term: t.surface for t in index.terms()} == {term: expected.surface(term) for term in expected.postings}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def unsynced() -> Iterator[None]:
-    """Skip all `fsync` calls, because no test here cuts the power."""
-    with mock.patch("os.fsync"):
-        yield
 
 
 def folder() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,9 +51,15 @@ def layer(name: str) -> int:
     raise AssertionError(f"{name} belongs to no layer")
 
 
+@cache
+def syntax(path: Path) -> ast.Module:
+    """Return a file's syntax tree, which several rules look at."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path, at_import: bool) -> set[str]:
     """The parts of sublex that a file imports: all of them, or only those loaded with the file."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = syntax(path)
     found: set[str] = set()
     inside = (
         {n for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.Lambda)) for n in ast.walk(f)}
@@ -92,7 +99,7 @@ def test_the_layers_name_every_part():
 
 
 def functions(path: Path, decorator: str) -> list[ast.FunctionDef]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = syntax(path)
     return [
         node
         for node in ast.walk(tree)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from command import invoke
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive import trec_eval_order
@@ -682,30 +683,15 @@ def test_the_command_prints_the_kinds_of_files_and_exits_with_1_if_there_are_fin
     shown = json.loads(done.stdout)
     assert shown["files"] == [{"file": "b.run", "kind": "run", "what": "3 hits of 2 topics (six columns)"}]
     assert only(shown["findings"])["rule"] == "duplicate" and done.exit_code == 1
-    done = subprocess.run(
-        [sys.executable, "-c", "from sublex.cli import main; main()", "lint", "no.run"], capture_output=True, text=True
-    )
-    assert (done.returncode, done.stderr) == (2, "sublex: No file or folder no.run.\n")
-    done = subprocess.run(
-        [sys.executable, "-c", "from sublex.cli import main; main()", "lint", "--as", "a.run"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 2 and "--as a.run names no file" in done.stderr
+    done = invoke("lint", "no.run")
+    assert (done.code, done.messages) == (2, "sublex: No file or folder no.run.\n")
+    done = invoke("lint", "--as", "a.run")
+    assert done.code == 2 and "--as a.run names no file" in done.messages
 
 
 def test_the_command_reads_standard_input_and_an_index(tmp_path):
     sublex.build([{"id": "a", "text": "x"}], tmp_path / "index")
-    arguments = [
-        sys.executable,
-        "-c",
-        "from sublex.cli import main; main()",
-        "lint",
-        "-",
-        "--index",
-        str(tmp_path / "index"),
-    ]
-    done = subprocess.run(arguments, input=RUN, capture_output=True, text=True)
-    assert done.returncode == 1 and "-:2  error  unknown\n    b is not in " in done.stdout
-    done = subprocess.run(arguments[:-2], input=DOCS * 2, capture_output=True, text=True)
-    assert "-:3  error  duplicate\n    a is already on line 1:" in done.stdout
+    done = invoke("lint", "-", "--index", tmp_path / "index", stdin=RUN.encode())
+    assert done.code == 1 and "-:2  error  unknown\n    b is not in " in done.output
+    done = invoke("lint", "-", stdin=DOCS.encode() * 2)
+    assert "-:3  error  duplicate\n    a is already on line 1:" in done.output

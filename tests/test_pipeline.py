@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_search import WORDS, texts
+from shared import WORDS, texts
 
 import sublex
 from sublex.analysis.tokens import analyze

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from test_compare import DEMO, QRELS, RANKERS, TOPICS, _qrels, run_of
+from shared import DEMO, QRELS, TOPICS, qrels_of, run_of
 
 import sublex
 from sublex.errors import InputError
@@ -23,6 +23,7 @@ from sublex.report.rankings import Rankings, reversals, to_judge
 from sublex.trec.topics import Topic, Topics
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+RANKERS = ["TFIDF", "BM25", "BM25 >> RM3 >> BM25"]
 HOSTILE = "</script><script>document.title='run'</script><img src=x onerror=alert(1)> & \"quotes\" {{ 7*7 }}"
 
 
@@ -40,7 +41,7 @@ def tiny(**more):
     """Two runs over two topics; documents x, y and z are not judged."""
     one = run_of({"1": {"a": 3.0, "x": 2.0, "b": 1.0}, "2": {"y": 1.0}}, "one")
     two = run_of({"1": {"b": 3.0, "a": 2.0}, "2": {"z": 2.0, "c": 1.0}}, "two")
-    qrels = _qrels("1 0 a 2\n1 0 b 0\n2 0 c 1\n")
+    qrels = qrels_of("1 0 a 2\n1 0 b 0\n2 0 c 1\n")
     return compare([System("one", one), System("two", two)], qrels, names=["AP"], **more)
 
 
@@ -93,7 +94,7 @@ def test_texts_and_names_never_become_markup(tmp_path):
     docno = "<b>x</b>"
     run = run_of({"1": {docno: 1.0, "a": 0.5}, "2": {"b": 1.0}}, HOSTILE.replace(" ", ""))
     systems = [System(run.tag, run), System("<i>two</i>", run_of({"1": {"a": 1.0}}, "x"))]
-    found = compare(systems, _qrels("1 0 a 1\n2 0 b 1\n"), topics, ["AP"], index, notes=[HOSTILE])
+    found = compare(systems, qrels_of("1 0 a 1\n2 0 b 1\n"), topics, ["AP"], index, notes=[HOSTILE])
     text = render_page(found, HOSTILE)
     assert "<img" not in text and "<b>x" not in text and "<i>two" not in text and text.count("<script") == 2
     assert "{{ 7*7 }}" in text
@@ -167,7 +168,7 @@ def test_a_single_system_and_a_topic_without_hits_have_a_page(comparison):
     alone = sublex.compare(comparison.index, TOPICS, QRELS, ["BM25"], "AP")
     text = render_page(alone)
     assert "How much the systems agree" not in text and "AP, against" not in text and "Raised letters" not in text
-    empty = compare([System("none", run_of({"9": {"a": 1.0}}, "none"))], _qrels("1 0 a 1\n"), names=["AP"])
+    empty = compare([System("none", run_of({"9": {"a": 1.0}}, "none"))], qrels_of("1 0 a 1\n"), names=["AP"])
     assert data_of(render_page(empty))["topics"][0]["lists"] == [[]]
 
 
@@ -240,7 +241,7 @@ def test_systems_measures_and_topics_are_chosen_by_keys_too(comparison, tmp_path
 def test_a_page_of_hostile_texts_runs_none_of_them(tmp_path):
     topics = Topics([Topic("1", HOSTILE, {"desc": HOSTILE})], "t", "tsv", ("title",))
     run = run_of({"1": {"<img/src=x/onerror=alert(1)>": 1.0}}, "<i>x</i>")
-    found = compare([System(run.tag, run), System("two", run)], _qrels("1 0 a 1\n"), topics, ["AP"], notes=[HOSTILE])
+    found = compare([System(run.tag, run), System("two", run)], qrels_of("1 0 a 1\n"), topics, ["AP"], notes=[HOSTILE])
     dom = dom_after(render_page(found), "", tmp_path)
     assert "<title>run</title>" not in dom and "<img" not in dom
     assert "&lt;img/src=x/onerror=alert(1)&gt;" in panel(dom)

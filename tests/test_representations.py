@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 from scipy.sparse import csr_array
-from test_cli import DEMO
-from test_cli import sublex as command  # noqa: F401
+from shared import DEMO, PLUGINS, QUERIES, scores
 
 import sublex
 from sublex import plugins
@@ -25,32 +24,7 @@ from sublex.representations.export import export
 from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.rows import write_rows
 
-PLUGINS = Path(__file__).parent / "plugins"
-QUERIES = ["cranes by the river", "bank", "seal pup beach", "zzzz", ""]
-
-
-@pytest.fixture(autouse=True)
-def projection(monkeypatch):
-    """Register the test plugins next to the installed ones, and return the module `projection`, which tests tamper with."""
-    monkeypatch.syspath_prepend(PLUGINS)
-    points = sorted(
-        plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.OWN)
-    )
-    points += [EntryPoint(name, name, plugins.GROUP) for name in ("projection", "neighbours")]
-    monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
-    import projection
-
-    return projection
-
-
-@pytest.fixture
-def index(tmp_path):
-    return sublex.build(DEMO, tmp_path / "demo")
-
-
-def scores(index, expression: str, queries=QUERIES) -> dict[str, dict[str, float]]:
-    return {text: {hit.docno: hit.score for hit in index.search(text, expression, k=300)} for text in queries}
-
+pytestmark = pytest.mark.usefixtures("projection")
 
 # Stores.
 
@@ -581,7 +555,7 @@ def test_rows_of_all_documents_deleted_and_added_anew(index, tmp_path):
     assert empty.search("river bank", "projection").docnos == ["b"] and check(empty.path) == []
 
 
-def test_fitting_goes_on_after_one_that_cannot_be_fitted(index, command):  # noqa: F811
+def test_fitting_goes_on_after_one_that_cannot_be_fitted(index, command):
     code, output, said = command("fit", str(index.path), "lsi(e=5)", "nope", "dcot(r=9)", "--seed", "3")
     assert code == 2 and "No representation nope" in said
     assert "lsi(e=5, seed=3) is fitted" in output and "dcot(r=9) is fitted" in output
@@ -649,7 +623,7 @@ def test_tuning_leaves_out_defaults_that_are_not_fitted(index):
     assert found.default is None and len(found.settings) == 2
 
 
-def test_models_are_fitted_with_the_index(command):  # noqa: F811
+def test_models_are_fitted_with_the_index(command):
     code, output, said = command("index", "new", str(DEMO), "--fit", "lsi(e=5)", "--fit", "lsi(e=9, min_df=10000)")
     assert code == 2 and "indexed                        252" in output and "lsi(e=5) is fitted on" in output
     assert "LSI" in said
@@ -658,7 +632,7 @@ def test_models_are_fitted_with_the_index(command):  # noqa: F811
     assert command("search", "new", "crane", "-r", "lsi(e=5)")[0] == 0
 
 
-def test_models_go_with_the_documents_they_were_fitted_to_and_resources_stay(command, index, tmp_path):  # noqa: F811
+def test_models_go_with_the_documents_they_were_fitted_to_and_resources_stay(command, index, tmp_path):
     (tmp_path / "vectors.txt").write_text("crane 1 2\nriver 2 1\n")
     index.add_resource("given", tmp_path / "vectors.txt")
     index.fit("vectors(given)")

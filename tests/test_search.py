@@ -17,6 +17,7 @@ import strategies
 from child import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import WORDS, texts
 
 import sublex
 from sublex import plugins
@@ -30,7 +31,7 @@ from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval import kernels
 from sublex.retrieval.searcher import Searcher
 
-WORDS = [f"w{k}" for k in range(40)]
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
 
 class Moody(Ranker):
@@ -47,12 +48,6 @@ RANKERS = {
     "moody": Moody(),
     "cosine": TFIDF(smart="lnc.ltc"),
 }
-
-
-def texts(number: int, seed: int, words: int = 30) -> list[str]:
-    chance = random.Random(seed)
-    odds = [1 / (k + 1) for k in range(len(WORDS))]
-    return [" ".join(chance.choices(WORDS, odds, k=chance.randint(0, words))) for _ in range(number)]
 
 
 @pytest.fixture(scope="module")
@@ -347,12 +342,16 @@ def test_damaged_impacts_give_an_error_or_the_right_answer_never_a_crash(small):
         if not path.is_file():
             continue
         whole = path.read_bytes()
-        for at in {0, len(whole) - 1, *(chance.randrange(len(whole)) for _ in range(6))}:
-            path.write_bytes(whole[:at] + bytes([whole[at] ^ (1 << chance.randrange(8))]) + whole[at + 1 :])
-            ended = run(partial(_damaged, small.path, expected))
-            assert ended.error is None, f"{path.name} at {at}: {ended}"
-        path.write_bytes(whole[:-1])
-        assert run(partial(_damaged, small.path, expected)).error is None
+        places = {0, len(whole) - 1, *(chance.randrange(len(whole)) for _ in range(6))}
+        flipped = [whole[:k] + bytes([whole[k] ^ (1 << chance.randrange(8))]) + whole[k + 1 :] for k in places]
+
+        def work(path: Path, *damaged: bytes) -> None:
+            for data in damaged:
+                path.write_bytes(data)
+                _damaged(small.path, expected)
+
+        ended = run(partial(work, path, whole[:-1], *flipped))
+        assert not ended.signal and ended.error is None, f"{path.name}: {ended}"
         path.write_bytes(whole)
 
 

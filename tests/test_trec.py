@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 import yaml
 import zstandard
+from command import invoke
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from naive import fused as naive_fused
@@ -890,39 +891,39 @@ def test_fusion_refuses_what_makes_no_sense(options, sentence):
 
 def test_the_command_fuses_files_and_standard_output_is_a_run(file, tmp_path):
     one, two = file("1 Q0 a 1 2 x\n1 Q0 b 2 1 x\n", "one"), file("1 Q0 b 1 9 y\n", "two")
-    command = [sys.executable, "-c", "from sublex.cli import main; main()", "fuse", str(one), str(two)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.stdout.split("\n")[0].startswith("1 Q0 b 1 0.03252247") and done.stdout.endswith("rrf(x,y)\n")
-    more = ["--method", "weighted", "--weights", "1,.5", "-k", "1", "-o", str(tmp_path / "out.run.gz")]
-    done = subprocess.run([*command, *more], capture_output=True, text=True)
+    command = ["fuse", one, two]
+    done = invoke(*command)
+    assert done.output.split("\n")[0].startswith("1 Q0 b 1 0.03252247") and done.output.endswith("rrf(x,y)\n")
+    more = ["--method", "weighted", "--weights", "1,.5", "-k", "1", "-o", tmp_path / "out.run.gz"]
+    done = invoke(*command, *more)
     assert re.fullmatch(
-        r"Fused 2 runs of 1 topic into \S*out.run.gz: 1 hit, tag weighted\(1\*x\+0.5\*y\)\n", done.stdout
+        r"Fused 2 runs of 1 topic into \S*out.run.gz: 1 hit, tag weighted\(1\*x\+0.5\*y\)\n", done.output
     )
     found = sublex.read_run(tmp_path / "out.run.gz")
     assert dict(found) == {"1": {"a": 1.0}} and found.metadata["method"]["fusion"]["weights"] == [1.0, 0.5]
-    done = subprocess.run([*command, "--method", "weighted", "--weights", "1;2"], capture_output=True, text=True)
-    assert done.returncode == 2 and "--weights 1;2 is not a list of numbers" in done.stderr
+    done = invoke(*command, "--method", "weighted", "--weights", "1;2")
+    assert done.code == 2 and "--weights 1;2 is not a list of numbers" in done.messages
 
 
 def test_a_pipe_is_written_to_a_link_followed_and_an_input_never_overwritten(file, tmp_path):
     one, two = file("1 Q0 a 1 2 x\n", "one"), file("1 Q0 b 1 9 y\n", "two")
-    command = [sys.executable, "-c", "from sublex.cli import main; main()", "fuse", str(one), str(two), "-o"]
+    command = ["fuse", one, two, "-o"]
     pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
-    assert subprocess.run([*command, str(pipe)]).returncode == 0
+    assert invoke(*command, pipe).code == 0
     assert len(reader.communicate(timeout=60)[0].splitlines()) == 2 and pipe.is_fifo()
     link.symlink_to(target)
-    assert subprocess.run([*command, str(link)]).returncode == 0
+    assert invoke(*command, link).code == 0
     assert link.is_symlink() and len(target.read_text().splitlines()) == 2
     assert {path.name for path in tmp_path.iterdir()} == {"one", "two", "pipe", "link", "target", "link.yaml"}
     (tmp_path / "again").symlink_to(one)
     for output in (two, tmp_path / "again"):
-        done = subprocess.run([*command, str(output)], capture_output=True, text=True)
-        assert done.returncode == 2 and "is one of the runs to fuse" in done.stderr
+        done = invoke(*command, output)
+        assert done.code == 2 and "is one of the runs to fuse" in done.messages
     assert one.read_text() == "1 Q0 a 1 2 x\n"
-    done = subprocess.run([*command[:-1], "--metadata", "header"], capture_output=True, text=True)
-    assert done.stdout.startswith("# ir_metadata.start\n") and done.stdout.endswith("rrf(x,y)\n")
+    done = invoke(*command[:-1], "--metadata", "header")
+    assert done.output.startswith("# ir_metadata.start\n") and done.output.endswith("rrf(x,y)\n")
 
 
 def test_topics_and_qrels_need_neither_compiler_nor_yaml(file):

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_cli import DEMO, SUBLEX
-from test_cli import sublex as command  # noqa: F401
+from shared import DEMO, QRELS, SUBLEX, TOPICS
 
 import sublex
 from sublex.evaluation.run_evaluation import evaluate
@@ -26,7 +25,6 @@ from sublex.retrieval.searcher import Searcher
 from sublex.tuning import search, space
 from sublex.tuning.judge import Judge
 
-TOPICS, QRELS = DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt")
 TEXTS = {
     "a": "The crane nests by the river.",
     "b": "A crane at the building: the crane lifts beams, and the crane lifts stones for the tall building.",
@@ -412,12 +410,12 @@ def test_a_grid_of_10_000_settings_is_allowed(small):
 
 
 @pytest.fixture
-def tune(command):  # noqa: F811
+def tune(command):
     assert command("index", "demo", str(DEMO))[0] == 0
     return lambda *arguments: command("tune", "demo", str(TOPICS), str(QRELS), *arguments)
 
 
-def test_tune_prints_folds_figures_and_the_command_to_go_on_with(tune, command):  # noqa: F811
+def test_tune_prints_folds_figures_and_the_command_to_go_on_with(tune, command):
     code, output, messages = tune(
         "BM25(k1={0.4..4}, b={.3,.75})", "--folds", "3", "--steps", "3", "--profile", "anserini"
     )

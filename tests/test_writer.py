@@ -12,7 +12,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +23,8 @@ from unittest import mock
 
 import pytest
 from child import Child, Ended, at_change, kill_self, run
+from command import invoke
+from shared import SUBLEX
 
 import sublex
 from sublex import plugins
@@ -41,6 +42,8 @@ from sublex.index.inverter import Inverter
 from sublex.index.merge_policy import segments_to_merge
 from sublex.index.writer import delete, merge_all
 from sublex.readers import batch, jsonl
+
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
 OLD = [
     Document(f"d{k}", f"whale ship t{k} " + " ".join(f"w{k * j % 997}" for j in range(60)), "Title") for k in range(300)
@@ -66,15 +69,9 @@ CHANGES = {
     "delete": Change(lambda root: delete(root, GONE), HELD, HELD - {*GONE}),
     "merge": Change(lambda root: merge_all(root, 2), HELD, HELD),
 }
+# The real one, taken before the tests run: conftest.py puts a function that does nothing in its place.
 FSYNC = os.fsync
 change = pytest.mark.parametrize("what", CHANGES)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def unsynced() -> Iterator[None]:
-    """Skip all `fsync` calls: the files of a killed process survive without them, only a power cut needs them."""
-    with mock.patch("os.fsync"):
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +138,7 @@ def assert_tidy(root: Path) -> None:
 # Killed and interrupted.
 
 
+@pytest.mark.slow
 @change
 def test_a_writer_killed_at_random_moments_leaves_a_whole_index(whole, tmp_path, what):
     made, root = CHANGES[what], tmp_path / "index"
@@ -184,6 +182,7 @@ def at_every_change(whole: Path, root: Path, made: Change, act: Callable[[], Non
             return
 
 
+@pytest.mark.slow
 @change
 def test_a_writer_killed_before_any_change_to_the_disk_leaves_a_whole_index(whole, tmp_path, what):
     made, root, new = CHANGES[what], tmp_path / "index", []
@@ -195,6 +194,7 @@ def test_a_writer_killed_before_any_change_to_the_disk_leaves_a_whole_index(whol
     assert new[-1]
 
 
+@pytest.mark.slow
 @change
 def test_a_writer_interrupted_before_any_change_to_the_disk_leaves_a_whole_index(whole, tmp_path, what):
     made, root = CHANGES[what], tmp_path / "index"
@@ -216,6 +216,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.slow
 @change
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_change_to_the_disk_that_fails_is_told_in_one_sentence_and_leaves_the_old_index(
@@ -247,6 +248,7 @@ def assert_one_sentence(error: SublexError, sentence: str) -> None:
     assert "\n" not in str(error)
 
 
+@pytest.mark.slow
 @change
 def test_a_disk_that_fills_while_a_component_is_written_leaves_the_old_index(whole, tmp_path, monkeypatch, what):
     made, root = CHANGES[what], tmp_path / "index"
@@ -402,6 +404,7 @@ def test_an_index_can_be_read_while_it_is_replaced(copy):
     assert sublex.open(copy).term("whale").df == 1
 
 
+@pytest.mark.slow
 def test_two_writers_that_take_turns_lose_nothing(tmp_path):
     sublex.build([Document("first", "whale")], tmp_path / "index")
 
@@ -535,6 +538,7 @@ def interrupt(root: Path, source: Path, number: int, how: signal.Signals = signa
     return run(work)
 
 
+@pytest.mark.slow
 def test_a_resumed_build_gives_the_bytes_of_one_that_was_not_interrupted(tmp_path, source):
     outcome = resumable(tmp_path / "expected", source)
     expected = contents(tmp_path / "expected")
@@ -819,6 +823,7 @@ def test_a_malformed_line_of_50_megabytes_is_reported_briefly(tmp_path):
     assert len(listed) < 1000
 
 
+@pytest.mark.slow
 def test_a_document_of_a_million_words_is_indexed(tmp_path):
     text = " ".join(f"w{k}" for k in range(1_000_000))
     index = sublex.build(
@@ -863,12 +868,6 @@ def test_too_little_memory_and_sizes_that_are_none_are_refused(tmp_path):
 
 # The command line says it in one line, and ends with 2 (or 130).
 
-SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]
-
-
-def command(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*SUBLEX, *map(str, arguments)], capture_output=True, text=True, **options)
-
 
 def test_the_command_line_ends_with_2_and_one_line(copy, tmp_path):
     bad = write(tmp_path / "a.jsonl.gz", gzip.compress(LINES)[:-1000])
@@ -879,11 +878,11 @@ def test_the_command_line_ends_with_2_and_one_line(copy, tmp_path):
         (("delete", copy, "d1", "absent"), "No document absent in the index, so nothing was deleted"),
         (("merge", tmp_path / "absent"), "No index at"),
     ):
-        done = command(*arguments)
-        assert done.returncode == 2, arguments
-        assert sentence in done.stderr
-        lines = [line for line in done.stderr.splitlines() if not line.startswith(("Reading ", "Compiling "))]
-        assert len(lines) == 1, done.stderr
+        done = invoke(*arguments)
+        assert done.code == 2, arguments
+        assert sentence in done.messages
+        lines = [line for line in done.messages.splitlines() if not line.startswith(("Reading ", "Compiling "))]
+        assert len(lines) == 1, done.messages
         assert lines[0].startswith("sublex: ")
     assert docnos(copy) == HELD
 
@@ -909,6 +908,7 @@ def test_ctrl_c_on_the_command_line_says_that_the_index_is_as_before(copy):
     assert not (copy / "building").exists()
 
 
+@pytest.mark.slow
 def test_many_small_additions_leave_few_segments_in_the_order_of_their_documents(tmp_path):
     index = sublex.build([Document("first", "whale")], tmp_path / "index")
     for number in range(70):

@@ -47,9 +47,13 @@ from sublex.representations import inputs
 # Blocks are made small, so that the demo collection has many.
 blocks.ROWS_PER_BLOCK = inputs.DOCUMENTS_PER_BLOCK = inputs.SEQUENCES_PER_BLOCK = 50
 Corpus.blocks.__defaults__ = (50,)
-index = sublex.build([sublex.Document(*row) for row in json.load(open(sys.argv[1]))], sys.argv[2], workers=1)
-index.fit(sys.argv[3], workers=int(sys.argv[4]))
-sys.stdout.write(json.dumps(index.fitted, sort_keys=True))
+documents = [sublex.Document(*row) for row in json.load(open(sys.argv[1]))]
+found = {}
+for workers in sys.argv[4:]:
+    index = sublex.build(documents, f"{sys.argv[2]}-{workers}", workers=1)
+    index.fit(sys.argv[3], workers=int(workers))
+    found[workers] = index.fitted
+sys.stdout.write(json.dumps(found, sort_keys=True))
 """
 # A child process that searches and prints documents with scores.
 SEARCH_CHILD = """
@@ -110,16 +114,18 @@ class Subject:
 
 
 def same_bytes_for_workers_and_hash_seeds(subject: Subject) -> None:
-    """The bytes are the same for 1, 2 and 3 workers and two hash seeds, in separate processes."""
+    """The bytes are the same for 1, 2 and 3 workers, in two processes with other hash seeds and another order of fits."""
     subject.folder.mkdir(parents=True, exist_ok=True)
     documents = subject.folder / "documents.json"
     documents.write_text(json.dumps([[d.docno, d.text, d.title] for d in subject.documents]), encoding="utf-8")
     records = {}
-    for workers in ("1", "2", "3"):
-        for seed in ("0", "1"):
-            index = str(subject.folder / f"child-{workers}-{seed}")
-            record = subject.child(FIT_CHILD, str(documents), index, subject.expression, workers, hash_seed=seed)
-            records[f"{workers} workers, hash seed {seed}"] = record
+    for seed, order in (("0", "123"), ("1", "321")):
+        folder = str(subject.folder / f"child-{seed}")
+        printed = json.loads(
+            subject.child(FIT_CHILD, str(documents), folder, subject.expression, *order, hash_seed=seed)
+        )
+        for workers, fitted in printed.items():
+            records[f"{workers} workers, hash seed {seed}"] = fitted
     first = records["1 workers, hash seed 0"]
     differ = [name for name, record in records.items() if record != first]
     assert not differ, f"the bytes differ from those of one worker and hash seed 0: {'; '.join(differ)}"

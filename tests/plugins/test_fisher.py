@@ -176,6 +176,7 @@ def test_words_may_be_an_lsi():
     assert by_itself.transform(matrix).tobytes() == beforehand.transform(matrix).tobytes()
 
 
+@pytest.mark.slow
 def test_the_same_bytes_for_any_number_of_workers_and_from_blocks():
     matrix, words = counts(9000, 9000, density=0.002), embedding(9000)
     made = [fitted(matrix, words, k=4).fit(matrix, workers=n) for n in (1, 2, 3)]

@@ -7,26 +7,11 @@ import json
 
 import numpy as np
 import pytest
-from test_cli import DEMO, sublex  # noqa: F401
 
 import sublex as engine
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index import manifest
 from sublex.index.check import check
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    return engine.build(DEMO, tmp_path_factory.mktemp("vectors") / "demo").path
-
-
-@pytest.fixture
-def index(built, tmp_path):
-    import shutil
-
-    shutil.copytree(built, tmp_path / "demo")
-    return engine.open(tmp_path / "demo")
-
 
 WORDS = ("cranes", "crane", "river", "rivers", "bird", "seal", "bank", "unheard", "river bank")
 
@@ -134,7 +119,7 @@ def test_a_resource_stays_while_models_need_it(index, file, tmp_path):
         index.remove_resource("given")
 
 
-def test_resources_by_the_command_line(sublex, index, file):  # noqa: F811
+def test_resources_by_the_command_line(sublex, index, file):
     path, _ = file
     packed = path.with_suffix(".txt.gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
@@ -197,7 +182,7 @@ def test_the_same_content_is_the_same_model_within_another(index, file, tmp_path
     assert index.search("cranes", f'fisher(k=2, words=vectors("{other}"))', k=3)
 
 
-def test_vectors_of_words_are_written_for_use_elsewhere(sublex, index, file, tmp_path):  # noqa: F811
+def test_vectors_of_words_are_written_for_use_elsewhere(sublex, index, file, tmp_path):
     index.fit(f'vectors("{file[0]}", idf=false)')
     some = tmp_path / "some.txt"
     some.write_text('{"id": "a", "text": "cranes cranes"}\nbroken\n{"id": "a", "text": "the river"}\n')

@@ -1,0 +1,60 @@
+"""Paths, texts and small builders that several test files use."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import numpy as np
+
+import sublex
+from sublex.pipeline.index import Index
+from sublex.strings import Strings
+from sublex.trec.qrels import Qrels
+from sublex.trec.runs import Run
+
+ROOT = Path(__file__).resolve().parents[1]
+DEMO = ROOT / "queries" / "demo" / "documents.jsonl"
+TOPICS, QRELS = DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt")
+PLUGINS = Path(__file__).parent / "plugins"
+
+# The start of a command line that runs sublex in a process of its own.
+SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]
+
+WORDS = [f"w{k}" for k in range(40)]
+QUERIES = ["cranes by the river", "bank", "seal pup beach", "zzzz", ""]
+
+
+def texts(number: int, seed: int, words: int = 30) -> list[str]:
+    """Return texts of up to `words` words drawn from WORDS, the first of them most often."""
+    chance = random.Random(seed)
+    odds = [1 / (k + 1) for k in range(len(WORDS))]
+    return [" ".join(chance.choices(WORDS, odds, k=chance.randint(0, words))) for _ in range(number)]
+
+
+def scores(index: Index, expression: str, queries: list[str] = QUERIES) -> dict[str, dict[str, float]]:
+    """Return the score of every hit by query and docno."""
+    return {text: {hit.docno: hit.score for hit in index.search(text, expression, k=300)} for text in queries}
+
+
+def run_of(table: dict[str, dict[str, float]], tag: str) -> Run:
+    """Return a run of these scores by topic id and docno."""
+    docnos = sorted({docno for hits in table.values() for docno in hits})
+    rows = [
+        (docnos.index(docno), score)
+        for hits in table.values()
+        for docno, score in sorted(hits.items(), key=lambda h: (h[1], h[0]), reverse=True)
+    ]
+    ends = np.cumsum([0, *map(len, table.values())])
+    docs, values = np.array(rows).reshape(-1, 2).T
+    return Run(list(table), ends, docs.astype(np.int32), values.astype(np.float32), Strings.of(docnos), tag)
+
+
+def qrels_of(text: str) -> Qrels:
+    """Return the judgements that this text in TREC's format holds."""
+    with NamedTemporaryFile("w", suffix=".qrels") as file:
+        file.write(text)
+        file.flush()
+        return sublex.read_qrels(file.name)
