@@ -27,6 +27,7 @@ from sublex.pipeline.index import Index
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return how many processes run the tests: as many as there are processors, none beside this one for single files."""
     if any(".py" in argument for argument in config.args):

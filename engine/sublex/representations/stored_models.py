@@ -28,9 +28,17 @@ LISTED_MODELS = 8
 Model = TypeVar("Model", bound=Fitted)
 
 
-def namer(root: Path, manifest: Manifest, other_resources: Manifest | None = None) -> Namer:
-    """Return a `Namer` for the models of an index; `other_resources` are the resources of an index that models are copied from."""
-    return Namer(plugins.load(), Resources(root, manifest, other_resources))
+def namer(
+    root: Path,
+    manifest: Manifest,
+    registry: plugins.Registry | None = None,
+    other_resources: Manifest | None = None,
+) -> Namer:
+    """Return a `Namer` for the models of an index.
+
+    `registry` has the plugins; without it they are loaded. `other_resources` are those of an index that models are copied from.
+    """
+    return Namer(registry or plugins.load(), Resources(root, manifest, other_resources))
 
 
 def load_model(root: Path, entry: Manifest, identity: Identity, model: Model) -> Model:
