@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 from sublex.errors import InputError
 from sublex.expression import KEYWORDS, NAME, Blend, Call, Cut, Expression, Range, Weighted, chain
 
-# Characters of an expression, and parentheses and brackets within one another.
+# The most characters of an expression, and the deepest nesting of its parentheses and brackets.
 LONGEST, DEEPEST = 10_000, 30
 # Characters of a long expression that a message shows around the caret.
 SHOWN = 60
@@ -43,7 +43,7 @@ _UNREADABLE = {
     "}": "Expected no } without a { before it",
     ">": "Expected >> in place of >",
 }
-# For each kind of literal, the tokens that may follow it when it begins a pipeline.
+# For each kind of literal, the tokens that make it the beginning of a pipeline when they follow it.
 _CONTINUED = {"number": ("*",), "range": ("*",), "word": ("(", ">>", "+", "%"), "string": ()}
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ def parse(text: str) -> Expression:
     try:
         return _read(text, _Parser.pipeline)
     except _Unreadable as mistake:
-        raise InputError(f"{mistake.message} in column {mistake.at + 1}:\n{_pointed(text, mistake.at)}") from None
+        raise InputError(f"{mistake.message} in column {mistake.at + 1}:\n{_with_caret(text, mistake.at)}") from None
 
 
 def parse_call(text: str) -> Call:
@@ -95,7 +95,7 @@ def _read(text: str, rule: Callable[[_Parser], T]) -> T:
     return tree
 
 
-def _misspelt(token: Token) -> None:
+def _refuse_misspelt(token: Token) -> None:
     """Raise _Unreadable at the first wrong character of a word that begins like a name or like a weight."""
     begin = _BEGINNING.match(token.text) if token.kind == "word" else None
     if begin:
@@ -149,7 +149,7 @@ class _Parser:
     def expected(self, what: str) -> NoReturn:
         """Raise _Unreadable: `what` was expected at the position."""
         before = self.tokens[self.at - 1].text if self.at else ""
-        after = f" after {_plainly(before[:30])}{'…' * (len(before) > 30)}" if before else ""
+        after = f" after {_printable(before[:30])}{'…' * (len(before) > 30)}" if before else ""
         raise _Unreadable(f"Expected {what}{after}", self.now.at)
 
     def pipeline(self) -> Expression:
@@ -184,19 +184,19 @@ class _Parser:
     def atom(self) -> Expression:
         if not self.accept("("):
             return self.call("a name or (")
-        inner = self.inside(self.pipeline)
+        inner = self.nested(self.pipeline)
         self.need(")", ">>, + or )")
         return inner
 
     def call(self, what: str = "a name") -> Call:
         if self.now.kind != "word" or not NAME.fullmatch(self.now.text):
-            _misspelt(self.now)
+            _refuse_misspelt(self.now)
             self.expected(what)
         name = self.take().text
         args: list[Any] = []
         params: dict[str, Any] = {}
         if self.accept("(") and not self.accept(")"):
-            self.inside(lambda: self.arguments(name, args, params))
+            self.nested(lambda: self.arguments(name, args, params))
         return Call(name, tuple(args), params)
 
     def arguments(self, name: str, args: list[Any], params: dict[str, Any]) -> None:
@@ -217,7 +217,7 @@ class _Parser:
 
     def value(self) -> Any:
         if self.accept("["):
-            return self.inside(self.items)
+            return self.nested(self.items)
         kind, text, _ = self.now
         following = "" if kind == "end" else self.tokens[self.at + 1].text
         if kind in _CONTINUED and following not in _CONTINUED[kind]:
@@ -247,10 +247,10 @@ class _Parser:
             return json.loads(text)
         except ValueError:
             raise _Unreadable(
-                f"{_plainly(text)} is not a valid JSON string; write \\\\ for a backslash", at
+                f"{_printable(text)} is not a valid JSON string; write \\\\ for a backslash", at
             ) from None
 
-    def inside(self, rule: Callable[[], T]) -> T:
+    def nested(self, rule: Callable[[], T]) -> T:
         """Return the result of a rule within parentheses or brackets. Raise _Unreadable when they are nested too deep."""
         self.depth += 1
         if self.depth > DEEPEST:
@@ -273,19 +273,19 @@ def _range(text: str, at: int) -> Range:
     parts = [part.strip() for part in text[1:-1].split(".." if interval else ",")]
     numbers = [_number(part, at) for part in parts if (m := _TOKEN.fullmatch(part)) and m.lastgroup == "number"]
     if len(numbers) != len(parts) or (interval and (len(numbers) != 2 or numbers[0] >= numbers[1])):
-        raise _Unreadable(f"{_plainly(text)} is not a range such as {{0..1}} or {{1,2,5}}", at)
+        raise _Unreadable(f"{_printable(text)} is not a range such as {{0..1}} or {{1,2,5}}", at)
     return Range(tuple(numbers), interval)
 
 
-def _plainly(text: str) -> str:
+def _printable(text: str) -> str:
     """Return a text for one line of a message: control characters, line ends and surrogates become spaces."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _pointed(text: str, at: int) -> str:
+def _with_caret(text: str, at: int) -> str:
     """Return two lines: the text, or the part of it around a place, and a caret under the place."""
     start = max(0, min(at - SHOWN // 2, len(text) - SHOWN))
-    before, after = _plainly(text[start:at]), _plainly(text[at : start + SHOWN])
+    before, after = _printable(text[start:at]), _printable(text[at : start + SHOWN])
     before = f"{'…' * (start > 0)}{before}"
     return f"  {before}{after}{'…' * (start + SHOWN < len(text))}\n  {' ' * _columns(before)}^"
 
