@@ -106,7 +106,9 @@ class Corpus:
         # The blocks and the matrix made from them are in memory at the same time.
         need = 2 * ENTRY_BYTES * self._snapshot.statistics.postings
         if need > memory:
-            raise SublexError(f"The matrix needs {need >> 20:,} MB, and {memory >> 20:,} MB are allowed; read it by blocks.")
+            raise SublexError(
+                f"The matrix needs {need >> 20:,} MB, and {memory >> 20:,} MB are allowed; read it by blocks."
+            )
         blocks = list(self.blocks())
         return csr_array(vstack(blocks)) if blocks else self._rows(*_NOTHING)
 

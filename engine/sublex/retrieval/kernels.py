@@ -87,7 +87,7 @@ def select(values, n, k):
 
 @njit(cache=True, nogil=True)
 def _at_least(score):
-    """Return a bound that every float64 sum reaches which rounds to at least this float32 score."""
+    """Return a lower bound of the float64 sums that round to this float32 score or a higher one."""
     return np.float64(np.nextafter(np.float32(score), np.float32(-np.inf)))
 
 
