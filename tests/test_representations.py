@@ -34,7 +34,7 @@ def projection(monkeypatch):
     """Register the test plugins next to the installed ones, and return the module `projection`, which tests tamper with."""
     monkeypatch.syspath_prepend(PLUGINS)
     points = sorted(
-        plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.OWN)
+        plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.BUILT_IN)
     )
     points += [EntryPoint(name, name, plugins.GROUP) for name in ("projection", "neighbours")]
     monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
