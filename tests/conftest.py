@@ -125,7 +125,7 @@ def projection(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Install the plugins of tests/plugins beside those of Sublex; return the module of one, to be tampered with."""
     monkeypatch.syspath_prepend(PLUGINS)
     points = sorted(
-        plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.OWN)
+        plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.BUILT_IN)
     )
     points += [EntryPoint(name, name, plugins.GROUP) for name in ("projection", "neighbours")]
     monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
