@@ -339,3 +339,19 @@ def test_a_run_has_the_hits_of_each_topic(index):
         assert list(run[qid].values()) == hits.scores.tolist()
     assert np.array_equal(index.run(topics, "PL2 % 7", workers=1).scores, run.scores)
     assert len(index.run([], "PL2")) == 0
+
+
+def test_a_pipeline_keeps_to_its_snapshot_when_the_index_changes(tmp_path):
+    documents = [Document(docno, f"crane {docno}") for docno in "abc"]
+    index = sublex.build(documents, tmp_path / "index")
+    pipeline = index.pipeline("BM25")
+    run, tree = index.run([("1", "crane")], pipeline), index.explain("crane", "a", pipeline)
+    index.delete(["a"])
+    index.add([Document("d", "crane")])
+    index.merge()
+    again = index.run([("1", "crane")], pipeline)
+    assert dict(again["1"]) == dict(run["1"]) and set(run["1"]) == {"a", "b", "c"}
+    assert index.explain("crane", "a", pipeline) == tree
+    assert set(index.run([("1", "crane")], "BM25")["1"]) == {"b", "c", "d"}
+    with pytest.raises(InputError, match="No document d in"):
+        index.explain("crane", "d", pipeline)

@@ -213,7 +213,7 @@ class Fisher(SummedVectors):
         return next(part for _, part in self.blocks(row, 1))[0]
 
     def blocks(self, rows: csr_array, workers: int, power: float | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield the vectors of some documents at a time, with the slice of `rows` that they belong to.
+        """Yield (slice of `rows`, vectors of those documents), one block after another.
 
         `power` replaces the estimator's power.
         """

@@ -51,7 +51,10 @@ class FisherRepresentation(WordSums):
         return (self.words,)
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Fit the mixture to the word vectors of the other model, over its vocabulary."""
+        """Fit the Gaussians to the word vectors of the model `words`, each counted as often as its word occurs in the corpus.
+
+        The vocabulary is that of the model `words`.
+        """
         model = job.model(self.words)
         vectors = model.word_vectors()
         if vectors is None:

@@ -62,7 +62,10 @@ class Corpus:
 
     @cached_property
     def ranks(self) -> list[np.ndarray]:
-        """For each segment, the number of each of its terms in the vocabulary, as int32; 0 for a term in no live document."""
+        """For each segment, an int32 array that takes each of its terms to the place of the term in the vocabulary, from 0.
+
+        Terms that only deleted documents hold have 0 too; no live document refers to them.
+        """
         numbers = self.numbers
         return [
             np.array([numbers.get(term.decode(), 0) for term in segment.terms.list()], np.int32)

@@ -202,7 +202,7 @@ class Index:
         resolved = self._resolve(chosen.ranker if expression is None else expression, profile)
         scorer = composer.compose(resolved, chosen.defaults)
         fitted = composer.fitted_components(resolved)
-        return Pipeline(resolved, scorer, composer.models(fitted), composer.uncovered(fitted))
+        return Pipeline(composer.snapshot, resolved, scorer, composer.models(fitted), composer.uncovered(fitted))
 
     def _profile(self, name: str | None) -> profiles.Profile:
         return profiles.profile(self.profile if name is None else name)
@@ -258,7 +258,7 @@ class Index:
         offsets = np.cumsum([len(hits) for hits in docs])
         qids = [qid for qid, _ in queries]
         return Run(
-            qids, offsets, np.concatenate(docs), np.concatenate(scores), self.snapshot.all_docnos, tag_of(str(ready))
+            qids, offsets, np.concatenate(docs), np.concatenate(scores), ready.snapshot.all_docnos, tag_of(str(ready))
         )
 
     def explain(
@@ -268,13 +268,13 @@ class Index:
 
         The evidence of the root has the document's `rank` (None when it is not found) and the number of documents `found`.
         """
-        doc = self.doc(docno)
+        ready = self.pipeline(pipeline, profile)
+        doc = ready.snapshot.doc(docno)
         if doc is None:
             raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
-        ready = self.pipeline(pipeline, profile)
         query = self.query(text)
         tree = ready.scorer.explain(State(query), doc)
-        hits = ready.answer(query, max(1, len(self))).hits
+        hits = ready.answer(query, max(1, len(ready.snapshot))).hits
         place = np.flatnonzero(hits.docs == doc)
         rank = int(place[0]) + 1 if len(place) else None
         return tree._replace(evidence={"rank": rank, "found": len(hits), **tree.evidence})
