@@ -444,7 +444,7 @@ def fails(act: Callable[[], object]) -> str:
         ("english(stem=none,)", ["Cannot read"]),
         ("english(stem=none) x", ["Cannot read"]),
         ("english(stem=none, stem=none)", ["gives stem twice"]),
-        ('english(stop="\\x")', ["is not a string"]),
+        ('english(stop="\\x")', ["is not a valid JSON string"]),
         ('english(stop="x)', ["Cannot read"]),
         ("", ["Cannot read ''"]),
         ("(", ["Cannot read '('"]),
