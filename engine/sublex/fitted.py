@@ -126,7 +126,7 @@ class Corpus(Protocol):
         ...
 
     def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
-        """Return for each term of the corpus its place in another vocabulary (int32), -1 for terms that are not in it."""
+        """Return for each term of the corpus its position in another vocabulary (int32), -1 for terms that are not in it."""
         ...
 
 

@@ -62,7 +62,7 @@ def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
 
 
 def _settings(expression: Expression, registry: Registry) -> dict[tuple, Any]:
-    """Return all values in an expression, defaults included, keyed by their place: {(0, 1, "BM25", "k1"): 1.2}."""
+    """Return all values in an expression, defaults included, keyed by their path: {(0, 1, "BM25", "k1"): 1.2}."""
     parts: Sequence[Any]
     settings: dict[tuple, Any]
     if isinstance(expression, Call) and expression.name not in NORMALISERS:
