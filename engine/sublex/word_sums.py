@@ -100,7 +100,10 @@ class BagSums(WordSums):
         check_model(vectors.ndim == 2 and len(vectors) == words and self.estimator.weights.shape == (words,))
 
     def word_values(self, row: csr_array) -> tuple[np.ndarray, float]:
-        """Return for each word its weight times the dot product of its vector and the query's vector, and the norm of the query's vector."""
+        """Return the value of each word for a query, float64, and the norm of the query's vector.
+
+        A word's value is its weight times the dot product of its vector and the query's vector.
+        """
         query = self.estimator.transform(row)[0]
         return self.estimator.weights * (self.estimator.vectors @ query), float(np.linalg.norm(query))
 

@@ -156,8 +156,9 @@ class View:
             return self._decoded[number]
 
     def _by_segment(self, docs: np.ndarray | None) -> Iterator[tuple[int, Any, np.ndarray]]:
-        """Yield for each segment with some of the documents the segment's position, the documents' positions in `docs` (an array or a slice),
-        and their numbers within the segment.
+        """Yield, for each segment with some of the documents, its position, where its documents stand in `docs`, and their numbers within it.
+
+        The second item is an array or a slice of positions.
         """
         if docs is None:
             for number, base in enumerate(self.bases[:-1].tolist()):
