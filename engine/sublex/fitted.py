@@ -209,9 +209,9 @@ class Fitted:
         return NO_FIELDS
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the greatest number of bytes that `fit` takes.
+        """Return how many bytes `fit` takes at most.
 
-        The engine calls it before `fit` and refuses to fit when the number exceeds `--memory`.
+        The engine calls it before `fit` and refuses to fit when it exceeds `--memory`.
         """
         return 0
 

@@ -45,7 +45,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
-    """Return the number in which three or more expressions differ, or None if they differ in anything else."""
+    """Return the numeric parameter in which three or more expressions differ, as a `Sweep`; None if they differ in anything else."""
     try:
         settings = [_settings(parse(name), registry) for name in names]
     except SublexError:

@@ -156,9 +156,9 @@ class View:
             return self._decoded[number]
 
     def _by_segment(self, docs: np.ndarray | None) -> Iterator[tuple[int, Any, np.ndarray]]:
-        """Yield, for each segment with some of the documents, its position, where its documents stand in `docs`, and their numbers within it.
+        """Yield the position of each segment with some of the documents, their positions in `docs`, and their numbers within the segment.
 
-        The second item is an array or a slice of positions.
+        The positions in `docs` are an array or a slice.
         """
         if docs is None:
             for number, base in enumerate(self.bases[:-1].tolist()):
