@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 class Token(NamedTuple):
-    """A piece of the text, and the place of its first character."""
+    """A piece of the text, and the position of its first character."""
 
     kind: str
     text: str
@@ -57,7 +57,7 @@ class Token(NamedTuple):
 
 
 class _Unreadable(Exception):
-    """A mistake in the text: a message, and the place of the character that the caret points at."""
+    """A mistake in the text: a message, and the position of the character that the caret points at."""
 
     def __init__(self, message: str, at: int):
         self.message, self.at = message, at
@@ -283,7 +283,7 @@ def _printable(text: str) -> str:
 
 
 def _with_caret(text: str, at: int) -> str:
-    """Return two lines: the text, or the part of it around a place, and a caret under the place."""
+    """Return two lines: the text, or the part of it around a position, and a caret under the position."""
     start = max(0, min(at - SHOWN // 2, len(text) - SHOWN))
     before, after = _printable(text[start:at]), _printable(text[at : start + SHOWN])
     before = f"{'…' * (start > 0)}{before}"

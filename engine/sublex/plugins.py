@@ -197,7 +197,7 @@ class Registry:
         return Component(canonical.name, canonical.args, canonical.params, registration=registration, values=values)
 
     def resolve_all(self, expression: Expression, defaults: Defaults = NO_DEFAULTS) -> Expression:
-        """Return the expression with every call resolved: its leaves are `Component`s, and its print is canonical."""
+        """Return the expression with every call resolved: its leaves are `Component`s, and its printed form is canonical."""
 
         def inner(value: Any) -> Any:
             return self.resolve_all(value, defaults) if isinstance(value, Expression) else value

@@ -58,7 +58,7 @@ class SummedVectors:
         return vectors
 
     def norms(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
-        """Return the lengths of the documents' vectors, float64."""
+        """Return the norms of the documents' vectors, float64."""
         rows = self.rows(matrix)
         norms = np.empty(rows.shape[0])
         for span, block in self.blocks(rows, workers):
@@ -86,7 +86,7 @@ class Bag(SummedVectors):
         return self.vectors.shape[1]
 
     def scores(self, query: Any, matrix: csr_array, norms: np.ndarray | None = None, workers: int = 1) -> np.ndarray:
-        """Return the cosines of a query with documents, float64; 0 where either vector has length 0.
+        """Return the cosines of a query with documents, float64; 0 where either vector has norm 0.
 
         `query` is a vector of weights over the vocabulary. `norms` are what `norms(matrix)` returns; without them they are computed.
         """

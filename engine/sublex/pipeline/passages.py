@@ -55,9 +55,9 @@ def _matches(text: str, analyzer: Analyzer, terms: frozenset[str]) -> list[_Matc
 
 
 def _within(raw: str, terms: list[str]) -> Iterator[_Match]:
-    """Yield the place of each term of a raw token in it.
+    """Yield the position of each term of a raw token within the token.
 
-    The place is the whole token when it has a single term, or when the term is not spelt as in the token.
+    The position is the whole token when the token has a single term, or when the term is not spelt as in the token.
     """
     lower, at = raw.lower(), 0
     for term in terms:

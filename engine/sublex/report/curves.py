@@ -45,7 +45,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
-    """Return the number in which three or more expressions differ, or None if they differ in anything else."""
+    """Return the numeric parameter in which three or more expressions differ, as a `Sweep`; None if they differ in anything else."""
     try:
         settings = [_settings(parse(name), registry) for name in names]
     except SublexError:
@@ -62,7 +62,7 @@ def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
 
 
 def _settings(expression: Expression, registry: Registry) -> dict[tuple, Any]:
-    """Return all values in an expression, defaults included, keyed by their place: {(0, 1, "BM25", "k1"): 1.2}."""
+    """Return all values in an expression, defaults included, keyed by their path: {(0, 1, "BM25", "k1"): 1.2}."""
     parts: Sequence[Any]
     settings: dict[tuple, Any]
     if isinstance(expression, Call) and expression.name not in NORMALISERS:

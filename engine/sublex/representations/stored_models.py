@@ -79,7 +79,7 @@ def not_fitted(root: Path, expression: Any, fitted: Manifest, advise: bool = Tru
 
 
 def token_counts(entry: Manifest, segments: Collection[str] = ()) -> tuple[Manifest, Manifest]:
-    """Return the token counts of a model over some segments, by default over all, and the part that was added after the fit.
+    """Return the token counts of a model over some segments (by default all), and the counts of the documents added after the fit.
 
     Both are `{"tokens": …, "unknown": …}`, where `unknown` counts the tokens that the model does not know.
     """
