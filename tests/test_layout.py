@@ -165,3 +165,13 @@ def test_the_architecture_page_has_the_rooms_in_the_order_of_imports():
     assert all(
         max(map(layer, above)) <= min(map(layer, below)) for above, below in zip(rows, rows[1:], strict=False)
     ), order
+
+
+def test_the_architecture_page_names_functions_that_exist():
+    for file, name in re.findall(r"`([\w/]+\.py): ([\w.]+)`", PAGE.read_text(encoding="utf-8")):
+        (path,) = [path for path in FILES if str(path).endswith(f"/{file}")]
+        node = ast.parse(path.read_text(encoding="utf-8"))
+        for part in name.split("."):
+            inside = [n for n in node.body if isinstance(n, (ast.ClassDef, ast.FunctionDef)) and n.name == part]
+            assert inside, f"{file} has no {name}"
+            node = inside[0]
