@@ -1,12 +1,13 @@
-"""Dense cohort of terms on Reuters-21578: classification beside other representations, time to learn and to encode.
+"""Measure dense cohorts of terms on Reuters-21578: classification next to other representations, time to learn and to encode.
 
     python benchmarks/dcot.py REUTERS [--arxiv ARXIV.jsonl] [--labels 100 500 2000] [--draws 10 10 3] [--workers 2]
 
-REUTERS is reuters21578.tar.xz or its folder; ARXIV.jsonl has a text and an id a line. Needs scikit-learn.
-The documents are those of ModApte with one topic, of topics that have one in training and in test. Representations are learned
-from all training documents without their topics. Variants of each (weights, sizes, p, layers, rows of length 1 or not) are chosen by
-accuracy on a fixed fifth of the training documents, from five draws of labelled documents among the others; C of the linear SVM by
-five folds of the labelled documents. Then come other draws, the same for all representations, and the test documents.
+REUTERS is reuters21578.tar.xz or its folder; each line of ARXIV.jsonl has a text and an id. The script needs scikit-learn.
+The documents are those of the ModApte split with exactly one topic; topics without a training and a test document are left out.
+Representations are learned from all training documents, without their topics. A variant of each (weights, sizes, p, layers, rows of length
+1 or not) is chosen by accuracy on a fixed fifth of the training documents, with five draws of labelled documents from the others. C of the
+linear SVM is chosen by five folds of the labelled documents. Then new draws, the same for all representations, are measured on the test
+documents.
 """
 
 from __future__ import annotations
@@ -36,11 +37,12 @@ C = (1.0, 10.0, 100.0)
 FOLDS, TUNING = 5, 5
 SIZES = (50, 100, 200)
 LAYERS = (1, 3, 5)
-WEIGHTS = (0.5, 1.0)  # of x beside h, both of mean square 1
+# Weights of x next to h, when both have a mean square of 1.
+WEIGHTS = (0.5, 1.0)
 
 
 class Task(NamedTuple):
-    """Counts and topics of the training documents, then of the test documents; how many are for training; the words."""
+    """Counts and topics of the documents, the first `train` of which are for training, and the words."""
 
     x: csr_array
     topics: np.ndarray
@@ -49,7 +51,7 @@ class Task(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """A way to represent documents: blocks side by side, each with its weight."""
+    """A way to represent documents: blocks of columns next to one another, each with a weight."""
 
     family: str
     name: str
@@ -58,7 +60,7 @@ class Variant(NamedTuple):
 
 
 def reuters(path: Path, folder: Path) -> Task:
-    """The documents of ModApte with a single topic, and the words of two or more training documents."""
+    """Return the documents of ModApte with a single topic, over the words of two or more training documents."""
     if path.is_file():
         with tarfile.open(path) as archive:
             archive.extractall(folder / "sgml", filter="data")
@@ -80,11 +82,11 @@ def reuters(path: Path, folder: Path) -> Task:
     return Task(x, topics[chosen], len(parts[0]), [index.corpus.vocabulary[k] for k in words])
 
 
-# Representations, as blocks of mean square 1 over the training documents.
+# Representations, as blocks with a mean square of 1 over the training documents.
 
 
 class Blocks:
-    """The blocks that variants are put together from, made once each."""
+    """The blocks that variants consist of; each is computed on first use."""
 
     def __init__(self, task: Task, workers: int):
         self.task, self.workers = task, workers
@@ -128,7 +130,7 @@ class Blocks:
 
 
 def variants(sizes: Iterable[int]) -> Iterator[Variant]:
-    """All that is tried: every representation with rows as they are and of length 1."""
+    """Return all variants that are tried: each representation with rows as they are, and with rows of length 1."""
     for unit in ("", "/unit"):
         rows = ", unit rows" if unit else ""
         for base in ("counts", "log", "tfidf"):
@@ -147,7 +149,7 @@ def variants(sizes: Iterable[int]) -> Iterator[Variant]:
 
 
 def coordinates(blocks: Blocks, variant: Variant, labelled: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Documents in the space that the labelled ones span, which is all that a linear SVM sees of them."""
+    """Return documents in the space that the labelled documents span, which is all that a linear SVM sees of them."""
     inner, outer = 0.0, 0.0
     for name, weight in zip(variant.blocks, variant.weights, strict=True):
         block = blocks[name] * weight
@@ -160,7 +162,7 @@ def coordinates(blocks: Blocks, variant: Variant, labelled: np.ndarray, others: 
 
 
 def correct(c: float, x: np.ndarray, topics: np.ndarray, new: np.ndarray, truth: np.ndarray) -> float:
-    """The share of new documents whose topic an SVM finds."""
+    """Return the share of new documents for which an SVM finds the topic."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine = LinearSVC(C=c, random_state=0, max_iter=2000, tol=1e-3).fit(x, topics)
@@ -168,10 +170,10 @@ def correct(c: float, x: np.ndarray, topics: np.ndarray, new: np.ndarray, truth:
 
 
 def accuracy(blocks: Blocks, variant: Variant, labelled: np.ndarray, others: np.ndarray) -> float:
-    """Accuracy on the others, C chosen within the labelled documents."""
+    """Return the accuracy on the other documents, with C chosen within the labelled documents."""
     topics = blocks.task.topics
     known, new = coordinates(blocks, variant, labelled, others)
-    # With many labels one fold tells enough.
+    # With many labels one fold is enough.
     folds = list(KFold(FOLDS, shuffle=True, random_state=0).split(known))[: max(1, FOLDS * 100 // len(known))]
     within = topics[labelled]
     means = [np.mean([correct(c, known[a], within[a], known[b], within[b]) for a, b in folds]) for c in C]
@@ -179,12 +181,12 @@ def accuracy(blocks: Blocks, variant: Variant, labelled: np.ndarray, others: np.
 
 
 def draws(pool: np.ndarray, number: int, times: int, use: int) -> list[np.ndarray]:
-    """Labelled documents, `times` times, others for every use."""
+    """Return `times` draws of labelled documents; each use of this function has its own draws."""
     return [np.random.default_rng((use, number, k)).choice(pool, number, replace=False) for k in range(times)]
 
 
 def classify(task: Task, labels: list[int], times: list[int], sizes: list[int], workers: int) -> None:
-    """Choose a variant of each family, then compare them on the test documents."""
+    """Choose a variant of each family, and print their accuracy on the test documents."""
     blocks = Blocks(task, workers)
     order = np.random.default_rng(0).permutation(task.train)
     validation, pool = order[: task.train // 5], order[task.train // 5 :]
@@ -212,7 +214,7 @@ def spread(values: np.ndarray) -> str:
 
 
 def differences(found: dict[str, np.ndarray]) -> None:
-    """dCoT less the others, draw by draw."""
+    """Print the differences of dCoT from the others, draw by draw."""
     print()
     for base, rows in product(("counts", "log"), ("", ", unit rows")):
         ours = found[f"dCoT {base} [x; h]{rows}"]
@@ -224,7 +226,7 @@ def differences(found: dict[str, np.ndarray]) -> None:
 
 
 def depth(scores: dict[Variant, float]) -> None:
-    """Accuracy of [x; h] on the validation documents by p and layers, the best of the other choices."""
+    """Print the accuracy of [x; h] on the validation documents by p and layers, with the best of the other choices."""
     print()
     for base, p in product(("counts", "log"), (0.5, 0.7, 0.9)):
         best = []
@@ -249,7 +251,7 @@ def seconds(work: Any, repeat: int = 3) -> float:
 
 
 def timed(name: str, x: csr_array, workers: int, repeat: int = 3) -> None:
-    """One line: the time to learn, and documents encoded a second."""
+    """Print one line: the time to learn, and the documents encoded per second."""
     model = DCoT(min_df=2)
     for number in (1, workers):
         learn = seconds(partial(model.fit, x, workers=number), repeat)
@@ -263,7 +265,7 @@ def timed(name: str, x: csr_array, workers: int, repeat: int = 3) -> None:
 
 
 def times(task: Task, arxiv: str | None, workers: int, folder: Path) -> None:
-    """Learning and encoding, p = 0.9, r = 500, on Reuters and on growing parts of arXiv."""
+    """Print the time of learning and encoding, p = 0.9 and r = 500, on Reuters and on growing parts of arXiv."""
     DCoT(r=1).fit(task.x[:50]).transform(task.x[:50])
     print(
         "\n| collection | documents | words | non-zeros | workers | learning | a non-zero | steps | W | encoded a second |"

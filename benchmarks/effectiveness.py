@@ -1,10 +1,11 @@
-"""Does it pay? Representations beside and within classical rankers, on real collections, with significance.
+"""Measure what representations are worth, alone and blended with classical rankers, on real collections, with significance.
 
     python benchmarks/effectiveness.py COLLECTIONS [--choose]
 
 COLLECTIONS holds a folder for each of adi, cacm, cranfield, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR, with
-train and test judgements). With --choose the options are chosen, on adi, cacm and scifact's training topics. Without, what was
-chosen is measured on the others, once: as it is, and with weights and PL2's c by cross-validation over five folds of the topics.
+train and test judgements). With --choose the script compares options on adi, cacm and scifact's training topics. Without it, the chosen
+options are measured on the other collections: as they are, and with weights and PL2's c by cross-validation over five folds of the
+topics.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from sublex.statistics.significance import t
 CHOICE = (("adi", ""), ("cacm", ""), ("scifact", "train"))
 REPORT = (("cranfield", ""), ("medline", ""), ("vaswani", ""), ("scifact", "test"))
 
-# What was chosen: see docs/effectiveness.md.
+# The chosen options: see docs/effectiveness.md.
 FISHER = "fisher(k=4, words=lsi, idf=true)"
 DCOT = "dcot(r=1000, p=0.7, log=true)"
 FEEDBACK = "(PL2(c=2) >> Bo1 >> PL2(c=2))"
@@ -70,7 +71,7 @@ TUNED = (
     f"BM25 + {{0,1,2}}*(BM25 >> Bo1 >> BM25) + {{0,0.2,0.5,1,2}}*lsi(e=200) + {{0,0.2,0.5,1}}*{FISHER}",
 )
 
-# What is chosen from: representations alone and with weights beside PL2, then all together with the better of each.
+# The options to choose from: representations alone, blended with PL2 by weight, then the best of each blended together.
 C_CHOICE = "PL2(c={0.5,1,2,4,7})"
 LSI = [f"lsi(e={e}, weighting={w})" for e in (50, 100, 200, 300) for w in ("count", "tfidf", "logtfidf")]
 VECTORS = [
@@ -116,24 +117,24 @@ class Test(NamedTuple):
         look(expression)
 
     def scores(self, expression: str) -> np.ndarray:
-        """AP of each judged topic, in the order of their ids."""
+        """Return AP of each judged topic, in the order of the topics' ids."""
         self.fit(sublex.parse(expression))
         found = sublex.measure(self.qrels, self.index.run(self.topics, expression), "AP")
         return by_topic(found.qids, found["AP"])
 
     def tune(self, expression: str) -> Any:
-        """All settings of an expression with ranges."""
+        """Return the result of tuning an expression with ranges, with all settings."""
         self.fit(sublex.parse(expression))
         return sublex.tune(self.index, self.topics, self.qrels, expression)
 
 
 def by_topic(qids: Sequence[str], values: np.ndarray) -> np.ndarray:
-    """Values in the order of the topics' ids."""
+    """Return values in the order of the topics' ids."""
     return values[np.argsort(np.array(qids))]
 
 
 def load(collections: Path, name: str, split: str, work: Path) -> Test:
-    """Index a collection and read its topics."""
+    """Index a collection, and return it with its topics and judgements."""
     folder = collections / name
     index = sublex.build(folder if split else folder / "docs.trec", work / name)
     topics = sublex.read_topics(folder / ("queries.jsonl" if split else "topics.trec"))
@@ -142,7 +143,7 @@ def load(collections: Path, name: str, split: str, work: Path) -> Test:
 
 
 def choose(tests: Sequence[Test]) -> None:
-    """Every option's AP on the collections for choosing, and its mean gain over PL2 with the best c."""
+    """Print each option's AP on the collections for choosing, and its mean gain over PL2 with the best c."""
     c = [test.tune(C_CHOICE) for test in tests]
     best = int(np.argmax(np.mean([found.means / found.means.max() for found in c], axis=0)))
     base = np.array([found.means[best] for found in c])
@@ -177,12 +178,12 @@ def choose(tests: Sequence[Test]) -> None:
 
 
 def cells(values: np.ndarray) -> str:
-    """Numbers in points."""
+    """Return numbers as text, in points."""
     return " ".join(f"{100 * value:6.2f}" for value in values)
 
 
 def report(tests: Sequence[Test]) -> None:
-    """What was chosen, on collections that had no part in it."""
+    """Print the tables of the chosen options, on collections that had no part in the choice."""
     fixed = {text: [test.scores(text) for test in tests] for text in FIXED}
     show("AP, everything as chosen", tests, fixed, BASE)
     tuned, honest = {}, {}
@@ -196,11 +197,11 @@ def report(tests: Sequence[Test]) -> None:
     for found in tuned.values():
         for test, one in zip(tests, found, strict=True):
             folds = "; ".join(sorted({str(tuple(fold.setting.values.values())) for fold in one.folds}))
-            print(f"{test.name:10} {one.fitted.setting.text} ({100 * one.fitted.score:.2f}); folds {folds}")
+            print(f"{test.name:10} {one.best.setting.text} ({100 * one.best.score:.2f}); folds {folds}")
 
 
 def show(title: str, tests: Sequence[Test], scores: Mapping[str, Sequence[np.ndarray]], base: str) -> None:
-    """A table: means in points, the gain over the base, and where Holm's correction over all systems leaves it significant."""
+    """Print a table: means in points, the gain over the first row, and marks where it is significant after Holm's correction."""
     others = [text for text in scores if text != base]
     signs = {}
     for place in range(len(tests)):

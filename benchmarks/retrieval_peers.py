@@ -1,8 +1,10 @@
-"""One engine of benchmarks/retrieval.py: index the tokens, or answer the queries and print seconds per query; run by that script.
+"""Run one of the other engines for benchmarks/retrieval.py, which starts this script.
 
     python retrieval_peers.py index|query ENGINE FOLDER
 
-Documents and queries are lines of tokens, made once from Sublex's terms, so that every engine has the same.
+With `index`, the script indexes the tokens in FOLDER/documents.txt. With `query`, it answers the queries in
+FOLDER/queries.txt and prints the seconds per query as JSON. Both files hold Sublex's terms as tokens, one document or query
+a line, so all engines index and search the same terms.
 """
 
 from __future__ import annotations
@@ -15,11 +17,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 K1, B = 1.2, 0.75
+# Timed repetitions.
 ROUNDS = 5
+# From queries, as lists of tokens, and k to the documents of each query. Documents are filled in for up to 100 queries only,
+# which keeps the conversion out of the timed calls.
 Search = Callable[[list[list[str]], int], list[list[int]]]
 
 
 def lines(path: Path) -> list[list[str]]:
+    """Return the tokens of each line of a file."""
     return [line.split() for line in path.read_text(encoding="ascii").splitlines()]
 
 
@@ -34,26 +40,30 @@ def pisa_index(folder: Path) -> None:
 
 
 def pisa(folder: Path) -> tuple[Search, Search]:
-    """PISA has one entry: a batch of queries, given to its C++ in one call; its data frames are left out of the time."""
+    """Return PISA's search for a batch and for single queries.
+
+    PISA answers a batch in one call of its C++ code. Calling that code here leaves the data frames of pyterrier out of the
+    time.
+    """
     import numpy as np
     from pyterrier_pisa import PisaIndex, _pisathon
 
     index = PisaIndex(str(folder / "pisa"), stemmer="none", stops="none", threads=1)
-    made = index.bm25(K1, B, query_algorithm="block_max_maxscore", threads=1)
-    made.reset_retrieval_context()
+    retriever = index.bm25(K1, B, query_algorithm="block_max_maxscore", threads=1)
+    retriever.reset_retrieval_context()
 
     def batch(queries: list[list[str]], k: int) -> list[list[int]]:
         size = len(queries) * k
         qids, docnos = np.empty(size, np.int32), np.empty(size, object)
         ranks, scores = np.empty(size, np.int32), np.empty(size, np.float32)
-        found = _pisathon.retrieve(
-            made._ctxt, "block_max_maxscore", [(n, " ".join(query)) for n, query in enumerate(queries)], k=k, threads=1,
+        count = _pisathon.retrieve(
+            retriever._ctxt, "block_max_maxscore", [(n, " ".join(query)) for n, query in enumerate(queries)], k=k, threads=1,
             query_weighted=0, pretokenised=False, result_qidxs=qids, result_docnos=docnos, result_ranks=ranks,
             result_scores=scores,
         )  # fmt: skip
         hits: list[list[int]] = [[] for _ in queries]
         if len(queries) <= 100:
-            for q, docno in zip(qids[:found].tolist(), docnos[:found], strict=True):
+            for q, docno in zip(qids[:count].tolist(), docnos[:count], strict=True):
                 hits[q].append(int(docno))
         return hits
 
@@ -76,7 +86,7 @@ def tantivy_index(folder: Path) -> None:
 
 
 def tantivy(folder: Path) -> tuple[Search, Search]:
-    """tantivy has single queries only; BM25 with its fixed k1 = 1.2, b = 0.75."""
+    """Return tantivy's search twice, since it has single queries only. Its BM25 has k1 = 1.2 and b = 0.75 built in."""
     import tantivy as engine
 
     index = engine.Index.open(str(folder / "tantivy"))
@@ -86,9 +96,9 @@ def tantivy(folder: Path) -> tuple[Search, Search]:
         hits = []
         for query in queries:
             parts = [(engine.Occur.Should, engine.Query.term_query(schema, "text", term, "freq")) for term in query]
-            found = searcher.search(engine.Query.boolean_query(parts), k, count=False).hits
+            best = searcher.search(engine.Query.boolean_query(parts), k, count=False).hits
             if len(queries) <= 100:
-                hits.append([searcher.doc(address)["id"][0] for _, address in found])
+                hits.append([searcher.doc(address)["id"][0] for _, address in best])
         return hits
 
     return single, single
@@ -110,15 +120,15 @@ def bm25s(folder: Path) -> tuple[Search, Search]:
     model.activate_numba_scorer()
 
     def batch(queries: list[list[str]], k: int) -> list[list[int]]:
-        found, _ = model.retrieve(queries, k=k, show_progress=False, n_threads=1, backend_selection="numba")
-        return found.tolist() if len(queries) <= 100 else []
+        docs, _ = model.retrieve(queries, k=k, show_progress=False, n_threads=1, backend_selection="numba")
+        return docs.tolist() if len(queries) <= 100 else []
 
     return batch, lambda queries, k: [(batch([query], k) or [[]])[0] for query in queries]
 
 
 def main() -> None:
-    what, engine, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-    if what == "index":
+    action, engine, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    if action == "index":
         globals()[f"{engine}_index"](folder)
         return
     queries = lines(folder / "queries.txt")

@@ -1,6 +1,6 @@
-"""Lines a second of run files: written and read, plain and compressed.
+"""Measure how many lines of run files are written and read per second, plain and compressed.
 
-python benchmarks/runs.py [TOPICS]    1,000 hits a topic, docnos of 13 characters
+python benchmarks/runs.py [TOPICS]    1,000 hits per topic, docnos of 13 characters
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main() -> None:
             path = Path(folder) / name
             write_run(path, rows(1), "warm")
             sublex.read_run(path)
-            for what, work in (
+            for action, work in (
                 ("write", lambda p=path: write_run(p, rows(topics), "BM25")),
                 ("read", lambda p=path: sublex.read_run(p)),
             ):
@@ -45,7 +45,7 @@ def main() -> None:
                 seconds = time.perf_counter() - begin
                 lines = topics * HITS
                 print(
-                    f"{what:5} {name:8} {lines:,} lines in {seconds:.2f} s: {lines / seconds / 1e6:.2f} million a second"
+                    f"{action:5} {name:8} {lines:,} lines in {seconds:.2f} s: {lines / seconds / 1e6:.2f} million per second"
                 )
 
 

@@ -1,10 +1,10 @@
-"""LSI and Fisher vectors measured: retrieval beside TFIDF and PL2, clustering of 20 Newsgroups, and how long things take.
+"""Measure LSI and Fisher vectors: retrieval next to TFIDF and PL2, clustering of 20 Newsgroups, and speed.
 
     python benchmarks/vectors.py COLLECTIONS [--only retrieval|clustering|speed] [--workers 2]
 
-Retrieval: e = 50 on raw counts, K = 16 and best of five starts by likelihood, mean and range over five seeds, words of two documents or
-more. Clustering: e = 20 on rows of length 1 of logarithmic tf times idf, K = 8, spherical k-means into 20 clusters. Speed: e = 100,
-K = 16 on the abstracts of arxiv-cs.
+Retrieval has e = 50 on raw counts, K = 16, the best of five starts by likelihood, and words that occur in two documents or more. Figures
+are the mean and the range of five seeds. Clustering has e = 20 on rows of length 1 of logarithmic tf times idf, K = 8, and
+spherical k-means into 20 clusters. Speed has e = 100 and K = 16 on the abstracts of arxiv-cs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ RUNS = 20
 
 
 class Test(NamedTuple):
-    """A collection as a matrix over the words of two documents or more, with its topics as rows over the same words."""
+    """A collection as a matrix over the words that occur in two documents or more, with its topics as rows over the same words."""
 
     index: Any
     matrix: csr_array
@@ -44,19 +44,19 @@ class Test(NamedTuple):
 
 
 def frequent(matrix: csr_array, least: int) -> np.ndarray:
-    """The columns of words that stand in so many documents."""
+    """Return the columns of words that occur in at least this number of documents."""
     return np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]) >= least)
 
 
 def narrowed(matrix: csr_array, columns: np.ndarray) -> csr_array:
-    """These columns, with places in 32 bits."""
+    """Return these columns of a matrix, with indices of 32 bits."""
     made = csr_array(matrix[:, columns])
     made.sort_indices()
     return csr_array((made.data, made.indices.astype(np.int32), made.indptr.astype(np.int32)), shape=made.shape)
 
 
 def load(folder: Path, work: Path) -> Test:
-    """Index a collection and read its topics."""
+    """Index a collection, read its topics, and return both."""
     beir = (folder / "corpus.jsonl").exists()
     index = sublex.build(folder if beir else folder / "docs.trec", work / folder.name)
     topics = sublex.read_topics(folder / ("queries.jsonl" if beir else "topics.trec"))
@@ -73,9 +73,9 @@ def load(folder: Path, work: Path) -> Test:
 
 
 def precision(test: Test, model: Any) -> float:
-    """AP over the topics, in points."""
+    """Return the mean AP over the topics, in points."""
     norms = model.norms(test.matrix)
-    docnos = [str(docno) for docno in test.index.all_docnos]
+    docnos = [str(docno) for docno in test.index.snapshot.all_docnos]
     run = {}
     for row, topic in enumerate(test.topics):
         scores = model.scores(test.queries[[row]], test.matrix, norms)
@@ -85,17 +85,17 @@ def precision(test: Test, model: Any) -> float:
 
 
 def measured(test: Test, run: Any) -> float:
-    """AP in points."""
+    """Return AP in points."""
     return 100 * float(next(iter(sublex.measure(test.qrels, run, "AP").mean.values())))
 
 
 def spread(values: list[float]) -> str:
-    """The mean, with the range."""
+    """Return the mean and the range as text."""
     return f"{statistics.mean(values):5.1f} ({min(values):.1f}-{max(values):.1f})"
 
 
 def retrieval(collections: Path, work: Path, workers: int) -> None:
-    """AP points of LSI, Fisher vectors, TFIDF and PL2."""
+    """Print AP in points of LSI, Fisher vectors, TFIDF and PL2."""
     print(f"{'AP':10}{'LSI':>6}{'FV tf':>18}{'FV tf idf':>18}{'TFIDF':>7}{'PL2':>6}{'LSI tf idf':>12}{'its e=200':>10}")
     for name in COLLECTIONS:
         test = load(collections / name, work)
@@ -120,13 +120,13 @@ def retrieval(collections: Path, work: Path, workers: int) -> None:
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
-    """Rows of length 1."""
+    """Return rows brought to length 1."""
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(norms > 0, norms, 1)
 
 
 def spherical(x: np.ndarray, k: int, seed: int) -> np.ndarray:
-    """Spherical k-means, begun by k-means++: each row's cluster."""
+    """Return the cluster of each row by spherical k-means, which starts with k-means++."""
     chance, odds, chosen = random(seed), np.ones(len(x)), []
     near = np.full(len(x), np.inf)
     for _ in range(k):
@@ -145,7 +145,7 @@ def spherical(x: np.ndarray, k: int, seed: int) -> np.ndarray:
 
 
 def agreement(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """The adjusted Rand index (Hubert and Arabie, 1985) and the normalised mutual information, arithmetic mean, in points."""
+    """Return the adjusted Rand index (Hubert and Arabie, 1985) and the normalised mutual information (arithmetic mean), in points."""
     table = np.zeros((a.max() + 1, b.max() + 1))
     np.add.at(table, (a, b), 1)
     rows, columns, n = table.sum(axis=1), table.sum(axis=0), len(a)
@@ -160,7 +160,7 @@ def agreement(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
 
 
 def clustering(collections: Path, work: Path, workers: int) -> None:
-    """ARI and NMI on 20 Newsgroups."""
+    """Print ARI and NMI on 20 Newsgroups."""
     with lzma.open(collections / "20news" / "20news.jsonl.xz", "rt", encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
     texts = ({"id": str(n), "text": record["text"]} for n, record in enumerate(records))
@@ -192,7 +192,7 @@ def clustering(collections: Path, work: Path, workers: int) -> None:
 
 
 def took(action: Callable[[], Any], times: int = 1) -> float:
-    """The median of the seconds."""
+    """Run a function several times, and return the median of the seconds."""
     found = []
     for _ in range(times):
         begin = time.perf_counter()
@@ -202,7 +202,7 @@ def took(action: Callable[[], Any], times: int = 1) -> float:
 
 
 def speed(collections: Path, work: Path, workers: int) -> None:
-    """Fitting, norms, reranking and scoring everything, on 100,000 abstracts."""
+    """Print the time of fitting, computing norms, reranking and scoring all of 100,000 abstracts."""
     index = sublex.build(collections / "arxiv-cs" / "arxiv-cs.jsonl.xz", work / "arxiv", store="terms")
     matrix = index.corpus.matrix()
     matrix = narrowed(matrix, frequent(matrix, 2))

@@ -1,6 +1,6 @@
-"""Reference implementations: every formula and kernel once more, as short as it can be said, and slow.
+"""Reference implementations of the engine's formulas and kernels: short, slow, and written from the sources.
 
-Tests compare the engine with what is here; nothing here calls the engine's own kernels for what it defines.
+Tests compare the engine's results with these. No function here calls the engine's code for the thing that it defines.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 from sublex.analysis.tokens import raw_tokens
 from sublex.base import Analyzer, DocStats, Document, Ranker, TermStats
 
-# The analysis: raw tokens, words by the rules of UAX 29, Porter's stemmer, and what becomes of a text.
+# Analysis: raw tokens, words by the rules of UAX 29, Porter's stemmer, and the terms of a text.
 
 
 LETTER, DIGIT = "[A-Za-z]", "[0-9]"
-# Above ASCII everything belongs to a raw token but the spaces, dashes and quotation marks named here.
+# Above ASCII, all characters except these spaces, dashes and quotation marks are part of a raw token.
 ABOVE = r"[^\x00-\x7F\u00A0\u2010-\u2017\u201A-\u2023\u2025\u2026\u2028\u2029\u3000-\u3002]"
 INSIDE = f"(?:{LETTER}|{DIGIT}|_|{ABOVE})"
 RAW_TOKEN = re.compile(
@@ -34,11 +34,14 @@ RAW_TOKEN = re.compile(
 
 
 def raw_tokens_of(text: str) -> list[str]:
-    """Runs of letters, digits, underscores and all above ASCII, with what may join them; underscores alone are none."""
+    """Return the runs of letters, digits, underscores and characters above ASCII, with the punctuation that joins them.
+
+    A run of underscores alone is not a token.
+    """
     return [token for token in RAW_TOKEN.findall(text) if token.strip("_")]
 
 
-# Some characters of every kind that the word rules tell apart. Marks belong to the character before them.
+# Sample characters of each kind that the word rules distinguish. A mark belongs to the character before it.
 KINDS = {
     "letter": "aZéßЖωابक한ªµ",
     "hebrew": "אשג",
@@ -71,19 +74,19 @@ class Unit(NamedTuple):
 
 
 def units(text: str) -> list[Unit]:
-    """A text of characters in KINDS as units."""
-    found: list[Unit] = []
+    """Return the units of a text of characters in KINDS."""
+    result: list[Unit] = []
     for character in text:
         kind = KIND_OF[character]
-        if kind in ("mark", "joiner") and found and found[-1].kind != "other":
-            found[-1] = Unit(found[-1].kind, found[-1].text + character)
+        if kind in ("mark", "joiner") and result and result[-1].kind != "other":
+            result[-1] = Unit(result[-1].kind, result[-1].text + character)
         else:
-            found.append(Unit("other" if kind in ("mark", "joiner") else kind, character))
-    return found
+            result.append(Unit("other" if kind in ("mark", "joiner") else kind, character))
+    return result
 
 
 def joined(before: list[Unit], after: list[Unit]) -> bool:
-    """Whether the rules WB5 to WB16 forbid a break between the last unit before and the first after."""
+    """Return whether the rules WB5 to WB16 forbid a break between the last unit before and the first unit after."""
     x, y = before[-1].kind, after[0].kind
     w = before[-2].kind if len(before) > 1 else ""
     z = after[1].kind if len(after) > 1 else ""
@@ -104,31 +107,33 @@ def joined(before: list[Unit], after: list[Unit]) -> bool:
 
 
 def words_of(text: str, bigrams: bool) -> list[str]:
-    """The words of a short text of characters in KINDS. A Hebrew word keeps no final quote (WB7a is left out)."""
+    """Return the words of a short text of characters in KINDS. Without rule WB7a: a Hebrew word keeps no final quote."""
     words: list[list[Unit]] = []
-    known = units(text)
+    all_units = units(text)
     flags = 0
-    for i, unit in enumerate(known):
+    for i, unit in enumerate(all_units):
         flags = flags + 1 if unit.kind == "flag" else 0
-        together = bool(i) and (joined(known[:i], known[i:]) or (unit.kind == "flag" and flags % 2 == 0))  # WB15, 16
+        flag_pair = unit.kind == "flag" and flags % 2 == 0  # WB15, 16
+        together = bool(i) and (joined(all_units[:i], all_units[i:]) or flag_pair)
         words = [*words[:-1], [*words[-1], unit]] if together else [*words, [unit]]
-    found: list[str] = []
+    result: list[str] = []
     run = ""
     for word in [*words, []]:
         single = bigrams and bool(word) and word[0].kind in ("han", "hiragana")
         if single:
             run += word[0].text[0]
         elif run:
-            found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+            result += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
             run = ""
         kinds = [unit.kind for unit in word]
         if not single and (set(kinds) & {*WORDS, "han", "hiragana", "asian", "picture"} or kinds == ["flag", "flag"]):
-            found.append("".join(unit.text for unit in word))
-    return found
+            result.append("".join(unit.text for unit in word))
+    return result
 
 
-# M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980, in its order and with its letters. Departures that
-# Lucene shares with Porter's later programs: short words stay, (m>0) BLI -> BLE for ABLI -> ABLE, (m>0) LOGI -> LOG.
+# M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980, in the paper's order and with its letters. It differs
+# from the paper like Lucene and Porter's later programs: words of one or two letters stay, (m>0) BLI -> BLE replaces
+# ABLI -> ABLE, and (m>0) LOGI -> LOG is added.
 STEP_1 = ("sses", "ies", "ss", "s", "eed", "ed", "ing", "y")
 STEP_2 = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
@@ -143,35 +148,35 @@ STEP_4 = (
 
 
 def shape(word: str) -> str:
-    """C for each consonant, V for each vowel; Y is a vowel after a consonant."""
-    found = ""
+    """Return C for each consonant and V for each vowel; Y is a vowel after a consonant."""
+    result = ""
     for letter in word:
-        found += "V" if letter in "aeiou" or (letter == "y" and found.endswith("C")) else "C"
-    return found
+        result += "V" if letter in "aeiou" or (letter == "y" and result.endswith("C")) else "C"
+    return result
 
 
 def measure(stem: str) -> int:
-    """The m of [C](VC){m}[V]."""
+    """Return the m of [C](VC){m}[V]."""
     return shape(stem).count("VC")
 
 
 def double(word: str) -> bool:
-    """The paper's *d: a double consonant at the end."""
+    """Return the paper's *d: whether the word ends with a double consonant."""
     return len(word) > 1 and word[-1] == word[-2] and shape(word).endswith("C")
 
 
 def short(word: str) -> bool:
-    """The paper's *o: consonant, vowel, consonant at the end, the last not W, X or Y."""
+    """Return the paper's *o: whether the word ends with consonant, vowel, consonant, the last not W, X or Y."""
     return shape(word).endswith("CVC") and word[-1] not in "wxy"
 
 
 def longest(word: str, suffixes: Iterable[str]) -> str:
-    """The longest of the suffixes that the word has, if any."""
+    """Return the longest of the suffixes that the word ends with, or the empty string."""
     return max((suffix for suffix in suffixes if word.endswith(suffix)), key=len, default="")
 
 
 def porter(word: str) -> str:
-    """The stem of a lower-cased word."""
+    """Return the stem of a word in lower case."""
     if len(word) < 3:
         return word
     # Step 1a
@@ -213,7 +218,7 @@ def porter(word: str) -> str:
     return word[:-1] if word.endswith("ll") and measure(word) > 1 else word
 
 
-# As Lucene's EnglishAnalyzer has them.
+# The stop words of Lucene's EnglishAnalyzer.
 LUCENE_STOP_WORDS = (
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on",
     "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
@@ -221,32 +226,35 @@ LUCENE_STOP_WORDS = (
 
 
 def lower(word: str) -> str:
-    """A word in lower case; a dotted capital I becomes a plain one, as in Lucene, and no mark is left over."""
+    """Return a word in lower case; a dotted capital I becomes a plain i without a mark, as in Lucene."""
     return word.replace("İ", "i").lower()
 
 
 def english(words: Iterable[str], stop: Iterable[str]) -> list[str]:
-    """Words lower-cased, without a final 's, without stop words, stemmed."""
+    """Return the words in lower case, without a final 's, without stop words, stemmed."""
     bare = [re.sub("['’＇]s$", "", lower(word)) for word in words]
     return [porter(word) for word in bare if word not in set(stop)]
 
 
 def terrier(text: str, stop: Iterable[str] = ()) -> list[str]:
-    """Runs of ASCII letters and digits; dropped if over 20 long, with four alike in a row, or with over 4 digits."""
-    found = []
+    """Return Terrier's terms: runs of ASCII letters and digits, stemmed.
+
+    A run is dropped if it is longer than 20, has four equal characters in a row, or has more than 4 digits.
+    """
+    terms = []
     for word in re.findall("[A-Za-z0-9]+", text):
         alike = any(len(set(word[i : i + 4])) == 1 for i in range(len(word) - 3))
         digits = sum(character in "0123456789" for character in word)
         if len(word) <= 20 and not alike and digits <= 4 and word.lower() not in set(stop):
-            found.append(porter(word.lower()))
-    return found
+            terms.append(porter(word.lower()))
+    return terms
 
 
-# The index: postings in dictionaries, the two codes of `sublex.index.kernels` as their comments describe them, and BM25.
+# The index: postings in dictionaries, BM25, and the two codes that the comments in `sublex.index.kernels` describe.
 
 
 class Inverted(NamedTuple):
-    """An inverted index: documents' terms by docno, in order; each term's frequencies by docno; each term's raw forms."""
+    """An inverted index: term counts by docno, in input order; postings by term, then docno; raw tokens by term."""
 
     documents: dict[str, Counter[str]]
     postings: dict[str, dict[str, int]]
@@ -257,35 +265,38 @@ class Inverted(NamedTuple):
         return {docno: terms.total() for docno, terms in self.documents.items()}
 
     def surface(self, term: str) -> str:
-        """The raw token that most often became this term alone; of several the first by bytes, where there is none the term."""
-        votes = self.forms[term]
-        return min(votes, key=lambda raw: (-votes[raw], raw.encode())) if votes else term
+        """Return the raw token that most often became this term alone.
+
+        Of equally frequent tokens it is the first by bytes; without any token it is the term.
+        """
+        counts = self.forms[term]
+        return min(counts, key=lambda raw: (-counts[raw], raw.encode())) if counts else term
 
 
 def invert(documents: Iterable[Document], analyzer: Analyzer) -> Inverted:
-    """Index documents; a docno met before is left out."""
+    """Return the index of documents; a document with a docno that occurred before is left out."""
     index = Inverted({}, defaultdict(dict), defaultdict(Counter))
     for document in documents:
         if document.docno in index.documents:
             continue
-        found = index.documents[document.docno] = Counter()
+        counts = index.documents[document.docno] = Counter()
         for raw in raw_tokens(document.contents):
             terms = analyzer.terms(raw)
-            found.update(terms)
+            counts.update(terms)
             if len(terms) == 1:
                 index.forms[terms[0]][raw] += 1
-        for term, tf in found.items():
+        for term, tf in counts.items():
             index.postings[term][document.docno] = tf
     return index
 
 
 def byte_code(value: int) -> list[int]:
-    """Seven bits a byte, the lowest first; the high bit says that more follows."""
+    """Return a number as bytes of seven bits, the lowest first; the high bit marks that another byte follows."""
     return [value] if value < 128 else [value & 127 | 128, *byte_code(value >> 7)]
 
 
 def encode_list(ids: Sequence[int], tfs: Sequence[int], last: int = -1) -> bytes:
-    """Gaps less one and frequencies less two; the gap's lowest bit stands for a frequency of 1."""
+    """Return gaps minus 1 and frequencies minus 2 in byte code; the lowest bit of a gap marks a frequency of 1."""
     code: list[int] = []
     for number, tf in zip(ids, tfs, strict=True):
         code += byte_code((number - last - 1) * 2 + (tf == 1))
@@ -295,7 +306,7 @@ def encode_list(ids: Sequence[int], tfs: Sequence[int], last: int = -1) -> bytes
 
 
 def decode_list(data: bytes, last: int = -1) -> tuple[list[int], list[int]]:
-    """Undo `encode_list`."""
+    """Return the documents and frequencies that `encode_list` encoded."""
     values, shift = [0], 0
     for byte in data:
         values[-1] |= (byte & 127) << shift
@@ -314,19 +325,19 @@ def decode_list(data: bytes, last: int = -1) -> tuple[list[int], list[int]]:
 
 
 def pack(values: Sequence[int], width: int) -> list[int]:
-    """128 values of `width` bits in words of 32: value 4r + l is number r of lane l, and the lanes' words alternate."""
+    """Return 128 values of `width` bits in 32-bit words: value 4r + l is number r of lane l; the lanes' words alternate."""
     lanes = [sum(value << (row * width) for row, value in enumerate(values[lane::4])) for lane in range(4)]
     return [lane >> (32 * word) & 0xFFFFFFFF for word in range(width) for lane in lanes]
 
 
 def unpack(words: Sequence[int], width: int) -> list[int]:
-    """Undo `pack`."""
+    """Return the values that `pack` packed."""
     lanes = [sum(int(word) << (32 * k) for k, word in enumerate(words[lane::4])) for lane in range(4)]
     return [lanes[k % 4] >> (k // 4 * width) & ((1 << width) - 1) for k in range(128)]
 
 
 class Coded(NamedTuple):
-    """One term's postings in code: packed words, each block's last document and two widths, and the tail."""
+    """The encoded postings of a term: packed words, the last document and two widths of each block, and the tail."""
 
     words: list[int]
     lasts: list[int]
@@ -335,7 +346,7 @@ class Coded(NamedTuple):
 
 
 def encode_postings(docs: Sequence[int], tfs: Sequence[int]) -> Coded:
-    """Whole blocks of 128 packed with the fewest bits that hold their greatest value; what is left over as a list."""
+    """Return postings as packed blocks of 128, each of the least width that fits, and a list of the remaining postings."""
     coded = Coded([], [], [], b"")
     last, cut = -1, len(docs) // 128 * 128
     for begin in range(0, cut, 128):
@@ -352,7 +363,7 @@ def encode_postings(docs: Sequence[int], tfs: Sequence[int]) -> Coded:
 
 
 def decode_postings(coded: Coded) -> tuple[list[int], list[int]]:
-    """Undo `encode_postings`."""
+    """Return the documents and frequencies that `encode_postings` encoded."""
     docs: list[int] = []
     tfs: list[int] = []
     last, at = -1, 0
@@ -370,7 +381,7 @@ def decode_postings(coded: Coded) -> tuple[list[int], list[int]]:
 
 
 class Hit(NamedTuple):
-    """A document with its score."""
+    """A document and its score."""
 
     docno: str
     score: float
@@ -383,27 +394,27 @@ def bm25(
     k1: float = 1.2,
     b: float = 0.75,
 ) -> list[Hit]:
-    """Every document that holds a term of the query, ranked by score, then docno, both descending.
+    """Return each document that holds a term of the query, ordered by score, then docno, both descending.
 
-    idf is Lucene's, ln(1 + (N - df + 1/2) / (df + 1/2)). One posting's score is a float32, and their sum is rounded to one.
+    The idf is Lucene's, ln(1 + (N - df + 1/2) / (df + 1/2)). The score of a posting is a float32, and so is the sum.
     """
     mean = sum(lengths.values()) / len(lengths)
     scores: dict[str, float] = {}
     for term, weight in Counter(query).items():
-        found = postings(term)
-        idf = math.log(1 + (len(lengths) - len(found) + 0.5) / (len(found) + 0.5))
-        for docno, tf in found.items():
+        term_postings = postings(term)
+        idf = math.log(1 + (len(lengths) - len(term_postings) + 0.5) / (len(term_postings) + 0.5))
+        for docno, tf in term_postings.items():
             saturated = tf / (tf + k1 * (1 - b + b * lengths[docno] / mean))
             scores[docno] = scores.get(docno, 0.0) + float(np.float32(weight * idf * saturated))
     hits = [Hit(docno, float(np.float32(score))) for docno, score in scores.items()]
     return sorted(hits, key=lambda hit: (hit.score, hit.docno.encode()), reverse=True)
 
 
-# The rankers: one term's share in one document's score, from the papers, in scalars.
+# The rankers: the score of one posting, from the papers, in scalars.
 
 
 class Facts(NamedTuple):
-    """What a ranker may know: of a term in a document, of the document, of the term, of the collection."""
+    """The statistics of one posting: of the term in the document, of the document, of the term, of the collection."""
 
     tf: float
     length: float
@@ -420,14 +431,14 @@ class Facts(NamedTuple):
 
 
 def tfidf(f: Facts, k1: float = 1.2, b: float = 0.75) -> float:
-    """Robertson's tf and Spärck Jones's idf as Terrier's TF_IDF multiplies them."""
+    """Return Terrier's TF_IDF: Robertson's tf times Spärck Jones's idf."""
     return k1 * f.tf / (f.tf + k1 * ((1 - b) + b * f.length / f.mean)) * math.log2(f.docs / f.df + 1)
 
 
 def bm25_weight(
     f: Facts, k1: float = 1.2, b: float = 0.75, variant: str = "lucene", delta: float | None = None
 ) -> float:
-    """Table 1 of Kamphuis et al. 2020, with Terrier's and PISA's own."""
+    """Return BM25 by table 1 of Kamphuis et al. 2020, with the variants of Terrier and PISA added."""
     rsj = (f.docs - f.df + 0.5) / (f.df + 0.5)
     k = k1 * (1 - b + b * f.length / f.mean)
     if variant == "L":
@@ -445,7 +456,10 @@ def bm25_weight(
 
 
 def dfr(f: Facts, basic: str = "P", after: str = "L", norm: str = "H2", c: float = 1.0) -> float:
-    """Amati and van Rijsbergen 2002. What Stirling's formula cannot have, fewer than half an occurrence elsewhere, is taken for half."""
+    """Return the score by Amati and van Rijsbergen 2002.
+
+    The occurrences in other documents are at least ½: Stirling's formula has no value at 0.
+    """
     tfn = {
         "H1": f.tf * c * f.mean / f.length,
         "H2": f.tf * math.log1p(c * f.mean / f.length) / math.log(2),
@@ -476,7 +490,7 @@ def dfr(f: Facts, basic: str = "P", after: str = "L", norm: str = "H2", c: float
 
 
 def pl2(f: Facts, c: float = 1.0) -> float:
-    """Poisson, Laplace, normalisation 2."""
+    """Return PL2: Poisson, Laplace, normalisation 2."""
     tfn = f.tf * math.log2(1 + c * f.mean / f.length)
     rate = f.cf / f.docs
     poisson = tfn * math.log2(tfn / rate) + (rate - tfn) * math.log2(math.e) + 0.5 * math.log2(2 * math.pi * tfn)
@@ -484,7 +498,7 @@ def pl2(f: Facts, c: float = 1.0) -> float:
 
 
 def hypergeometric(f: Facts) -> float:
-    """The divergence in DPH and DLH13; a document of one word only counts as nearly so."""
+    """Return the divergence in DPH and DLH13; relative frequencies are at most 0.99999."""
     share = min(f.tf / f.length, 0.99999)
     return f.tf * math.log2((f.tf * f.mean / f.length) * (f.docs / f.cf)) + 0.5 * math.log2(
         2 * math.pi * f.tf * (1 - share)
@@ -492,17 +506,17 @@ def hypergeometric(f: Facts) -> float:
 
 
 def dph(f: Facts) -> float:
-    """Amati et al. at TREC 2007."""
+    """Return DPH, by Amati et al. at TREC 2007."""
     return (1 - min(f.tf / f.length, 0.99999)) ** 2 / (f.tf + 1) * hypergeometric(f)
 
 
 def dlh13(f: Facts) -> float:
-    """Macdonald et al. at TREC 2005."""
+    """Return DLH13, by Macdonald et al. at TREC 2005."""
     return hypergeometric(f) / (f.tf + 0.5)
 
 
 def dfree(f: Facts) -> float:
-    """Amati's DFRee: bits for one more token, times the divergence with and without it."""
+    """Return Amati's DFRee: the bits of one more token, times the divergence with it minus the divergence without it."""
     prior, posterior, rarity = f.tf / f.length, (f.tf + 1) / (f.length + 1), f.tokens / f.cf
     bits = math.log2(posterior / prior)
     divergence = (f.tf + 1) * math.log2(posterior * rarity) - f.tf * math.log2(prior * rarity) + 0.5 * bits
@@ -510,7 +524,7 @@ def dfree(f: Facts) -> float:
 
 
 def dfi(f: Facts, measure: str = "standardized") -> float:
-    """Kocabaş, Dinçer and Karaoğlan 2014."""
+    """Return DFI, by Kocabaş, Dinçer and Karaoğlan 2014."""
     e = f.cf * f.length / f.tokens
     if f.tf <= e:
         return 0.0
@@ -523,33 +537,36 @@ def dfi(f: Facts, measure: str = "standardized") -> float:
 
 
 def lgd(f: Facts, c: float = 1.0) -> float:
-    """Clinchant and Gaussier's log-logistic model."""
+    """Return LGD, Clinchant and Gaussier's log-logistic model."""
     tfn = f.tf * math.log1p(c * f.mean / f.length) / math.log(2)
     return math.log2((f.df / f.docs + tfn) / (f.df / f.docs))
 
 
 def spl(f: Facts, c: float = 1.0) -> float:
-    """Clinchant and Gaussier's smoothed power law, and its limit for a term in every document."""
+    """Return SPL, Clinchant and Gaussier's smoothed power law; its limit for a term in every document."""
     tfn = f.tf * math.log1p(c * f.mean / f.length) / math.log(2)
     r = f.df / f.docs
     return math.log2(tfn + 1) if r == 1 else -math.log2((r ** (tfn / (tfn + 1)) - r) / (1 - r))
 
 
 def dirichlet(f: Facts, mu: float = 1000.0, variant: str = "lucene") -> float:
-    """Zhai and Lafferty 2004, table 1, for a term that occurs; Lucene adds one to counts and keeps scores at 0 or above."""
+    """Return the score of a term that occurs, by table 1 of Zhai and Lafferty 2004.
+
+    Lucene adds 1 to both counts in p, and its scores are at least 0.
+    """
     p = (f.cf + 1) / (f.tokens + 1) if variant == "lucene" else f.cf / f.tokens
     value = math.log(1 + f.tf / (mu * p)) + math.log(mu / (f.length + mu))
     return max(value, 0.0) if variant == "lucene" else value
 
 
 def jelinek_mercer(f: Facts, lam: float = 0.1, variant: str = "lucene") -> float:
-    """The mixture of document and collection, over the collection's share in it."""
+    """Return the logarithm of the mixture of document and collection, divided by the collection's part of it."""
     p = (f.cf + 1) / (f.tokens + 1) if variant == "lucene" else f.cf / f.tokens
     return math.log(((1 - lam) * f.tf / f.length + lam * p) / (lam * p))
 
 
 def hiemstra(f: Facts, lam: float = 0.15) -> float:
-    """Hiemstra 2001: log(1 + lam P(t|D) / ((1 - lam) P(t|C)))."""
+    """Return Hiemstra 2001: log(1 + lam P(t|D) / ((1 - lam) P(t|C)))."""
     return math.log(1 + lam * (f.tf / f.length) / ((1 - lam) * (f.cf / f.tokens)))
 
 
@@ -577,7 +594,7 @@ RANKERS: dict[str, Callable[..., float]] = {
 def smart(
     query: Mapping[str, float], docs: Sequence[Mapping[str, int]], scheme: str, slope: float = 0.2, base: float = math.e
 ) -> list[float]:
-    """Manning et al. 2008, figure 6.15: the product of the weighted vectors of a query and of each document."""
+    """Return the product of the query's and each document's weighted vector, by figure 6.15 of Manning et al. 2008."""
     n = len(docs)
     df = Counter(term for doc in docs for term in doc)
     pivot = sum(map(len, docs)) / n
@@ -590,17 +607,17 @@ def smart(
 
         weights = {}
         for term, tf in counts.items():
-            often = {
+            frequency = {
                 "n": tf, "l": log(tf), "L": log(tf) / log(mean), "d": log(log(tf)), "b": 1.0,
                 "a": 0.5 + 0.5 * tf / max(counts.values()),
             }[letters[0]]  # fmt: skip
             without = (n - df[term]) / df[term]
-            rare = {
+            rarity = {
                 "n": 1.0,
                 "t": math.log(n / df[term], base),
                 "p": max(0.0, math.log(without, base)) if without else 0.0,
             }[letters[1]]
-            weights[term] = often * rare
+            weights[term] = frequency * rarity
         length = math.sqrt(sum(weight**2 for weight in weights.values())) or 1.0
         by = {"n": 1.0, "c": length, "u": (1 - slope) * pivot + slope * len(counts)}[letters[2]]
         return {term: weight / by for term, weight in weights.items()}
@@ -612,11 +629,11 @@ def smart(
     return [sum(left[t] * w for t, w in vector(doc, scheme[:3]).items() if t in left) if doc else 0.0 for doc in docs]
 
 
-# TREC's files: trec_eval's order, scores as they are written, fusion document by document.
+# TREC files: trec_eval's order of hits, the digits of scores, and fusion document by document.
 
 
 def trec_eval_order(hits: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Hits by score as float32, then by the bytes of the docno, both descending."""
+    """Return the hits ordered by score as float32, then by the bytes of the docno, both descending."""
     return sorted(
         ((docno, float(np.float32(score))) for docno, score in hits.items()),
         key=lambda hit: (hit[1], hit[0].encode()),
@@ -625,12 +642,12 @@ def trec_eval_order(hits: Mapping[str, float]) -> list[tuple[str, float]]:
 
 
 def score_text(score: float) -> str:
-    """The digits that NumPy finds for the float32, written as Python writes a float."""
+    """Return the digits that NumPy prints for the score as float32, in the format of Python's floats."""
     return repr(float(str(np.float32(score))))
 
 
 def run_text(run: Mapping[str, Mapping[str, float]], tag: str) -> str:
-    """A run file."""
+    """Return the text of a run file."""
     return "".join(
         f"{qid} Q0 {docno} {rank} {score_text(score)} {tag}\n"
         for qid, hits in run.items()
@@ -639,70 +656,70 @@ def run_text(run: Mapping[str, Mapping[str, float]], tag: str) -> str:
 
 
 def normalised(hits: Mapping[str, float], how: str) -> dict[str, float]:
-    """One topic's scores made comparable."""
+    """Return one topic's scores, normalised."""
     scores = [score for _, score in trec_eval_order(hits)]
     mean = sum(scores) / len(scores)
     deviation = math.sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
     flat = max(scores) == min(scores)
-    made = {}
+    result = {}
     for rank, (docno, score) in enumerate(trec_eval_order(hits), 1):
-        made[docno] = {
+        result[docno] = {
             "rrf": 1 / (60 + rank),
             "rank": 1 / (1 + sum(other > score for other in scores)),
             "raw": score,
             "minmax": 0.0 if flat else (score - min(scores)) / (max(scores) - min(scores)),
             "zscore": 0.0 if flat else (score - mean) / (deviation or 1),
         }[how]
-    return made
+    return result
 
 
 def fused(runs: Sequence[Mapping[str, float]], method: str, how: str, weights: Sequence[float]) -> dict[str, float]:
-    """One topic of several runs as one: what each document gets."""
+    """Return the fused scores of one topic's hits in several runs, by docno."""
     parts = [normalised(hits, how) if hits else {} for hits in runs]
     total: dict[str, float] = {}
     for docno in {docno for part in parts for docno in part}:
-        held = [part for part in parts if docno in part]
+        scores = [part[docno] for part in parts if docno in part]
         if method == "weighted":
             lowest = [min(part.values(), default=0.0) for part in parts]
             total[docno] = sum(w * part.get(docno, low) for w, part, low in zip(weights, parts, lowest, strict=True))
         else:
-            total[docno] = sum(part[docno] for part in held) * (len(held) if method == "combmnz" else 1)
+            total[docno] = sum(scores) * (len(scores) if method == "combmnz" else 1)
     return total
 
 
-# Retrieval: every document that holds a term of the query, its float32 impacts added up as float64, the rarest term first.
+# Retrieval of each document that holds a term of the query. Impacts are float32; their sum is float64, rarest term first.
 
 
 def impacts_of(index: Any, ranker: Ranker, term: str) -> dict[int, np.float32]:
-    """What a term adds to each live document that holds it."""
+    """Return the impact of a term in each live document that holds it."""
     docs, tfs = index.postings(term)
-    found = index.term(term)
+    known = index.term(term)
     places = [index.place(doc) for doc in docs.tolist()]
     length = np.array([float(segment.lengths[local]) for segment, local in places])
     unique = np.array([float(segment.uniques[local]) for segment, local in places])
     norm = np.array([norm_of(index, ranker, doc) for doc in docs.tolist()]) if ranker.norm_part else None
-    stats = TermStats(float(found.df), float(found.cf))
+    stats = TermStats(float(known.df), float(known.cf))
     scores = ranker.score(tfs.astype(np.float64), DocStats(length, unique, norm), stats, index.statistics)
     return dict(zip(docs.tolist(), scores.astype(np.float32), strict=True))
 
 
 def norm_of(index: Any, ranker: Ranker, doc: int) -> float:
-    """The sum of the ranker's `norm_part` over the terms of a document."""
+    """Return the sum of the ranker's `norm_part` over the terms of a document."""
     segment, local = index.place(doc)
     _, terms, tfs = segment.document_terms(local, local + 1)
     stats = DocStats(np.array([float(segment.lengths[local])]), np.array([float(segment.uniques[local])]))
     total = 0.0
     for term, tf in zip(terms.tolist(), tfs.tolist(), strict=True):
-        found = index.term(segment.terms[term].decode())
+        known = index.term(segment.terms[term].decode())
         part = ranker.norm_part(
-            np.array([float(tf)]), stats, TermStats(float(found.df), float(found.cf)), index.statistics
+            np.array([float(tf)]), stats, TermStats(float(known.df), float(known.cf)), index.statistics
         )
         total += float(np.asarray(part).item())
     return total
 
 
 def retrieve(index: Any, ranker: Ranker, query: Mapping[str, float], k: int) -> tuple[list[int], list[float]]:
-    """The best k documents and their scores."""
+    """Return the best k documents and their scores."""
     known = sorted((index.term(t).df, t.encode(), qtf) for t, qtf in query.items() if qtf and index.term(t))
     terms = [term.decode() for _, term, _ in known]
     stats = TermStats(
@@ -717,13 +734,13 @@ def retrieve(index: Any, ranker: Ranker, query: Mapping[str, float], k: int) -> 
     return [doc for *_, doc in ranked[:k]], [score for score, *_ in ranked[:k]]
 
 
-# Pipelines: blends over the candidates of their first part, and feedback.
+# Pipelines: normalised scores and blends.
 
 SCALES = ("minmax", "zscore", "rank", "raw")
 
 
 def scaled(scores: Sequence[float], how: str) -> list[float]:
-    """Scores on a common scale."""
+    """Return the scores on the scale of a normaliser."""
     low, high, mean = min(scores), max(scores), sum(scores) / len(scores)
     spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
     return [
@@ -738,7 +755,11 @@ def scaled(scores: Sequence[float], how: str) -> list[float]:
 
 
 def blend(first: Mapping[int, float], second: Mapping[int, float], weight: float, how: str) -> dict[int, float]:
-    """minmax of the first, plus weight times the second by another scale; no opinion counts as the lowest among the candidates."""
+    """Return the scores of a blend of two parts over the candidates of the first.
+
+    A score is the minmax of the first part, plus weight times the second part by the normaliser `how`. A candidate without a
+    score in the second part gets the part's lowest score among the candidates.
+    """
     docs = list(first)
     if not docs:
         return {}
@@ -748,63 +769,63 @@ def blend(first: Mapping[int, float], second: Mapping[int, float], weight: float
 
 
 def vector(index: Any, docno: str) -> dict[str, int]:
-    """The terms of a document."""
+    """Return the term frequencies of a document."""
     return Counter(index.analyze(index.document(docno).contents))
 
 
-# Expanders: what feedback makes of a query, given the bags of words of the collection by docno, and the hits, best first.
+# Expanders: the weights of the expanded query, from the collection as bags of words by docno, and the hits, best first.
 
 Bags = Mapping[str, Mapping[str, int]]
 
 
 def occurrences(bags: Bags, term: str) -> tuple[int, int]:
-    """Of a term: in how many documents, and how often."""
+    """Return the document frequency and the collection frequency of a term."""
     return sum(term in bag for bag in bags.values()), sum(bag.get(term, 0) for bag in bags.values())
 
 
 def heaviest(weights: Mapping[str, float], number: int) -> dict[str, float]:
-    """The terms with the highest weights above 0; those that differ by rounding only in the order of their bytes."""
+    """Return the terms with the highest weights above 0. Weights that differ by rounding only tie, by the terms' bytes."""
     positive = {term: weight for term, weight in weights.items() if weight > 0}
     return dict(sorted(positive.items(), key=lambda item: (-round(item[1], 9), item[0].encode()))[:number])
 
 
 def normed(weights: Mapping[str, float], power: int = 1) -> dict[str, float]:
-    """Weights divided by their L1 or L2 norm."""
+    """Return the weights divided by their L1 or L2 norm."""
     norm = sum(abs(weight) ** power for weight in weights.values()) ** (1 / power)
     return {term: weight / norm if norm else weight for term, weight in weights.items()}
 
 
-def together(*vectors: Mapping[str, float]) -> dict[str, float]:
-    """The sum of vectors."""
+def sum_of(*vectors: Mapping[str, float]) -> dict[str, float]:
+    """Return the sum of vectors."""
     return {term: sum(v.get(term, 0.0) for v in vectors) for term in dict.fromkeys(t for v in vectors for t in v)}
 
 
 def times(factor: float, weights: Mapping[str, float]) -> dict[str, float]:
-    """A vector made longer."""
+    """Return the vector times a factor."""
     return {term: factor * weight for term, weight in weights.items()}
 
 
 def rm3(
     bags: Bags, query: Mapping[str, float], hits: Iterable[Any], number: int, original: float, variant: str = "anserini"
 ) -> dict[str, float]:
-    """The relevance model of the hits, interpolated with the query."""
+    """Return RM3: the relevance model of the hits, interpolated with the query."""
     hits = list(hits)
     best = max((hit.score for hit in hits), default=0.0)
-    counted = all(hit.score > 0 for hit in hits)
+    positive = all(hit.score > 0 for hit in hits)
     model: dict[str, float] = defaultdict(float)
     for hit in hits:
         bag, share = bags[hit.docno], len(bags) / 10
         if variant == "terrier":
-            kept = {t: tf for t, tf in bag.items() if 2 <= occurrences(bags, t)[0] < int(share)}
+            selected = {t: tf for t, tf in bag.items() if 2 <= occurrences(bags, t)[0] < int(share)}
             weight, size = math.exp(hit.score - best), sum(bag.values())
         else:
             plain = {t for t in bag if re.fullmatch("[a-z0-9]{2,20}", t) and occurrences(bags, t)[0] <= share}
-            kept = heaviest({t: bag[t] for t in plain}, number)
-            weight, size = hit.score if counted else 1.0, sum(kept.values())
-        for term, tf in kept.items():
+            selected = heaviest({t: bag[t] for t in plain}, number)
+            weight, size = hit.score if positive else 1.0, sum(selected.values())
+        for term, tf in selected.items():
             model[term] += weight * tf / size
     new = heaviest(normed(model), number)
-    return together(times(original, normed(query)), times(1 - original, normed(new))) if new else dict(query)
+    return sum_of(times(original, normed(query)), times(1 - original, normed(new))) if new else dict(query)
 
 
 def divergence(
@@ -816,9 +837,9 @@ def divergence(
     beta: float | None = None,
     least: int = 2,
 ) -> dict[str, float]:
-    """Bo1 or KL over the hits as one bag of words, as Terrier adds it to the query."""
-    found = [bags[hit.docno] for hit in hits]
-    size, tokens = (sum(sum(bag.values()) for bag in some) for some in (found, bags.values()))
+    """Return Bo1 or KL: Terrier's weights, from the hits as one bag of words, added to the query."""
+    feedback = [bags[hit.docno] for hit in hits]
+    size, tokens = (sum(sum(bag.values()) for bag in some) for some in (feedback, bags.values()))
 
     def weigh(tf: int, cf: int) -> float:
         if how == "KL":
@@ -826,11 +847,11 @@ def divergence(
         rate = cf / len(bags)
         return tf * math.log2((1 + rate) / rate) + math.log2(1 + rate)
 
-    tfs = sum(map(Counter, found), Counter())
+    tfs = sum(map(Counter, feedback), Counter())
     weights = {
         term: weigh(tf, occurrences(bags, term)[1])
         for term, tf in tfs.items()
-        if term in query or sum(term in bag for bag in found) >= min(least, len(found))
+        if term in query or sum(term in bag for bag in feedback) >= min(least, len(feedback))
     }
     if not any(weights.values()):
         return dict(query)
@@ -838,7 +859,7 @@ def divergence(
     scale = 1 / weigh(tfs[top], tfs[top]) if beta is None else beta / weights[top]
     chosen = weights if number else {term: weight for term, weight in weights.items() if term in query}
     new = heaviest(times(scale, chosen), max(number, len(query)))
-    return together(times(1 / (max(map(abs, query.values()), default=0) or 1), query), new)
+    return sum_of(times(1 / (max(map(abs, query.values()), default=0) or 1), query), new)
 
 
 def rocchio(
@@ -851,7 +872,7 @@ def rocchio(
     beta: float = 0.75,
     gamma: float = 0.15,
 ) -> dict[str, float]:
-    """The query moved towards the mean of some hits and away from that of others; no further than 0."""
+    """Return the query, moved towards the mean of the first hits and away from that of the last, to 0 at most."""
 
     def mean(hits: Iterable[Any]) -> dict[str, float]:
         vectors = []
@@ -859,18 +880,18 @@ def rocchio(
             bag = bags[hit.docno]
             plain = {t for t in bag if 2 <= len(t) <= 20 and occurrences(bags, t)[0] / len(bags) <= 0.1}
             vectors.append(normed({t: bag[t] for t in plain}, 2))
-        return normed(heaviest(normed(together(*vectors)), number), 2)
+        return normed(heaviest(normed(sum_of(*vectors)), number), 2)
 
     towards, away, own = mean(first), mean(last), times(alpha, normed(query, 2))
     if not towards and not away:
         return dict(query)
-    moved = together(own, times(beta, towards), times(-gamma, away))
-    kept = {t: max(w, min(own.get(t, 0.0), 0.0)) for t, w in moved.items()}
-    return {t: w for t, w in kept.items() if w or t in query}
+    moved = sum_of(own, times(beta, towards), times(-gamma, away))
+    bounded = {t: max(w, min(own.get(t, 0.0), 0.0)) for t, w in moved.items()}
+    return {t: w for t, w in bounded.items() if w or t in query}
 
 
 def mutual_information(x: set[str], y: set[str], docs: set[str]) -> float:
-    """Of the presence of two terms, given the documents that hold them."""
+    """Return the mutual information of the presence of two terms; x and y are the documents that hold each."""
     total = 0.0
     for one in (x, docs - x):
         for other in (y, docs - y):
@@ -883,13 +904,13 @@ def mutual_information(x: set[str], y: set[str], docs: set[str]) -> float:
 def axiomatic(
     bags: Bags, query: Mapping[str, float], pool: Iterable[str], number: int, beta: float = 0.4
 ) -> dict[str, float]:
-    """Fang and Zhai 2006: terms by their mutual information with those of the query, over a pool of documents."""
+    """Return Fang and Zhai 2006: terms weighted by mutual information with the query's terms, over a pool of documents."""
     holders: dict[str, set[str]] = defaultdict(set)
     for docno in pool:
         for term in bags[docno]:
             if re.fullmatch("[a-z]{2,}", term):
                 holders[term].add(docno)
-    docs = {docno for held in holders.values() for docno in held}
+    docs = {docno for docnos in holders.values() for docno in docnos}
     own = {
         term: weight * math.log((1 + len(bags)) / occurrences(bags, term)[0])
         for term, weight in normed(query).items()
@@ -909,32 +930,35 @@ def axiomatic(
 def bm25prf(
     bags: Bags, query: Mapping[str, float], hits: Iterable[Any], number: int, weight: float = 0.2
 ) -> dict[str, float]:
-    """Robertson and Spärck Jones's weights with the hits for relevant documents; new terms chosen as Sakai and Robertson do."""
-    found = [bags[hit.docno] for hit in hits]
-    if not any(found):
+    """Return the relevance weights of Robertson and Spärck Jones, with the hits as the relevant documents.
+
+    New terms are selected like those of Sakai and Robertson.
+    """
+    feedback = [bags[hit.docno] for hit in hits]
+    if not any(feedback):
         return dict(query)
 
     def weigh(term: str, factor: float) -> float:
-        n, r = occurrences(bags, term)[0], sum(term in bag for bag in found)
-        size, rest = len(found), len(bags) - len(found)
+        n, r = occurrences(bags, term)[0], sum(term in bag for bag in feedback)
+        size, rest = len(feedback), len(bags) - len(feedback)
         odds = (r + 0.5) * (rest - n + r + 0.5) / ((n - r + 0.5) * (size - r + 0.5))
         return max(factor * math.log(odds), 1e-6)
 
     own = {t: w * weigh(t, 1) if occurrences(bags, t)[0] else 0.0 for t, w in query.items()}
-    often = Counter(term for bag in found for term in bag)
+    counts = Counter(term for bag in feedback for term in bag)
     merits = {
         term: weigh(term, weight) * math.log(r)
-        for term, r in often.items()
+        for term, r in counts.items()
         if r > 1 and term not in query and re.fullmatch("[a-z0-9]{2,20}", term) and not term.isdigit()
     }
     return own | {term: weigh(term, weight) for term in heaviest(merits, number)}
 
 
-# The statistics: signs by brute force, an analysis of variance cell by cell, rankings depth by depth.
+# Statistics: sign flips by brute force, analysis of variance cell by cell, rank correlation depth by depth.
 
 
 def sign_flips(differences: Sequence[float]) -> float:
-    """The share of all choices of signs whose sum is as far from 0."""
+    """Return the share of all choices of signs that give a sum at least as far from 0 as the observed one."""
     observed = abs(sum(differences)) - 1e-9
     ways = list(itertools.product((-1, 1), repeat=len(differences)))
     sums = (abs(sum(sign * d for sign, d in zip(way, differences, strict=True))) for way in ways)
@@ -942,18 +966,18 @@ def sign_flips(differences: Sequence[float]) -> float:
 
 
 def midranks(values: Sequence[float]) -> list[float]:
-    """The mean of the ranks that equal values take together."""
+    """Return the rank of each value; equal values get the mean of their ranks."""
     return [sum(other < value for other in values) + (values.count(value) + 1) / 2 for value in values]
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """The largest of (m - j + 1) p_j over all j up to one's own place."""
+    """Return Holm's adjusted p: the largest (m - j + 1) p_j over all j up to the value's place, at most 1."""
     ascending = sorted(p)
     return [min(1.0, max((len(p) - j) * ascending[j] for j in range(len(p)) if ascending[j] <= value)) for value in p]
 
 
 def residual_mean_square(scores: np.ndarray) -> float:
-    """Of systems × topics: squared distances from the sum of the two effects."""
+    """Return the residual mean square of systems × topics: the variance that the two effects leave."""
     m, n = scores.shape
     left = 0.0
     for i, j in itertools.product(range(m), range(n)):
@@ -962,7 +986,10 @@ def residual_mean_square(scores: np.ndarray) -> float:
 
 
 def rbo(a: Sequence[Any], b: Sequence[Any], p: float, deep: int = 4000) -> float:
-    """The sum of (1 - p) p^(d - 1) times the agreement at depth d, as far as it matters; extrapolated below the ends."""
+    """Return rank-biased overlap: the sum of (1 - p) p^(d - 1) times the agreement at each depth d below `deep`.
+
+    Below the end of a list the agreement is extrapolated.
+    """
     short, long = sorted((a, b), key=len)
     total, agreement = 0.0, 0.0
     for d in range(1, deep):
@@ -975,36 +1002,42 @@ def rbo(a: Sequence[Any], b: Sequence[Any], p: float, deep: int = 4000) -> float
 
 
 def tau_ap(a: Sequence[Any], b: Sequence[Any]) -> float:
-    """The mean over a's items but the first of the share of items above them that are above them in b too; 2 share - 1."""
+    """Return the AP rank correlation, 2 share - 1, over the items that both lists hold.
+
+    The share is the mean, over all items of a but the first, of the share of items above them that b has above them, too.
+    """
     a, b = [item for item in a if item in b], [item for item in b if item in a]
     shares = [sum(b.index(above) < b.index(item) for above in a[:i]) / i for i, item in enumerate(a) if i]
     return 2 * sum(shares) / len(shares) - 1
 
 
-# Tuning: what each topic scores by the setting that is best on the other folds.
+# Tuning: cross-validation of settings over folds of topics.
 
 
 def cross_validated(
     scores: Mapping[str, Mapping[str, float]], folds: Sequence[Sequence[str]]
 ) -> list[tuple[str, float]]:
-    """For each fold the setting with the highest mean on all other topics, the first of several, and its mean on the fold's."""
+    """Return for each fold the setting with the highest mean over the other folds' topics, and its mean over the fold's.
+
+    Ties go to the first setting.
+    """
 
     def mean(setting: str, topics: Sequence[str]) -> float:
         return round(math.fsum(scores[setting][topic] for topic in topics) / len(topics), 12)
 
-    found = []
+    chosen = []
     for fold in folds:
         others = [topic for other in folds if other is not fold for topic in other]
         best = max(scores, key=lambda setting: mean(setting, others))
-        found.append((best, mean(best, fold)))
-    return found
+        chosen.append((best, mean(best, fold)))
+    return chosen
 
 
-# The estimators: a mixture of Gaussians point by point, the Fisher vector occurrence by occurrence.
+# Estimators: a mixture of Gaussians point by point, and the Fisher vector occurrence by occurrence.
 
 
 def gaussian(x: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> float:
-    """The density at one point."""
+    """Return the density of a Gaussian with a diagonal covariance at one point."""
     return math.prod(
         math.exp(-((a - m) ** 2) / (2 * v)) / math.sqrt(2 * math.pi * v)
         for a, m, v in zip(x, mean, variance, strict=True)
@@ -1012,29 +1045,32 @@ def gaussian(x: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> float:
 
 
 def odds(x: np.ndarray, shares: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
-    """Share times density of each Gaussian at one point."""
+    """Return the share times the density of each Gaussian at one point."""
     return np.array([p * gaussian(x, m, v) for p, m, v in zip(shares, means, variances, strict=True)])
 
 
 def mixture_likelihood(points: np.ndarray, weights: np.ndarray, *mixture: np.ndarray) -> float:
-    """The mean log-likelihood of points that count several times."""
+    """Return the mean log-likelihood of weighted points."""
     logs = [weight * math.log(odds(x, *mixture).sum()) for x, weight in zip(points, weights, strict=True)]
     return sum(logs) / sum(weights)
 
 
 def em_step(points: np.ndarray, weights: np.ndarray, *mixture: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Shares, means and variances after one step of EM (Bishop, Pattern recognition and machine learning, 9.24 to 9.26)."""
+    """Return shares, means and variances after one step of EM (Bishop 2006, equations 9.24 to 9.26)."""
     gamma = np.array([w * (o := odds(x, *mixture)) / o.sum() for x, w in zip(points, weights, strict=True)])
-    held = gamma.sum(axis=0)
-    means = np.array([(gamma[:, [k]] * points).sum(axis=0) / held[k] for k in range(len(held))])
-    variances = [(gamma[:, [k]] * (points - means[k]) ** 2).sum(axis=0) / held[k] for k in range(len(held))]
-    return held / sum(weights), means, np.maximum(variances, 1e-3)
+    sizes = gamma.sum(axis=0)
+    means = np.array([(gamma[:, [k]] * points).sum(axis=0) / sizes[k] for k in range(len(sizes))])
+    variances = [(gamma[:, [k]] * (points - means[k]) ** 2).sum(axis=0) / sizes[k] for k in range(len(sizes))]
+    return sizes / sum(weights), means, np.maximum(variances, 1e-3)
 
 
 def fisher_vector(
     points: Iterable[np.ndarray], shares: np.ndarray, means: np.ndarray, variances: np.ndarray
 ) -> np.ndarray:
-    """Equation 8 of Clinchant and Perronnin (2013), then the gradient by the deviations (Perronnin et al., ECCV 2010, equation 17)."""
+    """Return the gradients by the means, then by the deviations.
+
+    Equation 8 of Clinchant and Perronnin 2013, and equation 17 of Perronnin et al., ECCV 2010.
+    """
     first, second = np.zeros(means.shape), np.zeros(means.shape)
     for x in points:
         gamma = odds(x, shares, means, variances)

@@ -1,4 +1,4 @@
-"""The analysis: raw tokens, words, stemmers, stop lists, analyzers by name, profiles, and agreement with Lucene."""
+"""Tests of analysis: raw tokens, words, stemmers, stop lists, analyzers by name, profiles, and agreement with Lucene."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sublex.expression import Call
 from sublex.parser import parse_call
 from sublex.profiles import PROFILES, profile
 
-# Without the compiler NumPy warns where a hash is meant to overflow, and everything is slow.
+# Without the compiler NumPy warns when a hash overflows, as it should, and every test is slow.
 COMPILED = not numba.config.DISABLE_JIT
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 often = settings(max_examples=300 if COMPILED else 10)
@@ -41,16 +41,16 @@ SAMPLE = "The Whales' song isn't the sailor's; nai\u0308ve CAFÉS в 1,000 東�
 
 
 def make(text: str) -> Any:
-    """An analyzer by its printed form."""
+    """Make an analyzer from its printed form."""
     return REGISTRY.make("analyzer", text)
 
 
 def terms(analyzer: str, text: str) -> list[str]:
-    """The terms of a text by an analyzer's printed form."""
+    """Return the terms of a text; the analyzer is given by its printed form."""
     return tokens.analyze(make(analyzer), text)
 
 
-# Texts: every kind of character beside every other, odd words, and anything that Unicode has, halves of surrogates too.
+# Texts: every kind of character next to every other, odd words, and any Unicode characters, halves of surrogate pairs too.
 ODD = (
     "don't", "U.S.A.", "3.14", "1,000,000", "O'Neill's", "dog’s", "it＇s", "x’s's", "_a_", "a:b", "1:2", "a..b", "a.1", '"', "“",
     "—", "e\u0301", "\u0301", "ﬁ", "İ", "ΟΔΟΣ", "ß", "כ\"ץ", "צ'", "ที่นี่", "東京都", "か\u3099", "カタカナ", "한\u1100\u1161",
@@ -90,7 +90,7 @@ def test_texts_laid_end_to_end_are_cut_as_each_alone(texts: list[str]) -> None:
     found = tokens.tokenize(np.frombuffer(data, np.uint8), np.cumsum([len(part) for part in parts]))
     strings = found.strings(data)
     begins = [0, *found.ends.tolist()]
-    cut = [[strings[token] for token in found.tokens[a:b]] for a, b in zip(begins, begins[1:], strict=False)]
+    cut = [[strings[token] for token in found.numbers[a:b]] for a, b in zip(begins, begins[1:], strict=False)]
     assert cut == [tokens.raw_tokens(text) for text in texts]
     assert len(set(strings)) == len(strings), "a distinct token is met once"
 
@@ -109,9 +109,10 @@ def test_interned_strings_are_numbered_by_first_appearance(batches: list[list[by
         data = np.frombuffer(b"".join(batch), np.uint8)
         numbers = interner.add(data, np.cumsum(lengths) - lengths, lengths)
         assert numbers.tolist() == [known.setdefault(string, len(known)) for string in batch]
-    assert interner.strings() == b"".join(string + b"\n" for string in known)
+    assert interner.strings().tobytes() == list(known)
+    assert interner.lines() == b"".join(string + b"\n" for string in known)
     half = len(known) // 2
-    assert interner.strings(half) == b"".join(string + b"\n" for string in list(known)[half:])
+    assert interner.lines(half) == b"".join(string + b"\n" for string in list(known)[half:])
 
 
 @often
@@ -120,10 +121,10 @@ def test_strings_are_the_same_however_they_reach_the_table(text: str) -> None:
     data = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
     found = tokens.tokenize(data, np.array([len(data)], np.int64))
     interner = Interner()
-    numbers = interner.add_described(tokens.with_spare(data, len(data)), found.starts, found.rows, found.hashes)
+    numbers = interner.add_described(tokens.with_spare(data, len(data)), found.starts, found.keys, found.hashes)
     assert numbers.tolist() == list(range(len(numbers)))
-    assert interner.add(data, found.starts, found.rows[:, 2].astype(np.int64)).tolist() == numbers.tolist()
-    assert interner.strings().decode().split("\n")[:-1] == list(dict.fromkeys(tokens.raw_tokens(text)))
+    assert interner.add(data, found.starts, found.keys[:, 2].astype(np.int64)).tolist() == numbers.tolist()
+    assert interner.strings().tolist() == list(dict.fromkeys(tokens.raw_tokens(text)))
 
 
 # Words.
@@ -290,7 +291,7 @@ def test_every_analyzer_is_registered_under_its_name() -> None:
 
 
 def other_value(param: Any) -> Any:
-    """A legal value that is not the default."""
+    """Return a legal value of a parameter that is not its default."""
     if param.type is bool:
         return not param.default
     if param.name == "stop":
@@ -313,7 +314,7 @@ def test_an_analyzer_with_each_parameter_changed_prints_restores_and_analyzes(na
 
 
 def unpacked(stored: dict[str, Any]) -> dict[str, Any]:
-    """Stored settings as the registry takes them."""
+    """Return stored settings as the registry takes them."""
     return {"name": stored["name"], "params": stored["params"]}
 
 
@@ -415,7 +416,7 @@ def test_the_named_lists_are_lucenes_33_words_and_none() -> None:
 
 
 def fails(act: Callable[[], object]) -> str:
-    """The one sentence of a SublexError."""
+    """Return the message of the SublexError that a call raises; it is one sentence."""
     with pytest.raises(SublexError) as caught:
         act()
     message = str(caught.value)
@@ -434,7 +435,7 @@ def fails(act: Callable[[], object]) -> str:
         ("english(stem=3)", ["stem=3", "a word or a text"]),
         ("english(possessive=maybe)", ["possessive=maybe", "true or false"]),
         ("english(possessive=1)", ["possessive=1", "true or false"]),
-        ("english(stop=nowhere.txt)", ["No stop list nowhere.txt", "No such file", "none, lucene"]),
+        ("english(stop=nowhere.txt)", ["No stop list nowhere.txt", "No such file", "none or lucene"]),
         ("english(stop=3)", ["stop=3 is not a list", "lucene"]),
         ('english(stop="")', ["No stop list"]),
         ('english(stop="a\\u0000b")', ["no file can have that name"]),

@@ -175,7 +175,7 @@ def test_impacts_of_a_ranker_that_is_gone_do_not_fail_a_change_that_is_made(demo
     for command in (("add", "demo", "new.jsonl"), ("delete", "demo", "new"), ("merge", "demo")):
         code, output, messages = demo(*command)
         assert code == 0 and output
-        assert "The impacts of Gone(x=1) cannot be kept. No component Gone" in messages
+        assert "The impacts of Gone(x=1) cannot be stored. No component Gone" in messages
     assert demo("index", "other", "new.jsonl", "--impacts", "BM25")[0] == 0
 
 
@@ -304,7 +304,7 @@ def test_check_and_info_know_the_impacts_that_are_kept(sublex):
     code, output, _ = sublex("check", "demo")
     assert (
         code == 1
-        and output == f"{path.parent} is damaged; delete that folder, which Sublex does without and makes again.\n"
+        and output == f"{path.parent} is damaged; delete that folder. Sublex works without it and makes it again.\n"
     )
 
 

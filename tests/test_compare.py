@@ -1,4 +1,4 @@
-"""Comparisons: the figures of their parts, what is said, and the command from good and from bad input."""
+"""Comparisons: their figures, their sentences and warnings, and the command with good and with bad input."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def comparison(index):
     return engine.compare(index, TOPICS, QRELS, RANKERS)
 
 
-def test_a_comparison_has_the_figures_of_its_parts(comparison, index):
+def test_a_comparison_has_the_figures_of_evaluations_and_tests(comparison, index):
     topics, qrels = engine.read_topics(TOPICS), engine.read_qrels(QRELS)
     assert comparison.names == tuple(RANKERS) and comparison.main == "AP" and len(comparison.qids) == 30
     for place, ranker in enumerate(RANKERS):
@@ -44,8 +44,8 @@ def test_a_comparison_has_the_figures_of_its_parts(comparison, index):
     assert pair.wins + pair.losses + pair.ties == 30
 
 
-def test_what_a_comparison_says(comparison):
-    assert comparison.letters()[2].own == "c" and comparison.letters()[2].beats == ("a", "b")
+def test_letters_sentences_and_tables_of_a_comparison(comparison):
+    assert comparison.letters()[2].letter == "c" and comparison.letters()[2].beats == ("a", "b")
     assert len(comparison.sentences()) == 3 and len(comparison.headlines()) == 2
     assert any(text.startswith("BM25 >> RM3 >> BM25 beats TFIDF by") for text in comparison.headlines())
     table = comparison.table()
@@ -70,10 +70,10 @@ def test_runs_alone_are_compared_without_an_index():
     assert any("not in the run" in note for note in found.notes)
 
 
-def test_topics_that_were_not_asked_are_left_out_and_said(index, tmp_path):
+def test_judged_topics_outside_the_topic_file_are_left_out_with_a_note(index, tmp_path):
     (tmp_path / "some.tsv").write_text("1\tcrane\n2\tseal\n99\tbank\n")
     found = engine.compare(index, tmp_path / "some.tsv", QRELS, ["BM25"], "AP")
-    assert found.qids == ("1", "2") and found.pairs() == [] and found.letters()[0].own == "a"
+    assert found.qids == ("1", "2") and found.pairs() == [] and found.letters()[0].letter == "a"
     assert "28 of 30 judged topics are not among the topics and are left out." in found.notes
 
 
@@ -81,21 +81,21 @@ def test_topics_that_were_not_asked_are_left_out_and_said(index, tmp_path):
     ("systems", "options", "sentence"),
     [
         ([], {}, "nothing to compare"),
-        (["BM25", "BM25(k1=1.2)"], {}, "BM25 comes twice"),
+        (["BM25", "BM25(k1=1.2)"], {}, "BM25 is named twice"),
         (["BM25", "PL2"], {"alpha": 0}, "level"),
         (["BM25", "PL2"], {"measures": "NumRet"}, "Counts alone"),
         (["BM25", "PL2"], {"measures": "nope"}, "No measure nope"),
         (["BM25", "nope"], {}, "No component nope"),
     ],
 )
-def test_what_cannot_be_compared_costs_a_sentence(index, systems, options, sentence):
+def test_systems_and_measures_that_cannot_be_compared_are_refused_in_a_sentence(index, systems, options, sentence):
     with pytest.raises(SublexError, match=sentence):
         engine.compare(index, TOPICS, QRELS, systems, **options)
     with pytest.raises(SublexError, match="without an index"):
         engine.compare(None, None, QRELS, ["BM25"])
 
 
-def test_a_test_that_is_none_costs_a_sentence(index):
+def test_unknown_tests_and_corrections_are_refused_in_a_sentence(index):
     for options in ({"test": "nope"}, {"correction": "nope"}):
         with pytest.raises(SublexError, match="No (test|correction) nope"):
             engine.compare(index, TOPICS, QRELS, ["BM25", "PL2"], "AP", **options)
@@ -105,17 +105,17 @@ def test_a_single_expression_is_a_system_too(index):
     assert engine.compare(index, TOPICS, QRELS, "BM25", "AP").names == ("BM25",)
 
 
-def test_runs_are_cut_at_the_same_depth_and_others_are_doubted(index):
+def test_runs_of_different_depths_give_a_warning_unless_they_are_cut_at_one_depth(index):
     topics = engine.read_topics(TOPICS)
     deep, short = index.run(topics, "BM25 >> RM3 >> BM25"), index.run(topics, "PL2", 3)
     found = engine.compare(None, None, QRELS, [deep, short], "AP NumRet")
-    assert any(note.startswith("PL2 has 3 hits a topic and BM25>>RM3>>BM25 up to") for note in found.notes)
+    assert any(note.startswith("PL2 has 3 hits a topic and BM25>>RM3>>BM25 has up to") for note in found.notes)
     same = engine.compare(None, None, QRELS, [deep, short], "AP NumRet", k=3)
     assert not any("hits a topic" in note for note in same.notes)
     assert same.mean("NumRet").max() <= 90
 
 
-def test_judgements_without_a_relevant_document_are_doubted():
+def test_judgements_without_a_relevant_document_give_a_warning():
     found = engine.compare(None, None, qrels_of("1 0 a 0\n"), [run_of({"1": {"a": 1.0}}, "x")], "AP")
     assert "No document is judged relevant, so every measure is 0." in found.notes
 
@@ -126,7 +126,7 @@ def test_topics_and_qrels_without_a_common_id_are_refused(index, tmp_path):
         engine.compare(index, tmp_path / "other.tsv", QRELS, ["BM25"])
 
 
-def test_plans_reach_the_tests():
+def test_a_plan_chooses_test_and_correction():
     runs = [System(name, run_of({str(k): {"a": float((k * place) % 5), "b": 2.5} for k in range(1, 20)}, name))
             for place, name in enumerate(("x", "y", "z"), 1)]  # fmt: skip
     qrels = qrels_of("".join(f"{k} 0 a 1\n" for k in range(1, 20)))
@@ -150,7 +150,7 @@ def test_compare_prints_tables_and_sentences(demo):
     assert lines[-1].startswith("* BM25 >> RM3 >> BM25 beats TFIDF by")
     assert "AP depends on the order of ties" in messages and "TFIDF 0.4911 (0.4860 to 0.4937)" in messages
     again = demo(*arguments)
-    assert again[1] == output, "a known run is used again, with the times that it took"
+    assert again[1] == output, "a cached run is used again, with the times of when it was made"
     assert demo(*arguments, "--fresh")[0] == 0
 
 
@@ -184,13 +184,15 @@ def test_a_report_replaces_reports_and_nothing_else(demo):
     Path("notes.txt").write_text("mine")
     code, output, messages = demo(*arguments, "notes.txt")
     assert (
-        (code, output) == (2, "") and "is no report of Sublex" in messages and Path("notes.txt").read_text() == "mine"
+        (code, output) == (2, "")
+        and "is not a report of Sublex" in messages
+        and Path("notes.txt").read_text() == "mine"
     )
     assert demo(*arguments, "report.html")[0] == demo(*arguments, "report.html")[0] == 0
     assert demo(*arguments, "notes.txt/x.html")[0] == demo(*arguments, "")[0] == demo(*arguments, "x" * 300)[0] == 2
 
 
-def test_runs_of_one_tag_go_by_their_files(demo):
+def test_runs_with_the_same_tag_are_named_by_their_files(demo):
     demo("run", "demo", str(TOPICS), "-r", "BM25", "-o", "runs")
     Path("copy.run").write_bytes(Path("runs/BM25.run").read_bytes())
     code, output, _ = demo("compare", str(QRELS), "runs/BM25.run", "copy.run", "-m", "AP")
@@ -212,6 +214,6 @@ def test_runs_of_one_tag_go_by_their_files(demo):
         (("demo", str(TOPICS), str(QRELS), "-r", "BM25", "--alpha", "2"), "level"),
     ],
 )
-def test_compare_on_bad_input_costs_a_sentence(demo, arguments, sentence):
+def test_compare_refuses_bad_input_in_a_sentence(demo, arguments, sentence):
     code, _, messages = demo("compare", *arguments)
     assert code == 2 and sentence in messages and "Traceback" not in messages

@@ -1,4 +1,4 @@
-"""What every representation must hold, held by those that come with Sublex, by the template, and failed by what breaks it."""
+"""The bundled plugins, a test plugin and the template pass the checks of `sublex.testing`, and broken plugins fail them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_bundled_plugins_hold_the_contract(subject, check):
 
 @pytest.fixture
 def neighbours(monkeypatch, tmp_path):
-    """A stranger's plugin that reads sequences, installed as far as any process here can see."""
+    """Install a test plugin that reads sequences, for this process and for those that it starts."""
     installed = tmp_path / "site" / "neighbours-1.dist-info"
     installed.mkdir(parents=True)
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: neighbours\nVersion: 1\n")
@@ -63,7 +63,7 @@ def test_what_reads_sequences_holds_the_contract(neighbours, check, tmp_path):
 
 @pytest.fixture
 def projection(monkeypatch):
-    """A stranger's plugin, to be broken."""
+    """Register a test plugin, and return its class, which tests break."""
     monkeypatch.syspath_prepend(PLUGINS)
     points = [*plugins.entry_points(group=plugins.GROUP), EntryPoint("projection", "projection", plugins.GROUP)]
     monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
@@ -102,7 +102,7 @@ def half(self, query, view, doc):
         ("encode_documents", beside, testing.encoding_alone_is_encoding_in_a_batch),
         ("score", unsure, testing.threads_score_alike),
         ("score", by_number, testing.deleting_and_merging_change_no_score),
-        ("score", by_number, testing.odd_queries_are_survived),
+        ("score", by_number, testing.odd_queries_raise_no_error),
         ("explain", half, testing.explanations_add_up),
         ("encode_documents", beside, testing.adding_is_building),
     ],

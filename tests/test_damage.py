@@ -1,4 +1,4 @@
-"""Damage: `check` finds it, and whoever reads a damaged index gets an error or the right answer, never a crash."""
+"""Damage: `check` finds it, and reading a damaged index gives an error or the right answer, never a crash."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DOCNOS = ("d3", "d0", "d7", "文書", "d299", "new1", "d301")
 
 
 def collection() -> list[Document]:
-    """Enough for blocks, tails, several chunks of checksums and several blocks of texts."""
+    """Return enough documents for blocks, tails, several checksummed chunks and several blocks of texts."""
     common = "whale ship harpoon sea captain storm"
     filler = " ".join(f"f{k * 7919 % 4001:04}" for k in range(220))
     found = [
@@ -42,27 +42,27 @@ def collection() -> list[Document]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An index with three segments, deletions in two of them, and stored parts."""
+    """Return an index with three segments, deletions in two of them, and all optional parts."""
     index = sublex.build(collection(), tmp_path_factory.mktemp("whole") / "index")
     index.add([Document(f"new{k}", f"whale t{k} harpoon harpoon", "", {"k": k}) for k in range(150)])
     index.add([Document("d7", "ship ship ship"), Document("last", "")], duplicates="last")
     index.delete([f"d{k}" for k in range(0, 90, 3)] + ["new0", "new149"])
     assert check(index.path) == []
-    assert len(index.segments) == 3
+    assert len(index.snapshot.segments) == 3
     return index.path
 
 
 @pytest.fixture
 def copy(whole: Path, tmp_path: Path) -> Path:
-    """The index to be spoilt by one test."""
+    """Return a copy of the index for one test to damage."""
     return Path(shutil.copytree(whole, tmp_path / "index"))
 
 
-# What a reader may ask, one question at a time, so that an error in one does not hide another.
+# Every way to read an index. Each is tried by itself, so that an error of one does not hide another.
 
 
 def questions(path: Path) -> Iterator[tuple[str, Any]]:
-    """Every kind of look-up with its answer, or the sentence of the error it gets."""
+    """Yield the name of every kind of look-up with its answer or its error."""
     try:
         index = sublex.open(path)
     except SublexError as error:
@@ -78,7 +78,7 @@ def questions(path: Path) -> Iterator[tuple[str, Any]]:
     asked["docnos"] = lambda: [index.docno(doc) for doc in index.corpus.docs]
     asked["matrix"] = lambda: [index.corpus.matrix().toarray().tobytes(), index.corpus.vocabulary]
     asked["statistics"] = lambda: (index.statistics, index.fingerprint, index.corpus.lengths.tolist())
-    asked["uniques"] = lambda: [segment.uniques.tolist() for segment in index.segments]
+    asked["uniques"] = lambda: [segment.uniques.tolist() for segment in index.snapshot.segments]
     asked["top terms"] = index.top_terms
     asked["sequence"] = lambda: index.corpus.sequence(5)
     for name, ask in asked.items():
@@ -94,7 +94,7 @@ def postings(index: Index, term: str) -> dict[str, int]:
 
 
 def search(index: Index, query: tuple[str, ...]) -> list[naive.Hit]:
-    """Naive BM25 over the index's own lengths and postings."""
+    """Return the ranking of naive BM25 over the lengths and postings of the index."""
     lengths = dict(zip((index.docno(doc) for doc in index.corpus.docs), index.corpus.lengths.tolist(), strict=True))
     return naive.bm25(query, lengths, partial(postings, index))
 
@@ -104,14 +104,14 @@ def document(index: Index, docno: str) -> Document | None:
 
 
 class Verdict(NamedTuple):
-    """What went wrong when a damaged index was read, and how many questions got an error."""
+    """Wrong answers of a damaged index, and the number of look-ups that raised an error."""
 
     wrong: list[str]
     errors: int
 
 
 def judge(path: Path, right: dict[str, Any]) -> Verdict:
-    """Ask everything; an answer must be the right one."""
+    """Try every look-up. Each must give the right answer or an error of one sentence."""
     wrong, errors = [], 0
     for name, answer in questions(path):
         if isinstance(answer, SublexError):
@@ -125,7 +125,7 @@ def judge(path: Path, right: dict[str, Any]) -> Verdict:
 
 @pytest.fixture(scope="module")
 def right(whole: Path) -> dict[str, Any]:
-    """The answers of the index as it was built."""
+    """Return the answers of the undamaged index."""
     found = dict(questions(whole))
     assert not [name for name, answer in found.items() if isinstance(answer, SublexError)]
     assert found["document d3"] is None
@@ -172,7 +172,7 @@ def rewriting(file: Path, what: str, data: bytes) -> Damage:
 
 
 def checked(path: Path) -> list[str]:
-    """What `check` says; an index it cannot even begin with is found to be damaged too."""
+    """Return the problems that `check` finds, or the error that it raises."""
     try:
         return check(path)
     except SublexError as error:
@@ -180,14 +180,14 @@ def checked(path: Path) -> list[str]:
 
 
 def files(path: Path) -> list[Path]:
-    """The manifest, the checksums and every component of every segment, relative to the index."""
+    """Return the paths, relative to the index, of the manifest and of all components and checksums of all segments."""
     found = [file.relative_to(path) for file in sorted(path.rglob("*")) if file.suffix in (".npy", ".json")]
     assert len(found) > 60
     return found
 
 
 def positions(size: int) -> list[int]:
-    """Where to flip a byte: in the header, at its end, where values begin, in the middle, at the edges of chunks, at the end."""
+    """Return the places of bytes to flip: header, first values, middle, edges of chunks, end."""
     wanted = {
         0,
         3,
@@ -216,7 +216,7 @@ def flip(file: Path, position: int, mask: int) -> None:
 
 
 def kinds() -> list[str]:
-    """The names of components, to share the work among tests."""
+    """Return the names of all components; there is one test for each."""
     stored = (
         "texts",
         "text_sizes",
@@ -332,7 +332,7 @@ def test_a_file_that_may_not_be_read_is_an_error(copy, monkeypatch, name):
 
 
 def test_components_that_are_whole_but_do_not_fit_each_other_are_found(copy):
-    """Somebody rewrote a component with valid checksums: only `check` compares one with another."""
+    """A component is rewritten with valid checksums, so only a comparison with other components can find the change."""
     from sublex.index import manifest as manifests
     from sublex.index.format import FolderWriter
 
@@ -394,11 +394,11 @@ def test_many_parts_at_once_are_verified_as_each_is(tmp_path):
     assert not damaged(lambda component: component.touch(np.array([100_000]), np.array([100_000])))
 
 
-# What is no index at all.
+# Other formats, and files and folders that are not an index.
 
 
 def rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    """The manifest as JSON, changed, its checksum made right again."""
+    """Change the manifest and make its checksum valid again."""
     from sublex.index import manifest as manifests
 
     manifest = json.loads((path / "index.json").read_text(encoding="utf-8"))
@@ -422,7 +422,7 @@ def test_an_index_of_another_format_says_which_and_what_to_do(copy, number):
 
 
 def index_of(path: Path) -> Index:
-    """An index opened before it became what it is now."""
+    """Return an `Index` object for a path without opening the index, as if it had been opened before the damage."""
     index = Index.__new__(Index)
     index.path = path
     return index

@@ -1,4 +1,4 @@
-"""The estimators that plugins share: the singular value decomposition, the mixture of Gaussians, linear scores."""
+"""Tests of the estimators that plugins share: singular value decomposition, mixtures of Gaussians, linear scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sublex.estimators.svd import truncated_svd
 
 
 def counts(rows=60, columns=40, seed=0, density=0.2):
-    """Small counts of documents by terms, some documents empty and some terms in none."""
+    """Return small random counts, documents by terms, with an empty document and a term that occurs in none."""
     chance = np.random.default_rng(seed)
     made = chance.poisson(2, (rows, columns)) * (chance.random((rows, columns)) < density)
     made[rows // 3], made[:, columns // 3] = 0, 0
@@ -24,7 +24,7 @@ def counts(rows=60, columns=40, seed=0, density=0.2):
 
 
 def clusters(seed=0, number=300, e=5, k=3):
-    """Points around some centres, on very different scales, and how often each counts."""
+    """Return points around some centres, in dimensions of very different scales, and their weights."""
     chance = np.random.default_rng(seed)
     points = chance.normal(size=(k, e))[chance.integers(k, size=number)] * 4 + chance.normal(size=(number, e))
     return points * 10.0 ** np.arange(-2, e - 2), chance.integers(1, 6, number).astype(float)
@@ -118,13 +118,13 @@ def test_the_likelihood_never_falls():
         points, weights = clusters(seed)
         fit, _ = gmm.fit(points, weights, 4, starts=1, seed=seed)
         rises = np.diff(fit.trace)
-        assert rises.min() >= -1e-12 * abs(fit.trace[-1]) and len(fit.trace) > gmm.LEAST
+        assert rises.min() >= -1e-12 * abs(fit.trace[-1]) and len(fit.trace) > gmm.MIN_STEPS
 
 
 def test_a_weight_is_a_repeated_point():
     points, weights = clusters()
     x = (points - points.mean(axis=0)) / points.std(axis=0)
-    begin = gmm.first(x, 3)
+    begin = gmm.initial_mixture(x, 3)
     weighted = gmm.em(x, weights, begin)
     repeated = gmm.em(np.repeat(x, weights.astype(int), axis=0), np.ones(int(weights.sum())), begin)
     assert len(weighted.trace) == len(repeated.trace)
@@ -135,8 +135,8 @@ def test_a_weight_is_a_repeated_point():
 def test_a_step_of_em_is_the_textbooks():
     points, weights = clusters(number=40)
     x = (points - points.mean(axis=0)) / points.std(axis=0)
-    begin = gmm.first(x, 3)
-    found = gmm._maximised(begin, weights.sum(), *gmm._step(x, weights, gmm._quadratic(begin))[1:])
+    begin = gmm.initial_mixture(x, 3)
+    found = gmm._maximisation(begin, weights.sum(), *gmm._expectation(x, weights, gmm._quadratic(begin))[1:])
     for a, b in zip(found[:3], naive.em_step(x, weights, *begin[:3]), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
     assert begin.likelihood(x, weights) == pytest.approx(naive.mixture_likelihood(x, weights, *begin[:3]), rel=1e-12)
@@ -190,7 +190,7 @@ def test_there_are_no_more_gaussians_than_points():
 def test_no_variance_falls_below_the_floor():
     points = np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 10, axis=0)
     mixture = gmm.fit(points, np.ones(40), 4)[0].mixture
-    assert mixture.variances.min() == gmm.FLOOR
+    assert mixture.variances.min() == gmm.VARIANCE_FLOOR
 
 
 def test_a_dimension_that_never_changes_does_no_harm():

@@ -1,4 +1,4 @@
-"""Conjugate gradients against a direct solution; blocks in order; the same bytes for any number of workers."""
+"""Tests of conjugate gradients against a direct solution, and of work in blocks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sublex.estimators.blocks import in_order, one_thread, spans
 
 
 def positive(d: int, seed: int) -> np.ndarray:
-    """A positive definite matrix whose diagonal spans six decimal places."""
+    """Return a positive definite matrix; the entries of its diagonal span six orders of magnitude."""
     rng = np.random.default_rng(seed)
     a = rng.normal(size=(d, d))
     scale = 10.0 ** rng.uniform(-3, 3, d)

@@ -1,4 +1,4 @@
-"""Measures: worked by hand, equal to trec_eval's code on random runs with ties and on real collections, and never silently wrong."""
+"""Measures: worked by hand, equal to trec_eval's on random runs with ties and on real collections; bad input is refused."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import sublex
 from sublex.errors import InputError
-from sublex.evaluation.evaluation import evaluate
-from sublex.evaluation.measures import DEFAULTS, parse
+from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
+from sublex.evaluation.run_evaluation import evaluate
 from sublex.trec.run_writer import write_run
 
 # Sublex's name, trec_eval's option, trec_eval's name in results.
@@ -35,8 +35,8 @@ TREC = [
 
 
 def as_trec_eval(qrels: dict, run: dict) -> dict[str, dict[str, float]]:
-    """What trec_eval -c finds: a judged topic without hits is one with an empty ranking."""
-    # Its code writes where it should not when a ranking is empty or all grades of a topic are negative, and may crash.
+    """Return the measures of trec_eval -c, in which a judged topic without hits has an empty ranking."""
+    # trec_eval's code writes out of bounds for an empty ranking and for a topic with only negative grades, and may crash.
     safe = {qid: judged if max(judged.values()) >= 0 else {**judged, "judged": 0} for qid, judged in qrels.items()}
     evaluator = pytrec_eval.RelevanceEvaluator(safe, {option for _, option, _ in TREC})
     found = evaluator.evaluate({qid: run.get(qid) or {"found": 0.0} for qid in qrels})
@@ -84,7 +84,7 @@ def test_any_run_with_ties_and_missing_topics_is_measured_as_trec_eval_does(qrel
     check(qrels, run, evaluate(qrels, run, [name for name, _, _ in TREC]))
 
 
-def test_files_are_measured_as_what_they_hold(tmp_path):
+def test_files_have_the_same_measures_as_their_contents(tmp_path):
     chance = random.Random(4)
     qrels = {
         str(qid): {f"d{k}": chance.choice([-1, 0, 0, 1, 2]) for k in chance.sample(range(300), 60)} for qid in range(40)
@@ -127,7 +127,7 @@ def test_many_topics_are_measured_in_groups_with_the_same_result(monkeypatch):
     qrels = {str(k): {f"d{k % 7}": 1, "e": 0} for k in range(50)}
     run = {str(k): {f"d{j}": 1.0 / (j + k + 1) for j in range(9)} for k in range(3, 50)}
     whole = evaluate(qrels, run, measures := [name for name, _, _ in TREC])
-    monkeypatch.setattr("sublex.evaluation.evaluation.GROUP", 7)
+    monkeypatch.setattr("sublex.evaluation.run_evaluation.GROUP", 7)
     np.testing.assert_array_equal(evaluate(qrels, run, measures).values, whole.values)
 
 
@@ -137,23 +137,26 @@ def test_negative_grades_are_not_relevant_and_gain_nothing():
     assert found == {"AP": 0.5, "nDCG": pytest.approx(1 / math.log2(3)), "NumRel": 1.0}
 
 
-def test_what_would_crash_the_code_of_trec_eval_is_kept_from_it():
+def test_input_that_crashes_the_code_of_trec_eval_is_kept_from_it():
     measures = [name for name, _, _ in TREC]
     for _ in range(200):
         found = evaluate({"1": {"a": -1}, "2": {"a": 1}}, {"1": {"b": 1.0}, "2": {}}, measures)
     assert found.mean["AP"] == 0 and found.mean["NumRet"] == 1 and found.mean["NumRel"] == 1
     assert found.missing == ("2",)
-    with pytest.raises(InputError, match="Topic 1 has a grade of 2,147,483,647; measures take none above 10,000"):
+    with pytest.raises(InputError, match="Topic 1 has a grade of 2,147,483,647; the highest grade allowed is 10,000"):
         evaluate({"1": {"a": 2**31 - 1}}, {"1": {"a": 1.0}})
 
 
 def test_names_are_those_of_ir_measures_and_of_trec_eval():
-    assert [str(m) for m in parse(["map", "ndcg_cut_10", "P.5,10", "ndcg@20 mrr", "recip_rank"])] == [
+    assert [str(m) for m in parse_measures(["map", "ndcg_cut_10", "P.5,10", "ndcg@20 mrr", "recip_rank"])] == [
         "AP", "nDCG@10", "P@5", "P@10", "nDCG@20", "RR",
     ]  # fmt: skip
-    assert "Rprec" in [str(m) for m in parse(["official"])]
-    assert [str(m) for m in parse(["AP(rel=2)", "nDCG(dcg='exp-log2')@10"])] == ["AP(rel=2)", "nDCG(dcg='exp-log2')@10"]
-    assert [str(m) for m in parse(DEFAULTS)] == list(DEFAULTS)
+    assert "Rprec" in [str(m) for m in parse_measures(["official"])]
+    assert [str(m) for m in parse_measures(["AP(rel=2)", "nDCG(dcg='exp-log2')@10"])] == [
+        "AP(rel=2)",
+        "nDCG(dcg='exp-log2')@10",
+    ]
+    assert [str(m) for m in parse_measures(DEFAULT_MEASURES)] == list(DEFAULT_MEASURES)
 
 
 @pytest.mark.parametrize(
@@ -162,18 +165,18 @@ def test_names_are_those_of_ir_measures_and_of_trec_eval():
         ("nDGC@10", "No measure nDGC@10; did you mean nDCG@10?"),
         ("mapp", "did you mean"),
         ("Foo@10", "No measure Foo@10; there are AP"),
-        ("P@0", "looks at no document"),
-        ("P_0", "looks at no document"),
+        ("P@0", "cutoff below 1"),
+        ("P_0", "cutoff below 1"),
         ("AP(foo=1)", "No measure AP(foo=1)"),
-        ("ERR", "lacks a parameter; write for example ERR@10"),
+        ("ERR", "needs a parameter; write for example ERR@10"),
         ("alpha_nDCG", "pip install"),
         ("__import__('os').getcwd()", "No measure"),
         ("", "No measure is named"),
     ],
 )
-def test_a_measure_that_is_none_costs_a_sentence(name, sentence):
+def test_an_unknown_measure_is_refused_in_a_sentence(name, sentence):
     with pytest.raises(InputError) as error:
-        parse([name])
+        parse_measures([name])
     assert sentence in str(error.value) and "\n" not in str(error.value)
 
 
@@ -189,7 +192,7 @@ def test_gains_of_one_measure_do_not_reach_another():
 )
 def test_measures_that_fail_when_they_are_computed_are_refused_before(name):
     with pytest.raises(InputError) as error:
-        parse([name])
+        parse_measures([name])
     assert f"did you mean {name}?" not in str(error.value)
 
 
@@ -204,7 +207,7 @@ def test_measures_that_fail_when_they_are_computed_are_refused_before(name):
         ({"1": {"a": 1}}, {"1": {"a": "x"}}),
     ],
 )
-def test_dictionaries_that_are_no_qrels_or_run_cost_a_sentence(qrels, run):
+def test_dictionaries_that_are_no_qrels_or_run_are_refused(qrels, run):
     with pytest.raises(InputError):
         sublex.measure(qrels, run, "AP")
 
@@ -230,7 +233,7 @@ def test_measure_takes_files_and_dictionaries(tmp_path):
         (str(tmp_path / "qrels"), sublex.read_run(tmp_path / "run")),
     ):
         assert sublex.measure(qrels, run, "AP RR").mean == {"AP": 0.5, "RR": 0.5}
-    assert sublex.measure(qrels, run).measures == DEFAULTS
+    assert sublex.measure(qrels, run).measures == DEFAULT_MEASURES
 
 
 @pytest.fixture
@@ -241,7 +244,7 @@ def files(tmp_path):
     return str(tmp_path / "qrels"), str(tmp_path / "one.run"), str(tmp_path / "two.run")
 
 
-def test_eval_prints_a_row_a_run_and_says_what_counts(command, files):
+def test_eval_prints_a_row_per_run_and_notes_about_the_input(command, files):
     code, output, messages = command("eval", *files, "-m", "AP", "-m", "NumRet NumRel")
     assert code == 0
     assert [line.split() for line in output.splitlines()] == [
@@ -251,7 +254,8 @@ def test_eval_prints_a_row_a_run_and_says_what_counts(command, files):
     ]
     assert "4 judgements of 3 topics" in messages
     assert (
-        "one: 2 judged topics of" in messages and "(2, 3) are not in the run: Sublex counts such a topic 0" in messages
+        "one: 2 judged topics of" in messages
+        and "(2, 3) are not in the run: Sublex counts each such topic as 0" in messages
     )
     assert "1 line repeats a hit with the same score and counts once" in messages
 
@@ -272,7 +276,7 @@ def test_eval_prints_topics_and_other_forms(command, files):
     assert "one & 0.1667 \\\\" in command("eval", *files, "-m", "AP", "--format", "latex")[1]
 
 
-def test_eval_on_files_that_are_none_costs_a_sentence(command, files, tmp_path):
+def test_eval_refuses_bad_files_and_measures_in_a_sentence(command, files, tmp_path):
     (tmp_path / "bad.run").write_text("1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n")
     for arguments, sentence in [
         ((files[1], files[0]), "6 columns where 4 should be"),

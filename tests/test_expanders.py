@@ -1,9 +1,14 @@
-"""The expanders: each equals its reference and worked examples, keeps the query, names what it adds, and bears any input."""
+"""Tests of the expanders.
+
+Each expander equals its reference and examples worked by hand, keeps the terms of the query, names itself as the origin of
+the terms it adds, and copes with any input.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import naive
@@ -13,8 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sublex import plugins
-from sublex.base import Query, QueryTerm, Statistics, TermStats, Vector
+from sublex.base import Query, QueryTerm, Statistics, TermStats, TermVector
 from sublex.errors import InputError
+from sublex.expression import print_value, shortest
 from sublex.profiles import PROFILES
 
 REGISTRY = plugins.load()
@@ -23,25 +29,25 @@ TERMS = ("a", "ab", "cd", "ef", "gh", "whale", "crane", "12", "b2", "é", "東�
 
 
 class Bags:
-    """A context over bags of words; documents are numbered in the order of their docnos, terms in that of their bytes."""
+    """A context over bags of words. Documents are numbered in the order of the bags, terms in the order of their bytes."""
 
     def __init__(self, bags: naive.Bags, hits: list[naive.Hit]):
         numbers = {docno: number for number, docno in enumerate(bags)}
         self.bags = list(bags.values())
         self.vocabulary = sorted({term for bag in self.bags for term in bag}, key=str.encode)
-        self.live = np.arange(len(bags))
+        self.live_docs = np.arange(len(bags))
         self.docs = np.array([numbers[hit.docno] for hit in hits], np.int32)
         self.scores = np.array([hit.score for hit in hits], np.float32)
         lengths = [sum(bag.values()) for bag in self.bags]
         self.collection = Statistics(len(bags), sum(lengths), sum(map(len, self.bags)))
         self.known = TermStats(*np.array([naive.occurrences(bags, t) for t in self.vocabulary], float).reshape(-1, 2).T)
 
-    def vectors(self, docs):
+    def term_vectors(self, docs):
         return [self.vector(self.bags[doc]) for doc in docs]
 
     def vector(self, bag):
         terms = sorted(bag, key=str.encode)
-        return Vector(np.array(self.numbers(terms), np.int32), np.array([bag[term] for term in terms], np.int32))
+        return TermVector(np.array(self.numbers(terms), np.int32), np.array([bag[term] for term in terms], np.int32))
 
     def stats(self, terms):
         return TermStats(*(values[terms] for values in self.known))
@@ -54,15 +60,15 @@ class Bags:
 
 
 class Case(NamedTuple):
-    """A collection, what was found in it, and what was asked."""
+    """A collection, the hits of a first retrieval, and the weights of a query's terms."""
 
     bags: naive.Bags
     hits: list[naive.Hit]
-    asked: Mapping[str, float]
+    weights: Mapping[str, float]
 
     @property
     def query(self) -> Query:
-        return Query("", tuple(QueryTerm(term, weight) for term, weight in self.asked.items()))
+        return Query("", tuple(QueryTerm(term, weight) for term, weight in self.weights.items()))
 
     @property
     def context(self) -> Bags:
@@ -75,14 +81,14 @@ SCORES = st.sampled_from((1.0, 2.5, 7.0)) | st.floats(-20, 50, width=32)
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """Some documents, the others of a collection in which their terms are rare or common; empty ones too."""
+    """Draw documents, some of them empty, among other documents that make their terms rare or common."""
     bag = st.dictionaries(st.sampled_from(TERMS), st.integers(1, 4), max_size=8)
     bags = {f"d{k}": own for k, own in enumerate(draw(st.lists(bag, min_size=1, max_size=7)))}
     bags |= {f"e{k:02}": {"all": 1, f"other{k}": 2} for k in range(draw(st.sampled_from((0, 3, 25, 60))))}
-    found = draw(st.lists(st.sampled_from([*bags]), unique=True, max_size=9))
-    scores = sorted(draw(st.lists(SCORES, min_size=len(found), max_size=len(found))), reverse=True)
-    asked = draw(st.dictionaries(st.sampled_from((*TERMS, "absent")), WEIGHTS, max_size=4))
-    return Case(bags, [naive.Hit(docno, score) for docno, score in zip(found, scores, strict=True)], asked)
+    docnos = draw(st.lists(st.sampled_from([*bags]), unique=True, max_size=9))
+    scores = sorted(draw(st.lists(SCORES, min_size=len(docnos), max_size=len(docnos))), reverse=True)
+    weights = draw(st.dictionaries(st.sampled_from((*TERMS, "absent")), WEIGHTS, max_size=4))
+    return Case(bags, [naive.Hit(docno, score) for docno, score in zip(docnos, scores, strict=True)], weights)
 
 
 def make(name: str, **params):
@@ -90,64 +96,65 @@ def make(name: str, **params):
 
 
 def expanded(case: Case, name: str, **params) -> Query:
-    """The new query."""
+    """Return the query that an expander makes of a case."""
     return make(name, **params).expand(case.query, case.context)
 
 
-def agree(found: Query, expected: Mapping[str, float]) -> None:
-    """Equal up to rounding; terms of no weight may be left out."""
-    weights = {term: weight for term, weight in found.weights().items() if abs(weight) > 1e-7}
+def agree(query: Query, expected: Mapping[str, float]) -> None:
+    """Check that the query has the expected weights, up to rounding; terms of weight 0 may be missing."""
+    weights = {term: weight for term, weight in query.weights().items() if abs(weight) > 1e-7}
     assert weights == pytest.approx({t: w for t, w in expected.items() if abs(w) > 1e-7}, rel=1e-5, abs=1e-7)
 
 
-# Equal to the references.
+# Comparison with the references.
 
 numbers = st.integers(1, 6)
 
 
 @given(cases(), numbers, numbers, st.sampled_from((0.0, 0.5, 0.6, 1.0)), st.sampled_from(("anserini", "terrier")))
 def test_rm3_equals_its_reference(case, docs, terms, original, variant):
-    found = expanded(case, "RM3", docs=docs, terms=terms, original=original, variant=variant)
-    agree(found, naive.rm3(case.bags, case.asked, case.hits[:docs], terms, original, variant))
+    result = expanded(case, "RM3", docs=docs, terms=terms, original=original, variant=variant)
+    agree(result, naive.rm3(case.bags, case.weights, case.hits[:docs], terms, original, variant))
 
 
 @pytest.mark.parametrize("name", ["Bo1", "KL"])
 @given(cases(), numbers, st.integers(0, 6), st.sampled_from((None, 0.0, 0.4)), st.integers(1, 3))
 def test_divergence_equals_its_reference(name, case, docs, terms, beta, least):
-    found = expanded(case, name, docs=docs, terms=terms, beta=beta, least=least)
-    agree(found, naive.divergence(case.bags, name, case.asked, case.hits[:docs], terms, beta, least))
+    result = expanded(case, name, docs=docs, terms=terms, beta=beta, least=least)
+    agree(result, naive.divergence(case.bags, name, case.weights, case.hits[:docs], terms, beta, least))
 
 
 @given(cases(), numbers, numbers, st.integers(0, 4), st.sampled_from((0.0, 1.0)), st.sampled_from((0.15, 2.0)))
 def test_rocchio_equals_its_reference(case, docs, terms, negative, alpha, gamma):
-    found = expanded(case, "Rocchio", docs=docs, terms=terms, negative=negative, alpha=alpha, gamma=gamma)
+    result = expanded(case, "Rocchio", docs=docs, terms=terms, negative=negative, alpha=alpha, gamma=gamma)
     last = case.hits[docs:][::-1][:negative]
-    agree(found, naive.rocchio(case.bags, case.asked, case.hits[:docs], last, terms, alpha, gamma=gamma))
+    agree(result, naive.rocchio(case.bags, case.weights, case.hits[:docs], last, terms, alpha, gamma=gamma))
 
 
 @given(cases(), numbers)
 def test_axiomatic_equals_its_reference(case, terms):
-    # The pool is the whole collection, so that chance has no say.
-    found = expanded(case, "Axiomatic", r=10, n=10, m=terms)
-    agree(found, naive.axiomatic(case.bags, case.asked, case.bags, terms) if case.hits else case.asked)
+    # The pool is the whole collection, so the random draw does not matter.
+    result = expanded(case, "Axiomatic", r=10, n=10, m=terms)
+    agree(result, naive.axiomatic(case.bags, case.weights, case.bags, terms) if case.hits else case.weights)
 
 
 @given(cases(), numbers, numbers)
 def test_bm25prf_equals_its_reference(case, docs, terms):
-    found = expanded(case, "BM25PRF", docs=docs, terms=terms)
-    agree(found, naive.bm25prf(case.bags, case.asked, case.hits[:docs], terms))
+    result = expanded(case, "BM25PRF", docs=docs, terms=terms)
+    agree(result, naive.bm25prf(case.bags, case.weights, case.hits[:docs], terms))
 
 
-# Worked by hand.
+# Examples worked by hand.
 
 
 def test_rm3_worked_by_hand():
-    # Two documents among forty, of scores 3 and 1. Of the first (whale 3, crane 1) and the second (whale 1, ship 1) whale gets
-    # 3 * 3/4 + 1 * 1/2 = 11/4, crane 3/4, ship 1/2, in all 4: the model is 11/16, 3/16, 2/16. Half of it and half of the query:
+    # Two documents among forty have the scores 3 and 1: the first (whale 3, crane 1) and the second (whale 1, ship 1). whale
+    # gets 3 * 3/4 + 1 * 1/2 = 11/4, crane 3/4, ship 1/2, the sum is 4, and the model is 11/16, 3/16, 2/16. The new query is
+    # half of the model and half of the query:
     bags = {"d0": {"whale": 3, "crane": 1, "é": 9}, "d1": {"whale": 1, "ship": 1, "w": 7}}
     bags |= {f"e{k}": {"other": 1} for k in range(38)}
-    found = expanded(Case(bags, [naive.Hit("d0", 3.0), naive.Hit("d1", 1.0)], {"crane": 1.0, "nest": 1.0}), "RM3")
-    assert [(t.term, t.weight * 32, t.origin) for t in found.terms] == [
+    result = expanded(Case(bags, [naive.Hit("d0", 3.0), naive.Hit("d1", 1.0)], {"crane": 1.0, "nest": 1.0}), "RM3")
+    assert [(t.term, t.weight * 32, t.origin) for t in result.terms] == [
         ("crane", 8.0 + 3.0, "query + RM3"),
         ("whale", 11.0, "RM3"),
         ("nest", 8.0, "query"),
@@ -156,36 +163,38 @@ def test_rm3_worked_by_hand():
 
 
 def test_bo1_worked_by_hand():
-    # Three documents of four; whale stands 4 times in two of them and nowhere else: p = 4/4, so 4 log2(2) + log2(2) = 5. That is
-    # as much as it could weigh. crane, 2 times in two, also once elsewhere: p = 3/4, so 2 log2(7/3) + log2(7/4).
+    # Three documents of four. whale occurs 4 times in two of them and nowhere else: p = 4/4, so 4 log2(2) + log2(2) = 5,
+    # which is its highest possible weight. crane occurs 2 times in two, and once elsewhere: p = 3/4, so
+    # 2 log2(7/3) + log2(7/4).
     bags = {"d0": {"whale": 3, "crane": 1}, "d1": {"whale": 1, "crane": 1}, "d2": {"ship": 8}, "d3": {"crane": 1}}
     hits = [naive.Hit(docno, 1.0) for docno in ("d0", "d1", "d2")]
-    found = expanded(Case(bags, hits, {"crane": 2.0, "nest": 1.0}), "Bo1")
+    result = expanded(Case(bags, hits, {"crane": 2.0, "nest": 1.0}), "Bo1")
     crane = 1 + (2 * math.log2(7 / 3) + math.log2(7 / 4)) / 5
-    assert found.weights() == pytest.approx({"crane": crane, "whale": 1.0, "nest": 0.5}, rel=1e-12)
-    assert [term.origin for term in found.terms] == ["query + Bo1", "Bo1", "query"]
+    assert result.weights() == pytest.approx({"crane": crane, "whale": 1.0, "nest": 0.5}, rel=1e-12)
+    assert [term.origin for term in result.terms] == ["query + Bo1", "Bo1", "query"]
 
 
 def test_kl_worked_by_hand():
-    # whale: 2 of the 4 words found, 2 of 16 in all, so 1/2 log2(4) = 1, as much as it could weigh; crane has no more than its share.
+    # whale is 2 of the 4 words in the hits and 2 of 16 in the collection: 1/2 log2(4) = 1, its highest possible weight. crane
+    # has no more than its share.
     bags = {"d0": {"whale": 1, "crane": 1}, "d1": {"whale": 1, "crane": 1}, "d2": {"crane": 6, "ship": 6}}
-    found = expanded(Case(bags, [naive.Hit("d0", 1.0), naive.Hit("d1", 1.0)], {"crane": 1.0}), "KL")
-    assert found.terms == (("crane", 1.0, "query"), ("whale", 1.0, "KL"))
+    result = expanded(Case(bags, [naive.Hit("d0", 1.0), naive.Hit("d1", 1.0)], {"crane": 1.0}), "KL")
+    assert result.terms == (("crane", 1.0, "query"), ("whale", 1.0, "KL"))
 
 
 def test_rocchio_worked_by_hand():
-    # One document (whale 3, crane 4), of length 5: 3/5 and 4/5, times 0.75, beside a query of length 1.
+    # One document (whale 3, crane 4) has the length 5: 3/5 and 4/5, times 0.75, plus a query of length 1.
     bags = {"d0": {"whale": 3, "crane": 4}} | {f"e{k}": {"other": 1} for k in range(20)}
-    found = expanded(Case(bags, [naive.Hit("d0", 1.0)], {"crane": 2.0}), "Rocchio")
-    assert found.weights() == pytest.approx({"crane": 1.6, "whale": 0.45}, rel=1e-12)
+    result = expanded(Case(bags, [naive.Hit("d0", 1.0)], {"crane": 2.0}), "Rocchio")
+    assert result.weights() == pytest.approx({"crane": 1.6, "whale": 0.45}, rel=1e-12)
 
 
-# What holds for all.
+# Properties of all expanders.
 
 
 @st.composite
 def expanders(draw: st.DrawFn):
-    """An expander with some of its parameters set."""
+    """Draw an expander with some of its parameters set."""
     registration = REGISTRY.find("expander", draw(st.sampled_from(NAMES)))
     chosen = {}
     for param in registration.params:
@@ -203,15 +212,15 @@ def expanders(draw: st.DrawFn):
 
 @given(expanders(), cases())
 def test_every_expander_keeps_the_query_and_names_what_it_adds(expander, case):
-    found, name = expander.expand(case.query, case.context), type(expander).__name__
-    terms = [term.term for term in found.terms]
-    assert len(set(terms)) == len(terms) and set(case.asked) <= set(terms)
-    assert all(math.isfinite(term.weight) for term in found.terms)
-    for term in found.terms:
-        assert term.origin in (("query", f"query + {name}") if term.term in case.asked else (name,))
-    if found != case.query:
-        assert list(found.terms) == sorted(found.terms, key=lambda term: (-term.weight, term.term))
-    assert expander.expand(case.query, case.context) == found
+    result, name = expander.expand(case.query, case.context), type(expander).__name__
+    terms = [term.term for term in result.terms]
+    assert len(set(terms)) == len(terms) and set(case.weights) <= set(terms)
+    assert all(math.isfinite(term.weight) for term in result.terms)
+    for term in result.terms:
+        assert term.origin in (("query", f"query + {name}") if term.term in case.weights else (name,))
+    if result != case.query:
+        assert list(result.terms) == sorted(result.terms, key=lambda term: (-term.weight, term.term))
+    assert expander.expand(case.query, case.context) == result
 
 
 @given(expanders(), cases())
@@ -221,16 +230,16 @@ def test_nothing_found_leaves_the_query_as_it_is(expander, case):
 
 @given(cases(), st.sampled_from(NAMES), numbers)
 def test_no_more_terms_are_added_than_asked_for(case, name, number):
-    found = expanded(case, name, **{"m" if name == "Axiomatic" else "terms": number})
+    result = expanded(case, name, **{"m" if name == "Axiomatic" else "terms": number})
     twice = 2 if name == "Rocchio" else 1
-    assert sum(name in term.origin for term in found.terms) <= twice * max(number, len(case.asked))
+    assert sum(name in term.origin for term in result.terms) <= twice * max(number, len(case.weights))
 
 
 def test_an_expansion_of_an_expansion_keeps_all_origins():
     bags = {"d0": {"whale": 3, "crane": 4}} | {f"e{k}": {"other": 1} for k in range(20)}
     case = Case(bags, [naive.Hit("d0", 1.0)], {"crane": 2.0})
-    found = make("Bo1").expand(expanded(case, "RM3"), case.context)
-    assert {term.term: term.origin for term in found.terms} == {"crane": "query + RM3 + Bo1", "whale": "RM3 + Bo1"}
+    result = make("Bo1").expand(expanded(case, "RM3"), case.context)
+    assert {term.term: term.origin for term in result.terms} == {"crane": "query + RM3 + Bo1", "whale": "RM3 + Bo1"}
 
 
 def test_axiomatic_draws_the_same_documents_whatever_was_asked_before():
@@ -254,7 +263,7 @@ def test_an_expander_is_printed_by_what_differs():
 
 
 def test_a_parameter_without_meaning_is_refused():
-    with pytest.raises(InputError, match="RM3: filter means nothing to variant=terrier; leave it out."):
+    with pytest.raises(InputError, match="RM3: filter has no effect with variant=terrier; leave it out."):
         make("RM3", variant="terrier", filter=False)
 
 
@@ -271,7 +280,13 @@ def test_the_expanders_of_every_profile_can_be_made():
     assert all(text == name for (profile, name), text in made.items() if profile == "anserini" or name in ("Bo1", "KL"))
 
 
-def test_every_parameter_says_what_it_does():
+def test_the_page_documents_every_expander_and_parameter():
+    page = (Path(__file__).parents[1] / "docs/expanders.md").read_text(encoding="utf-8")
     assert {"RM3", "Bo1", "KL", "Rocchio", "Axiomatic", "BM25PRF"} == set(NAMES)
     for name in NAMES:
-        assert all(param.help and param.stage == "query" for param in REGISTRY.find("expander", name).params)
+        params = REGISTRY.find("expander", name).params
+        assert all(param.help and param.stage == "query" for param in params)
+        assert all(f"| {param.help} |" in page for param in params), name
+        defaults = (shortest(p.default) if p.type is float and p.default else p.default for p in params)
+        shown = (p.name if d is None else f"{p.name} = {print_value(d)}" for p, d in zip(params, defaults, strict=True))
+        assert f"| `{name}` | {', '.join(shown)} |" in page

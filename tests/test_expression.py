@@ -190,7 +190,7 @@ def test_ranges_are_listed_in_reading_order_and_filled() -> None:
     assert str(fill(tree, [0.5, 2, 5, 6.5, 100])) == "0.5*a(k=2, b=[3, 5], c=x(6.5)) % 100 >> b"
     with pytest.raises(InputError) as caught:
         no_ranges(tree)
-    assert "holds the range {0..1}; ranges are for sublex tune" in str(caught.value)
+    assert "contains the range {0..1}; ranges are for sublex tune" in str(caught.value)
     assert no_ranges(A) is A and ranges(parse("a(k=3) >> b")) == []
 
 
@@ -234,9 +234,9 @@ WRONG = {
     "x([1 2])": ("Expected , or ] after 1", 6),
     "{0..1": ("Expected numbers and a closing } for the range that begins", 1),
     "x}": ("Expected no } without a { before it", 2),
-    "{}*x": ("{} is no range such as {0..1} or {1,2,5}", 1),
-    "{2..1}*x": ("{2..1} is no range such as {0..1} or {1,2,5}", 1),
-    "{1,a}*x": ("{1,a} is no range such as {0..1} or {1,2,5}", 1),
+    "{}*x": ("{} is not a range such as {0..1} or {1,2,5}", 1),
+    "{2..1}*x": ("{2..1} is not a range such as {0..1} or {1,2,5}", 1),
+    "{1,a}*x": ("{1,a} is not a range such as {0..1} or {1,2,5}", 1),
     "{0..1}": ("Expected * and a name after {0..1}", 7),
     "x" * 80 + " y": (f"Expected >>, + or the end after {'x' * 30}…", 82),
     "(" * LONGEST: (f"Expected at most {DEEPEST} parentheses in one another", DEEPEST + 1),

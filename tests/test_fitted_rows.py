@@ -1,4 +1,4 @@
-"""What scores by rows: over segments, beside a writer, with documents that have none, and when what is kept is not to be trusted."""
+"""Tests of fitted models with rows: views over segments, concurrent writers, uncovered documents, damaged or hostile files, and names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("projection")
 
 
 def inside(*arguments: str) -> str:
-    """What a command prints that runs in this process, where the plugins of these tests are."""
+    """Run a command in this process, which has the plugins of these tests, and return its output."""
     done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.output
@@ -37,13 +37,13 @@ def inside(*arguments: str) -> str:
 
 @pytest.fixture
 def several(tmp_path):
-    """Three segments, with deleted documents."""
+    """An index of three segments, with deleted documents."""
     documents = [json.loads(line) for line in DEMO.read_text(encoding="utf-8").splitlines()]
     made = sublex.build(documents[:100], tmp_path / "several")
     made.add(documents[100:160])
     made.add(documents[160:])
     made.delete(["birds-05", "river-01"])
-    assert len(made.segments) == 3
+    assert len(made.snapshot.segments) == 3
     return made
 
 
@@ -54,8 +54,11 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
     monkeypatch.setattr(views, "LEVELS", levels)
     terms = several.corpus.vocabulary[3::2]
     random = np.random.default_rng(0)
-    parts = [random.standard_normal((segment.docs, 5)).astype(np.float32) for segment in several.segments]
-    view, whole = View(several, several.segments, Vocabulary(terms), parts), np.vstack(parts).astype(np.float64)
+    parts = [random.standard_normal((segment.docs, 5)).astype(np.float32) for segment in several.snapshot.segments]
+    view, whole = (
+        View(several.snapshot, several.snapshot.segments, Vocabulary(terms), parts),
+        np.vstack(parts).astype(np.float64),
+    )
     counts = np.zeros((len(whole), len(terms)))
     for doc in several.corpus.docs:
         for term in several.corpus.analyze(several.corpus.raw(doc)):
@@ -69,18 +72,20 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
         np.testing.assert_allclose(view.products(vector, docs), whole[docs] @ vector, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(view.dot(weights, docs), counts[docs] @ weights, rtol=1e-12, atol=1e-12)
         damped = np.log1p(counts[docs]) @ weights
-        np.testing.assert_allclose(view.dot(weights, docs, np.log1p), damped, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(view.dot(weights, docs, transform_counts=np.log1p), damped, rtol=1e-12, atol=1e-12)
         assert np.array_equal(view.terms(docs).toarray(), counts[docs])
     assert np.array_equal(view.products(vector)[live], view.products(vector, live))
     assert np.array_equal(view.dot(weights)[live], view.dot(weights, live))
-    halves = View(several, several.segments, Vocabulary(terms), [part.astype(np.float16) for part in parts])
+    halves = View(
+        several.snapshot, several.snapshot.segments, Vocabulary(terms), [part.astype(np.float16) for part in parts]
+    )
     np.testing.assert_allclose(halves.products(vector, live), whole[live] @ vector, atol=0.02)
     assert np.array_equal(halves.products(vector)[live], halves.products(vector, live))
 
 
 def test_a_view_reads_nothing_beside_its_rows(several):
-    parts = [np.ones((segment.docs, 4), np.float32) for segment in several.segments]
-    view = View(several, several.segments, Vocabulary(["crane"]), parts)
+    parts = [np.ones((segment.docs, 4), np.float32) for segment in several.snapshot.segments]
+    view = View(several.snapshot, several.snapshot.segments, Vocabulary(["crane"]), parts)
     for vector in (np.ones(3), np.ones(5), np.float64(1), np.ones((2, 4))):
         with pytest.raises(PluginError, match="cannot be multiplied with rows of"):
             view.products(vector)
@@ -128,16 +133,15 @@ def test_a_thread_that_searches_beside_one_that_writes_is_told_so(index, express
     assert not wrong and len(index.search("crane", expression, k=300)) >= len(expected)
 
 
-def test_what_a_side_kept_of_another_generation_is_not_mixed_with_this_one(index):
+def test_a_loaded_representation_keeps_working_on_the_generation_it_was_loaded_for(index):
     index.fit("lsi(e=5)")
-    side = index.representation("lsi(e=5)")
-    encoded = side.query(index.query("crane"))
-    before = side.scores(encoded)
+    loaded = index.representation("lsi(e=5)")
+    encoded = loaded.query(index.query("crane"))
+    scores, (docs, _) = loaded.scores(encoded), loaded.best(encoded, 10)
     index.delete(["ships-01"])
     index.merge()
-    assert np.array_equal(side.scores(encoded), before)
-    with pytest.raises(IndexProblem, match="has changed since this pipeline was made"):
-        side.best(encoded, 10)
+    assert np.array_equal(loaded.scores(encoded), scores)
+    assert np.array_equal(loaded.best(encoded, 10)[0], docs)
 
 
 # Documents without rows.
@@ -219,11 +223,11 @@ def test_a_score_that_is_explained_as_another_is_refused(index, projection, monk
         index.explain("crane", "birds-05", "projection")
 
 
-# What is kept and is not to be trusted.
+# Stored models and rows that are not consistent.
 
 
 def rewritten(root, name: str, changed: dict[str, object]) -> None:
-    """A kept model in which some values are others, with checksums that are right."""
+    """Replace some values of a stored model, with correct checksums."""
     manifest = files.read_manifest(root)
     place = root / "representations" / name / "model"
     entry = manifest["fitted"][name]["model"]
@@ -306,11 +310,11 @@ def test_rows_that_lie_are_refused(index):
 @pytest.mark.parametrize(
     ("made", "sentence"),
     [
-        (lambda n: np.ones((n, 0)), "not as one row a document"),
-        (lambda n: np.array(["a"] * n), "rows are of whole numbers or floats"),
-        (lambda n: np.full((n, 2), None), "rows are of whole numbers or floats"),
-        (lambda n: np.ones((n, 2), bool), "rows are of whole numbers or floats"),
-        (lambda n: [1.0] * n, "not as one row a document"),
+        (lambda n: np.ones((n, 0)), "not as one row per document"),
+        (lambda n: np.array(["a"] * n), "rows must hold whole numbers or floats"),
+        (lambda n: np.full((n, 2), None), "rows must hold whole numbers or floats"),
+        (lambda n: np.ones((n, 2), bool), "rows must hold whole numbers or floats"),
+        (lambda n: [1.0] * n, "not as one row per document"),
         (lambda n: _beyond(n), "sparse rows with columns beyond 3"),
     ],
 )
@@ -377,7 +381,7 @@ def test_a_model_whose_plugin_is_gone_is_said_to_be_so(index, monkeypatch, comma
     points = [*plugins.entry_points(group=plugins.GROUP)]
     monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))
     opened = sublex.open(index.path)
-    said = rf"projection was fitted by a plugin that is not installed, or fails .*; mend that, or run: sublex forget \S+ {name}"
+    said = rf"projection was fitted by a plugin that is not installed .*Repair the plugin, or run: sublex forget \S+ {name}"
     for ask in (
         lambda: opened.search("crane", "PL2 + 0.1*projection"),
         lambda: opened.card("projection"),
@@ -397,12 +401,13 @@ def test_files_of_one_name_are_told_apart(index, tmp_path):
         index.fit(f'vectors("{path}")')
     path.rename(tmp_path / "gone.txt")
     with pytest.raises(
-        InputError, match="is gone, and models were fitted to 2 files of that name; put back the one you mean"
+        InputError, match="is gone, and models were fitted to 2 files of that name; put back the file you mean"
     ):
         index.search("crane", f'vectors("{path}")')
     path.write_text("crane 5 6\n")
     with pytest.raises(
-        IndexProblem, match=r"is now something else than what was fitted.* run: sublex forget \S+ vectors-"
+        IndexProblem,
+        match=r"was fitted with another version of the plugin, or with a file .* run: sublex forget \S+ vectors-",
     ):
         index.forget(f'vectors("{path}")')
     index.forget(*index.fitted)
@@ -438,8 +443,8 @@ def test_all_that_a_tuning_lacks_is_named_at_once(index):
 @pytest.mark.parametrize(
     ("fit", "sentence"),
     [
-        ("BM25", "has nothing that is fitted"),
-        ("fisher(words=BM25)", "has nothing that is fitted"),
+        ("BM25", "is not fitted; name a representation"),
+        ("fisher(words=BM25)", "is not fitted; name a representation"),
         ("vectors(nope)", "No file 'nope'"),
     ],
 )

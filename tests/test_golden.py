@@ -1,4 +1,7 @@
-"""Figures from outside: Lucene's own hits for the demo collection, and every ranker's effectiveness by the references alone."""
+"""Tests against figures from outside the engine.
+
+Lucene's hits for the demo collection, and the effectiveness of every ranker as computed by the references alone.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ def test_the_first_hundred_are_lucenes(tmp_path, topics):
         for qid, hits in lucene.items():
             scores = [score for _, score in hits]
             assert list(run[qid].values()) == pytest.approx(scores, rel=1e-4, abs=1e-4), (expression, qid)
-            # Lucene breaks ties by the order of indexing, and the hundredth may tie with some that were cut off.
+            # Lucene breaks ties by the order of indexing, so hits that tie with the hundredth may differ.
             last = scores[-1] if len(scores) == 100 else -math.inf
             ours = {docno: score for docno, score in run[qid].items() if score > last + 1e-3}
             theirs = {docno: score for docno, score in hits if score > last + 1e-3}
@@ -53,7 +56,7 @@ def test_the_table_names_every_ranker():
 def test_a_ranker_is_as_effective_as_its_reference(index, topics, name, ap, ndcg):
     judged = sublex.read_qrels(DEMO / "qrels.txt")
     run = index.run(topics, name)
-    # Ranks in place of scores, so that a measure need not break ties.
-    placed = {qid: {docno: float(-place) for place, docno in enumerate(run[qid])} for qid in run}
-    found = ir_measures.calc_aggregate([AP, nDCG @ 10], {qid: dict(judged[qid]) for qid in judged}, placed)
-    assert (f"{found[AP]:.4f}", f"{found[nDCG @ 10]:.4f}") == (ap, ndcg)
+    # Negative ranks in place of scores leave no ties to the measures.
+    ranks = {qid: {docno: float(-rank) for rank, docno in enumerate(run[qid])} for qid in run}
+    means = ir_measures.calc_aggregate([AP, nDCG @ 10], {qid: dict(judged[qid]) for qid in judged}, ranks)
+    assert (f"{means[AP]:.4f}", f"{means[nDCG @ 10]:.4f}") == (ap, ndcg)

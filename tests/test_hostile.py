@@ -1,4 +1,4 @@
-"""Indexes that somebody made to do harm: links, pipes, lies with right checksums; and files that models are to read."""
+"""Indexes made to do harm: links, pipes, wrong entries with valid checksums; and hostile files for models to read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sublex.index.check import check
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """An index with a model and a resource."""
+    """Return an index with fitted models and a resource."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "vectors.txt").write_text("crane 1 2\nriver 2 1\n")
     index = sublex.build(DEMO, folder / "demo")
@@ -36,7 +36,7 @@ def index(built, tmp_path):
 
 @pytest.fixture
 def outside(tmp_path):
-    """A folder that is nobody's business."""
+    """Return a folder outside the index, which nothing may change."""
     (tmp_path / "outside" / "photos").mkdir(parents=True)
     (tmp_path / "outside" / "photos" / "one").write_text("precious")
     return tmp_path / "outside"

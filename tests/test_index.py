@@ -1,4 +1,4 @@
-"""An index against `naive.py`: what is built, what is added, deleted and merged, and what the corpus view shows of it."""
+"""Compares indexes with `naive.py`: after building, adding, deleting and merging, and through the corpus view."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from sublex import plugins
 from sublex.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index import kernels, writer
-from sublex.index.build import Settings
+from sublex.index.build import BuildSettings
 from sublex.index.check import check
+from sublex.index.document_source import DocumentSource, source_of
 from sublex.pipeline.index import Index
 from sublex.readers import batch, jsonl
 from sublex.readers.batch import encode
@@ -43,50 +44,50 @@ SMALL = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, H
 
 @pytest.fixture(scope="module")
 def demo_documents() -> list[Document]:
-    """The demo collection as the standard library reads it."""
+    """Return the demo collection, read with the standard library only."""
     records = map(json.loads, (DEMO / "documents.jsonl").read_text(encoding="utf-8").splitlines())
     return [Document(r["id"], r["text"], r["title"], {"theme": r["theme"]}) for r in records]
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    """An index of the demo collection."""
+    """Return an index of the demo collection."""
     return sublex.build(DEMO / "documents.jsonl", tmp_path_factory.mktemp("demo") / "index")
 
 
 @pytest.fixture(scope="module")
 def demo_naive(demo_documents: list[Document]) -> naive.Inverted:
-    """The naive index of the demo collection."""
+    """Return the naive index of the demo collection."""
     return naive.invert(demo_documents, ENGLISH)
 
 
 def described(made) -> dict:
-    """What the manifest says of an analyzer."""
+    """Return the manifest's entry for the analyzer of build settings."""
     return {"settings": made.analyzer.settings(), "versions": made.analyzer.versions()}
 
 
 def whole(text: str) -> str:
-    """A text as it comes back: halves of surrogate pairs are not kept."""
+    """Return a text as an index stores it: halves of surrogate pairs are replaced."""
     return encode(text).decode()
 
 
 def postings(index: Index, term: str) -> dict[str, int]:
-    """A term's frequencies by docno."""
+    """Return the frequencies of a term by docno."""
     docs, tfs = index.postings(term)
     assert (np.diff(docs) > 0).all(), f"the documents of {term!r} do not ascend"
     return {index.docno(doc): tf for doc, tf in zip(docs.tolist(), tfs.tolist(), strict=True)}
 
 
 def columns(index: Index) -> Iterator[tuple[str, int, int]]:
-    """Docno, length and number of distinct terms of every live document, in order."""
-    for segment in index.segments:
+    """Yield docno, length and number of distinct terms of every live document, in order."""
+    for segment in index.snapshot.segments:
         for doc in np.flatnonzero(~segment.dead).tolist():
             yield segment.docno(doc), int(segment.lengths[doc]), int(segment.uniques[doc])
 
 
 def document_terms(index: Index) -> Iterator[tuple[str, dict[str, int]]]:
-    """Docno and terms of every live document, as they are stored with the document."""
-    for segment in index.segments:
+    """Yield docno and term frequencies of every live document, as the component of document terms has them."""
+    for segment in index.snapshot.segments:
         names = [term.decode() for term in segment.terms.list()]
         for doc in np.flatnonzero(~segment.dead).tolist():
             counts, terms, tfs = segment.document_terms(doc, doc + 1)
@@ -95,7 +96,7 @@ def document_terms(index: Index) -> Iterator[tuple[str, dict[str, int]]]:
 
 
 def assert_statistics(index: Index, expected: naive.Inverted) -> None:
-    """Every number, term and posting that scores are made of."""
+    """Check every number, term and posting that scores depend on."""
     found = [(docno, terms.total(), len(terms)) for docno, terms in expected.documents.items()]
     tokens = sum(length for _, length, _ in found)
     assert list(columns(index)) == found
@@ -115,7 +116,7 @@ def assert_statistics(index: Index, expected: naive.Inverted) -> None:
 
 
 def assert_documents(index: Index, given: Sequence[Document]) -> None:
-    """Every document found by its docno, its text and terms as they were given."""
+    """Check that every document is found by its docno, and that its text is the one given."""
     assert [index.docno(doc) for doc in index.corpus.docs] == [d.docno for d in given]
     for document in given:
         doc = index.doc(document.docno)
@@ -133,7 +134,7 @@ def assert_documents(index: Index, given: Sequence[Document]) -> None:
 
 
 def assert_same(index: Index, given: Iterable[Document]) -> None:
-    """Everything in an index equals what `naive.py` makes of the documents."""
+    """Check that everything in an index equals what `naive.py` computes from the documents."""
     given = list(given)
     expected = naive.invert(given, ENGLISH)
     assert_statistics(index, expected)
@@ -143,16 +144,16 @@ def assert_same(index: Index, given: Iterable[Document]) -> None:
 
 
 def assert_surfaces(index: Index, expected: naive.Inverted) -> None:
-    """Every term is shown as its commonest raw form."""
+    """Check that the surface of every term is its most frequent raw form."""
     assert {t.term: t.surface for t in index.terms()} == {term: expected.surface(term) for term in expected.postings}
 
 
 def folder() -> Any:
-    """A place for an index inside a property, where a fixture would be shared by all examples."""
+    """Return a temporary folder for one example of a property; a fixture would be shared by all examples."""
     return tempfile.TemporaryDirectory(prefix="sublex-test-")
 
 
-# What is built.
+# Building.
 
 
 def test_an_index_of_the_demo_collection_equals_naive(demo, demo_documents, demo_naive):
@@ -284,7 +285,7 @@ def test_numbers_of_documents_that_are_not_there_are_refused(demo):
         demo.document("no such docno")
 
 
-# What is stored, and what then lacks.
+# Optional parts.
 
 
 @pytest.mark.parametrize("store", ["none", "text", "terms", "text,terms", ("text",), ()])
@@ -326,29 +327,33 @@ def test_parts_that_nothing_can_store_are_refused(tmp_path):
 
 
 def contents(path: Path) -> dict[str, bytes]:
-    """Every file of an index but the lock and the list of the last build."""
+    """Return the bytes of every file of an index, except the lock and the list of the last build."""
     files = [file for file in sorted(path.rglob("*")) if file.is_file() and file.name not in ("lock", "last-build.tsv")]
     return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 
 def built(
-    place: Path, given: writer.Input, workers: int, memory: int, store: frozenset[str] = frozenset(writer.PARTS)
+    place: Path,
+    given: DocumentSource,
+    workers: int,
+    memory: int,
+    store: frozenset[str] = frozenset(writer.STORED_PARTS),
 ) -> dict[str, bytes]:
-    """The files of an index built with memory in bytes, as small as one likes."""
-    made = Settings(ENGLISH, store, workers, memory, "first")
+    """Build an index with any number of bytes of memory and return its files."""
+    made = BuildSettings(ENGLISH, store, workers, memory, "first")
     writer.create(place, given, made, described(made), "sublex", lambda docs: None)
     assert check(place) == []
     return contents(place)
 
 
-def from_file(path: Path) -> writer.Input:
-    """The input that a file of JSON lines makes."""
-    return sublex.index.api.to_input(path, plugins.load(), None, False)
+def from_file(path: Path) -> DocumentSource:
+    """Return the document source for a file of JSON lines."""
+    return source_of(path, plugins.load(), None, False)
 
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches of some ten documents, so that there are many."""
+    """Make batches of about ten documents, so a small collection has many."""
     monkeypatch.setattr(batch, "BATCH_BYTES", 8_000)
     monkeypatch.setattr(jsonl, "BATCH_BYTES", 8_000)
 
@@ -363,7 +368,7 @@ def test_the_same_bytes_come_of_any_number_of_workers_and_any_memory(
     with_duplicates = [*demo_documents[:150], *others, *demo_documents[100:]]
 
     def made(workers: int, memory: int) -> dict[str, bytes]:
-        given = from_file(DEMO / "documents.jsonl") if kind == "file" else writer.Input(documents=with_duplicates)
+        given = from_file(DEMO / "documents.jsonl") if kind == "file" else DocumentSource(documents=with_duplicates)
         return built(tmp_path / str(next(number)), given, workers, memory, frozenset(store))
 
     expected = made(1, 1 << 30)
@@ -389,8 +394,8 @@ def test_memory_this_small_does_spill(tmp_path, demo_documents, small_batches):
     def look(docs: int) -> None:
         names.update(folder.name for folder in (tmp_path / "index" / "building").iterdir())
 
-    made = Settings(ENGLISH, frozenset(), 1, 1, "first")
-    writer.create(tmp_path / "index", writer.Input(documents=demo_documents), made, described(made), "sublex", look)
+    made = BuildSettings(ENGLISH, frozenset(), 1, 1, "first")
+    writer.create(tmp_path / "index", DocumentSource(documents=demo_documents), made, described(made), "sublex", look)
     assert {"spill-0000", "spill-0009", "journal.json"} <= names
 
 
@@ -399,8 +404,8 @@ def test_memory_this_small_does_spill(tmp_path, demo_documents, small_batches):
 def test_any_collection_gives_the_same_bytes_spilled_or_not(given, more, workers, memory):
     given = given + more + given[::4]
     with folder() as place, mock.patch.object(batch, "BATCH_BYTES", 100):
-        expected = built(Path(place) / "a", writer.Input(documents=given), 1, 1 << 30)
-        assert built(Path(place) / "b", writer.Input(documents=given), workers, memory) == expected
+        expected = built(Path(place) / "a", DocumentSource(documents=given), 1, 1 << 30)
+        assert built(Path(place) / "b", DocumentSource(documents=given), workers, memory) == expected
 
 
 def test_the_fingerprint_follows_documents_analysis_and_deletions_only(tmp_path):
@@ -424,7 +429,7 @@ def test_an_index_says_nothing_of_host_path_time_or_workers(tmp_path):
 
 
 class Changes(RuleBasedStateMachine):
-    """Any sequence of changes leaves what a fresh build of the same documents would."""
+    """After any sequence of changes, the index equals a fresh build of the same documents."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -439,7 +444,7 @@ class Changes(RuleBasedStateMachine):
         self.model = {document.docno: document for document in given}
 
     def known(self, data: st.DataObject) -> st.SearchStrategy[str]:
-        """Docnos, mostly those of the index."""
+        """Return a strategy for docnos, most of them in the index."""
         return st.one_of(st.sampled_from(sorted(self.model)), docnos()) if self.model else docnos()
 
     @rule(
@@ -482,8 +487,8 @@ class Changes(RuleBasedStateMachine):
     @rule(workers=st.sampled_from([1, 2]))
     def merge(self, workers: int) -> None:
         self.index.merge(workers)
-        assert len(self.index.segments) == 1
-        assert self.index.segments[0].live == self.index.segments[0].docs == len(self.model)
+        assert len(self.index.snapshot.segments) == 1
+        assert self.index.snapshot.segments[0].live == self.index.snapshot.segments[0].docs == len(self.model)
 
     @rule()
     def open_again(self) -> None:
@@ -505,8 +510,8 @@ class Changes(RuleBasedStateMachine):
 
 
 def assert_merged_as_fresh(index: Index, fresh: Index) -> None:
-    """A merged index has the bytes of a fresh one, but for texts, cut into other blocks, and the votes for raw forms."""
-    ours, theirs = (contents(i.segments[0].path) for i in (index, fresh))
+    """Check that a merged index has the bytes of a fresh one, except for texts (other blocks) and surfaces (other counts)."""
+    ours, theirs = (contents(i.snapshot.segments[0].path) for i in (index, fresh))
     free = {"texts.npy", "text_sizes.npy", "text_counts.npy", "surfaces.npy", "surface_sizes.npy", "checksums.npy"}
     assert set(ours) == set(theirs)
     assert not [name for name in ours if name not in free and ours[name] != theirs[name]]
@@ -520,7 +525,7 @@ def test_the_demo_collection_added_in_parts_equals_one_build(tmp_path, demo, dem
     index = sublex.build(demo_documents[:100], tmp_path / "index")
     index.add(demo_documents[100:101])
     index.add(demo_documents[101:])
-    assert len(index.segments) == 3
+    assert len(index.snapshot.segments) == 3
     assert index.statistics == demo.statistics
     assert_same(index, demo_documents)
     assert [t[:3] for t in index.top_terms(50)] == [t[:3] for t in demo.top_terms(50)]
@@ -556,9 +561,9 @@ def test_merging_touches_no_memory_for_terms_that_no_live_document_holds(tmp_pat
     index = sublex.build([Document("a", "whale"), Document("b", "whale ship")], tmp_path / "index")
     index.delete(["a", "b"])
     # Python checks the bounds that a compiled kernel does not.
-    monkeypatch.setattr("sublex.index.kernels.merge", kernels.merge.py_func)
+    monkeypatch.setattr("sublex.index.kernels.merge_postings", kernels.merge_postings.py_func)
     index.merge()
-    assert len(index) == len(index.segments[0].terms) == 0
+    assert len(index) == len(index.snapshot.segments[0].terms) == 0
 
 
 def test_the_newer_text_of_a_docno_wins_within_one_input_too(tmp_path):
@@ -575,7 +580,7 @@ def test_adding_nothing_new_keeps_the_generation(tmp_path):
     outcome = index.add([Document("a", "two")], duplicates="first")
     assert (outcome.read, outcome.indexed, outcome.duplicate) == (1, 0, ["a"])
     assert index.generation == 1
-    assert len(index.segments) == 1
+    assert len(index.snapshot.segments) == 1
 
 
 def test_a_merge_of_one_whole_segment_changes_nothing(tmp_path):
@@ -587,7 +592,7 @@ def test_a_merge_of_one_whole_segment_changes_nothing(tmp_path):
 
 def test_a_rule_for_duplicates_that_does_not_exist_is_refused(tmp_path):
     index = sublex.build([Document("a", "one")], tmp_path / "index")
-    with pytest.raises(InputError, match="none of error, first, last"):
+    with pytest.raises(InputError, match="There is no rule newest .* choose one of error, first, last"):
         index.add([Document("a", "two")], duplicates="newest")
 
 
@@ -616,7 +621,7 @@ def test_an_open_reader_keeps_its_generation_while_writers_go_on(tmp_path, demo_
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory, demo_documents) -> tuple[Index, list[Document]]:
-    """The demo collection in three segments, a third of it deleted, and the documents that are left."""
+    """Return an index of the demo collection in three segments with a third deleted, and the documents that are left."""
     index = sublex.build(demo_documents[:100], tmp_path_factory.mktemp("changed") / "index")
     index.add(demo_documents[100:110])
     index.add(demo_documents[110:])
@@ -625,7 +630,7 @@ def changed(tmp_path_factory, demo_documents) -> tuple[Index, list[Document]]:
 
 
 def counts(expected: naive.Inverted) -> np.ndarray:
-    """The dense matrix of term counts, terms by their bytes."""
+    """Return the dense matrix of term counts, with the terms in order of their bytes."""
     names = sorted(expected.postings, key=str.encode)
     return np.array([[expected.postings[term].get(docno, 0) for term in names] for docno in expected.documents])
 
@@ -775,9 +780,9 @@ def test_opening_reads_no_component_until_it_is_asked_for(tmp_path):
     assert index.statistics == (2, 2, 2)
     for ask, name in (
         (lambda: index.term("whale"), "terms"),
-        (lambda: index.segments[0].postings(0, 1), "tails"),
+        (lambda: index.snapshot.segments[0].postings(0, 1), "tails"),
         (lambda: index.doc("a"), "docnos"),
-        (lambda: index.segments[0].texts.raw(0), "texts"),
+        (lambda: index.snapshot.segments[0].texts.raw(0), "texts"),
     ):
         with pytest.raises(IndexCorrupt, match=f"{name}.npy is damaged"):
             ask()

@@ -1,4 +1,4 @@
-"""The JSON-lines reader: its kernel makes of any bytes the same documents and reports as the standard library's parser."""
+"""Tests of the JSON-lines reader: for any bytes its kernel gives the same documents and reports as Python's `json`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Held(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What came of a source: documents as rows, and all that was reported of them."""
+    """The documents of a source as rows, and everything that was reported about them."""
 
     rows: list[tuple[str, str, str, str]]
     problems: list[Problem]
@@ -50,7 +50,7 @@ class Read(NamedTuple):
 
 
 def rows(batch: Batch) -> list[tuple[str, str, str, str]]:
-    """A batch's documents as (docno, title, text, other fields in a form that compares)."""
+    """Return the documents of a batch as (docno, title, text, other fields in comparable form)."""
     found = []
     for k in range(len(batch)):
         begin, more = (int(ends[k - 1]) if k else 0 for ends in (batch.text_ends, batch.extra_ends))
@@ -62,7 +62,7 @@ def rows(batch: Batch) -> list[tuple[str, str, str, str]]:
 
 
 def sorted_fields(extra: str) -> str:
-    """Stored fields in a form that compares."""
+    """Return stored fields in comparable form."""
     try:
         return json.dumps(json.loads(extra or "{}"), sort_keys=True)
     except ValueError:
@@ -70,14 +70,14 @@ def sorted_fields(extra: str) -> str:
 
 
 def by_library(data: bytes) -> Read:
-    """Read by the standard library's parser."""
+    """Read a source with Python's `json`."""
     report = Report()
     documents = list(JsonLines().read(Held(data), report))
     return Read(rows(pack(documents, report)), report.problems, report.notes, report.fields)
 
 
 def by_kernel(data: bytes, size: int = 1 << 20) -> Read:
-    """Read by the kernel, the file cut into chunks of so many bytes."""
+    """Read a source with the kernel, in chunks of `size` bytes."""
     report, found = Report(), []
     with mock.patch.object(jsonl, "BATCH_BYTES", size):
         for make in JsonLines().batches(Held(data), report):
@@ -88,7 +88,7 @@ def by_kernel(data: bytes, size: int = 1 << 20) -> Read:
 
 
 def same(data: bytes, size: int = 1 << 20) -> Read:
-    """Read both ways; where they differ, say in what."""
+    """Read bytes both ways, and fail with the difference if there is one."""
     expected, found = by_library(data), by_kernel(data, size)
     for what in Read._fields:
         assert getattr(found, what) == getattr(expected, what), f"the {what} of {data[:300]!r}"
@@ -96,7 +96,7 @@ def same(data: bytes, size: int = 1 << 20) -> Read:
 
 
 def same_lines(lines: list[bytes]) -> None:
-    """Read lines together; where the two ways differ, look for a line that shows it alone."""
+    """Read lines both ways; if the results differ, look for a single line that shows the difference."""
     if by_kernel(b"\n".join(lines)) != by_library(b"\n".join(lines)):
         for line in lines:
             same(line)
@@ -316,7 +316,7 @@ PAIRS = st.lists(st.tuples(st.one_of(st.sampled_from(ALIASES.all), STRINGS), VAL
 
 
 def written(pairs: list[tuple[str, Any]], chance: random.Random) -> str:
-    """A record as JSON, spaced and escaped as chance wants; names may repeat."""
+    """Draw a record as JSON, with random spaces and escapes; names may repeat."""
 
     def space() -> str:
         return "".join(chance.choice(("", "", "", " ", "\t", "\r", "  ")) for _ in range(2))
@@ -349,7 +349,7 @@ def written(pairs: list[tuple[str, Any]], chance: random.Random) -> str:
 
 @st.composite
 def lines(draw: st.DrawFn) -> bytes:
-    """A line: a record, often with an id and a text, sometimes damaged, sometimes anything."""
+    """Draw a line: a record, often with an id and a text, sometimes damaged, or any bytes."""
     if draw(st.integers(0, 9)) == 0:
         return draw(st.binary(max_size=20)).replace(b"\n", b"")
     chance = random.Random(draw(st.integers(0, 1 << 32)))

@@ -1,4 +1,4 @@
-"""The kernels of the index against `naive.py`: counting, the code of lists, the code of postings."""
+"""Compares the kernels of the index with `naive.py`: counting terms, the byte code of lists, the code of postings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sublex.index import kernels
-from sublex.index.arena import starts_of
+from sublex.index.offsets import starts_of
 
 HUGE = (1 << 31) - 1
 
 
 class Encoded(NamedTuple):
-    """What `encode_postings` gives."""
+    """The arrays that `encode_postings` returns."""
 
     words: np.ndarray
     lasts: np.ndarray
@@ -31,25 +31,25 @@ Posting = tuple[list[int], list[int]]
 
 
 def rising(rng: np.random.Generator, size: int, limit: int) -> list[int]:
-    """Different numbers below the limit, ascending."""
+    """Return different numbers below the limit, ascending."""
     return sorted(rng.choice(limit, size, replace=False).tolist()) if limit < 1 << 22 else spread(rng, size, limit)
 
 
 def spread(rng: np.random.Generator, size: int, limit: int) -> list[int]:
-    """Ascending numbers with gaps of very different widths, the last of them just below the limit."""
+    """Return ascending numbers with gaps of very different widths; the last number is just below the limit."""
     gaps = [int(gap) for gap in 2.0 ** rng.uniform(0, 12, size)]
     found = np.cumsum(gaps).tolist()
     return [*found[:-1], limit - 1] if found and found[-1] < limit else list(range(size))
 
 
 def frequencies(rng: np.random.Generator, size: int, most: int) -> list[int]:
-    """Frequencies of 1 for the most part, some up to `most`."""
+    """Return frequencies: most are 1, some are up to `most`."""
     found = np.where(rng.random(size) < 0.7, 1, rng.integers(1, most + 1, size))
     return found.tolist()
 
 
 def encode(postings: list[Posting]) -> Encoded:
-    """The kernel's code of postings laid end to end."""
+    """Encode posting lists with the kernel."""
     docs, tfs = (
         np.array([x for column in columns for x in column], np.int32) for columns in zip(*postings, strict=True)
     )
@@ -57,7 +57,7 @@ def encode(postings: list[Posting]) -> Encoded:
 
 
 def decode(code: Encoded, df: list[int], limit: int = HUGE) -> tuple[int, list[Posting]]:
-    """What the kernel makes of a code: the first bad term or -1, and the postings of each term."""
+    """Decode posting lists with the kernel. Return the first damaged term or -1, and the postings of each term."""
     blocks = starts_of(np.array(df, np.int64) // kernels.BLOCK)
     words = starts_of(4 * code.widths.reshape(-1, 2).sum(axis=1, dtype=np.int64))
     docs, tfs = np.zeros(sum(df), np.int32), np.zeros(sum(df), np.int32)
@@ -71,7 +71,7 @@ def decode(code: Encoded, df: list[int], limit: int = HUGE) -> tuple[int, list[P
 
 
 def check_postings(postings: list[Posting]) -> None:
-    """The kernel's code is naive's, and both decode to what was encoded."""
+    """Check that kernel and naive code encode to the same bytes, and that both decode them to the original."""
     code = encode(postings)
     expected = [naive.encode_postings(*posting) for posting in postings]
     assert code.words.tolist() == [word for coded in expected for word in coded.words]
@@ -135,11 +135,11 @@ def test_blocks_of_every_width_are_packed_as_described(width):
         assert found.tolist() == naive.unpack(naive.pack(values, width), width) == values
 
 
-# Lists, as tails and documents' terms are kept.
+# Lists in the byte code, as in tails and document terms.
 
 
 def encoded_lists(lists: list[Posting]) -> tuple[np.ndarray, np.ndarray]:
-    """The kernel's code of lists laid end to end, and the size of each."""
+    """Encode lists with the kernel. Return the bytes and the size of each list."""
     ids, tfs = (np.array([x for one in lists for x in one[k]], np.int32) for k in (0, 1))
     return kernels.encode_lists(ids, tfs, np.array([len(ids) for ids, _ in lists], np.int64))
 
@@ -147,7 +147,7 @@ def encoded_lists(lists: list[Posting]) -> tuple[np.ndarray, np.ndarray]:
 def decode_lists(
     data: np.ndarray, sizes: np.ndarray, counts: list[int], limit: int = HUGE
 ) -> tuple[int, list[Posting]]:
-    """What the kernel makes of lists: the first bad one or -1, and what each holds."""
+    """Decode lists with the kernel. Return the first damaged list or -1, and the content of each list."""
     ids, tfs = np.zeros(sum(counts), np.int32), np.zeros(sum(counts), np.int32)
     starts = starts_of(sizes)
     bad = kernels.decode_lists(data, starts[:-1], starts[1:], np.array(counts, np.int64), limit, ids, tfs)
@@ -176,7 +176,7 @@ def test_numbers_at_the_edges_of_the_byte_code_come_back(value):
         assert decode_lists(data, sizes, [1]) == (-1, [one])
 
 
-# Damage: a kernel has no bounds checks, so it must refuse by itself.
+# Damage: a kernel has no bounds checks, so it must check its input itself.
 
 
 @given(st.binary(max_size=40), st.lists(st.integers(0, 4), min_size=1, max_size=5), st.integers(0, 1000))
@@ -246,7 +246,7 @@ def test_documents_beyond_the_limit_are_refused():
 
 
 class Batch(NamedTuple):
-    """Documents as raw tokens of their own numbering, and what each raw token's row says of its terms."""
+    """Documents as numbers of raw tokens; `rows[numbers[token]]` are the terms of a token."""
 
     documents: list[list[int]]
     keep: list[bool]
@@ -256,7 +256,7 @@ class Batch(NamedTuple):
 
 @st.composite
 def batches(draw: st.DrawFn) -> Batch:
-    """Raw tokens of no, one, or several terms, in documents some of which are not kept."""
+    """Generate raw tokens with no, one or several terms, in documents of which some are not selected."""
     rows = draw(st.lists(st.lists(st.integers(0, 5), max_size=3), min_size=1, max_size=8))
     numbers = draw(st.permutations(range(len(rows))).map(lambda order: list(order)[: draw(st.integers(1, len(rows)))]))
     documents = draw(st.lists(st.lists(st.integers(0, len(numbers) - 1), max_size=12), max_size=6))
@@ -268,7 +268,7 @@ def batches(draw: st.DrawFn) -> Batch:
 @given(batches())
 def test_terms_of_kept_documents_are_counted(batch):
     tokens = np.array([token for document in batch.documents for token in document], np.int32)
-    terms, tfs, ends, lengths, met = kernels.count(
+    terms, tfs, ends, lengths, met = kernels.count_terms(
         tokens,
         np.cumsum([len(document) for document in batch.documents], dtype=np.int64),
         np.array(batch.keep, np.bool_),

@@ -1,4 +1,4 @@
-"""Resolving: what a user gave is matched with what was declared, made of the declared type, and printed one way."""
+"""Tests of parameters: a call is matched with the declared parameters, its values are checked, and it is printed one way."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BM25 = [
     Param("b", float, 0.75, range=(0, 1)),
     Param("idf", str, "lucene", range=("lucene", "robertson")),
 ]
-MADE: dict[str, list[Param]] = {
+COMPONENTS: dict[str, list[Param]] = {
     "BM25": BM25,
     "RM3": [Param("docs", int, 10, range=(1, 1000)), Param("terms", int, 10)],
     "JM": [Param("weight", float, 0.1, range=(0, 1), open=True), Param("mu", float, 1, range=(0, math.inf), open=True)],
@@ -36,7 +36,7 @@ MADE: dict[str, list[Param]] = {
 
 
 def registry(monkeypatch: pytest.MonkeyPatch | None = None, **modules: dict[str, list[Param]]) -> plugins.Registry:
-    """A registry of rankers that are only declared, one plugin each."""
+    """Return a registry with a plugin for each keyword, which registers rankers that do nothing."""
     import sys
 
     points = []
@@ -54,10 +54,10 @@ def registry(monkeypatch: pytest.MonkeyPatch | None = None, **modules: dict[str,
     return plugins.Registry(points)
 
 
-REGISTRY = registry(made=MADE)
+REGISTRY = registry(made=COMPONENTS)
 
 
-def resolved(text: str) -> plugins.Resolved:
+def resolved(text: str) -> plugins.Component:
     return REGISTRY.resolve("component", parse_call(text) if "=" in text else parse(text))
 
 
@@ -89,9 +89,9 @@ def resolved(text: str) -> plugins.Resolved:
     }.items(),
 )
 def test_a_print_has_what_differs_from_the_defaults_in_the_declared_order(given: str, printed: str) -> None:
-    made = REGISTRY.canonical(parse(given))
-    assert str(made) == printed
-    assert REGISTRY.canonical(parse(printed)) == made
+    canonical = REGISTRY.resolve_all(parse(given))
+    assert str(canonical) == printed
+    assert REGISTRY.resolve_all(parse(printed)) == canonical
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_print_has_what_differs_from_the_defaults_in_the_declared_order(given:
 )
 def test_a_value_that_does_not_fit_is_refused_in_one_sentence(text: str, sentence: str) -> None:
     with pytest.raises(InputError) as caught:
-        REGISTRY.canonical(parse(text))
+        REGISTRY.resolve_all(parse(text))
     assert str(caught.value) == sentence
 
 
@@ -143,7 +143,7 @@ def test_an_unknown_component_is_named_wherever_it_stands() -> None:
         "fisher(also=BM25 % 5 >> BM52)",
     ):
         with pytest.raises(UnknownName, match="No component BM52; did you mean BM25\\? There are: BM25, JM"):
-            REGISTRY.canonical(parse(text))
+            REGISTRY.resolve_all(parse(text))
 
 
 def test_a_value_that_is_no_number_is_refused() -> None:
@@ -169,17 +169,17 @@ def test_an_object_is_made_from_places_and_names() -> None:
 def test_a_profile_gives_defaults_that_are_printed() -> None:
     anserini: dict[str, dict[str, Any]] = {"BM25": {"k1": 0.9, "b": 0.4}}
     tree = parse("BM25 >> RM3 >> BM25(b=0.75) >> zscore(BM25(k1=2))")
-    again = REGISTRY.canonical(tree, anserini)
+    again = REGISTRY.resolve_all(tree, anserini)
     assert str(again) == "BM25(k1=0.9, b=0.4) >> RM3 >> BM25(k1=0.9) >> zscore(BM25(k1=2, b=0.4))"
-    assert REGISTRY.canonical(again) == again
-    assert str(REGISTRY.canonical(parse("fisher"), {"lsi": {"seed": 7}})) == "fisher(words=lsi(seed=7))"
+    assert REGISTRY.resolve_all(again) == again
+    assert str(REGISTRY.resolve_all(parse("fisher"), {"lsi": {"seed": 7}})) == "fisher(words=lsi(seed=7))"
 
 
 def test_a_name_that_two_plugins_have_keeps_its_plugin_in_print() -> None:
     both = registry(one={"BM25": BM25}, two={"BM25": BM25, "PL2": []})
-    assert str(both.canonical(parse("two:BM25(b=1) + two:PL2"))) == "two:BM25(b=1) + PL2"
+    assert str(both.resolve_all(parse("two:BM25(b=1) + two:PL2"))) == "two:BM25(b=1) + PL2"
     with pytest.raises(UnknownName, match="Several plugins offer the component BM25; write one:BM25 or two:BM25"):
-        both.canonical(parse("BM25"))
+        both.resolve_all(parse("BM25"))
 
 
 @given(st.floats(0, 100) | st.integers(0, 100), st.floats(0, 1), st.sampled_from(["lucene", "robertson"]))

@@ -180,7 +180,7 @@ def test_the_first_query_makes_what_threads_share(index):
 def test_a_run_minds_white_space_in_live_docnos_only(tmp_path):
     made = sublex.build([Document("a b", "whale"), Document("c", "whale")], tmp_path / "index")
     topics = Topics([Topic("1", "whale", {})])
-    with pytest.raises(InputError, match="'a b' cannot stand in a run"):
+    with pytest.raises(InputError, match="'a b' cannot be in a run"):
         write(made, topics, made.pipeline(), 10, tmp_path)
     made.delete("a b")
     done = write(made, topics, made.pipeline(), 10, tmp_path)

@@ -23,11 +23,15 @@ from sublex.errors import InputError, PluginError, UnknownName
 from sublex.fitted import Representation
 from sublex.hookspecs import hookimpl
 from sublex.pipeline.compose import Composer
-from sublex.pipeline.explain import explain
-from sublex.pipeline.stages import Work
+from sublex.pipeline.stages.stage import State
 
 ROOT = Path(__file__).parents[1]
 HOOKS = [name for name, f in inspect.getmembers(hookspecs, inspect.isfunction) if f.__module__ == hookspecs.__name__]
+
+
+def compose(composer, expression):
+    """The scorer of an expression."""
+    return composer.compose(composer.resolve(sublex.parse(expression), {}), {})
 
 
 def registry(monkeypatch, **modules) -> plugins.Registry:
@@ -131,11 +135,11 @@ def test_hook_register_expanders(monkeypatch, tmp_path):
     members = {"register_expanders": hookimpl(lambda register: register("Twice", Twice))}
     found = registry(monkeypatch, twice=members)
     index = sublex.build([Document("a", "whale"), Document("b", "whale whale ship")], tmp_path / "index")
-    composed = Composer(index, found).compose(sublex.parse("Twice >> BM25"), {})
-    plain = Composer(index, found).compose(sublex.parse("BM25"), {})
-    work = Work(index.query("whale"))
-    assert composed.found(work).docnos == plain.found(work).docnos
-    assert composed.found(work).scores == pytest.approx(2 * plain.found(work).scores)
+    composed = compose(Composer(index.snapshot, found), "Twice >> BM25")
+    plain = compose(Composer(index.snapshot, found), "BM25")
+    state = State(index.query("whale"))
+    assert composed.find(state).docnos == plain.find(state).docnos
+    assert composed.find(state).scores == pytest.approx(2 * plain.find(state).scores)
     assert {"RM3", "Twice"} <= set(found.names("expander"))
 
 
@@ -146,7 +150,7 @@ def test_hook_register_filters(monkeypatch, tmp_path):
 
         def keep(self, docs, context):
             (number,) = context.numbers([self.term])
-            return np.array([number in vector.terms for vector in context.vectors(docs)], bool)
+            return np.array([number in vector.terms for vector in context.term_vectors(docs)], bool)
 
     class Faulty:
         def keep(self, docs, context):
@@ -159,13 +163,13 @@ def test_hook_register_filters(monkeypatch, tmp_path):
     found = registry(monkeypatch, filters={"register_filters": hookimpl(register_filters)})
     documents = [Document("a", "whale"), Document("b", "whale ship"), Document("c", "ship whale whale")]
     index = sublex.build(documents, tmp_path / "index")
-    composer = Composer(index, found)
-    work = Work(index.query("whale"))
-    everything = composer.compose(sublex.parse("BM25"), {}).found(work)
+    composer = Composer(index.snapshot, found)
+    state = State(index.query("whale"))
+    everything = compose(composer, "BM25").find(state)
     scores = dict(zip(everything.docnos, everything.scores.tolist(), strict=True))
 
     def run(expression):
-        return composer.compose(sublex.parse(expression), {}).found(work)
+        return compose(composer, expression).find(state)
 
     kept = run("BM25 >> holding(ship)")
     assert kept.docnos == [docno for docno in everything.docnos if docno != "a"]
@@ -177,7 +181,7 @@ def test_hook_register_filters(monkeypatch, tmp_path):
     with pytest.raises(PluginError, match="The filter faulty gave float64 of shape"):
         run("BM25 >> faulty")
     for docno, said in (("a", "does not keep it"), ("c", "keeps it")):
-        tree = explain(composer.compose(sublex.parse("BM25 >> holding(ship)"), {}), work, index.doc(docno))
+        tree = compose(composer, "BM25 >> holding(ship)").explain(state, index.doc(docno))
         assert tree.parts[0].label == f"holding(ship) {said}"
         assert tree.value == (pytest.approx(scores[docno]) if docno == "c" else -math.inf)
 
@@ -198,9 +202,9 @@ def test_an_expander_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path, 
 
     found = registry(monkeypatch, faulty={"register_expanders": hookimpl(lambda register: register("Faulty", Faulty))})
     index = sublex.build([Document("a", "whale")], tmp_path / "index")
-    composed = Composer(index, found).compose(sublex.parse("Faulty >> BM25"), {})
+    composed = compose(Composer(index.snapshot, found), "Faulty >> BM25")
     with pytest.raises(PluginError, match=sentence.replace("(", r"\(").replace(")", r"\)")):
-        composed.found(Work(index.query("whale")))
+        composed.find(State(index.query("whale")))
 
 
 def test_an_analyzer_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path):
@@ -214,7 +218,7 @@ def test_an_analyzer_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path):
     found = registry(monkeypatch, faulty=analyzers(faulty=Faulty))
     monkeypatch.setattr(plugins, "load", lambda: found)
     with pytest.raises(
-        PluginError, match=r"The analyzer faulty failed \(ZeroDivisionError: .*\); nothing was done by it\.$"
+        PluginError, match=r"The analyzer faulty failed \(ZeroDivisionError: .*\); its results are not used\.$"
     ):
         sublex.build([Document("a", "whale")], tmp_path / "index", analyzer="faulty")
 

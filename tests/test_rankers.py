@@ -1,4 +1,8 @@
-"""The rankers: each equals its scalar reference and worked numbers, stays finite, keeps its promises and can be taken apart."""
+"""Tests of the rankers.
+
+Each ranker equals its scalar reference and numbers from outside; scores are finite and monotone where they must be;
+explanations add up; printed forms parse back; wrong parameters are refused.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from sublex.base import DocStats, Explanation, Param, Statistics, TermStats
 from sublex.errors import SublexError
 from sublex.profiles import PROFILES
 from sublex.rankers.bm25 import BM25
-from sublex.rankers.lengths import lucene
+from sublex.rankers.lucene_lengths import round_lengths
 from sublex.rankers.tfidf import TFIDF
 
 REGISTRY = plugins.load()
@@ -27,7 +31,7 @@ NAMES = [name for name in REGISTRY.names("ranker") if REGISTRY.find("ranker", na
 SCHEMES = [
     f"{''.join(d)}.{''.join(q)}" for d, q in product(product("nlLdb", "ntp", "ncu"), [("l", "t", "c"), ("a", "p", "u")])
 ]
-# What a score must do when a frequency grows or a document does: grow or stay, and fall or stay.
+# Rankers whose scores never fall when the term frequency grows, and never rise when the document grows.
 MONOTONE = (
     "BM25", "BM25(variant=atire)", "BM25(variant=plus)", "BM25(variant=L)", "BM25(variant=pisa)", "TFIDF", "InL2", "IneB2", "LGD",
     "SPL", "DFI", "DFI(measure=saturated)", "DFI(measure=chisquared)", "DirichletLM", "DirichletLM(variant=published)",
@@ -39,12 +43,12 @@ def make(text: str):
     return REGISTRY.make("ranker", text)
 
 
-def score(model, f: naive.Facts, squares: float = 1.0) -> float:
-    """The score of one document, as the engine would ask for it."""
+def score(ranker, f: naive.Facts, squares: float = 1.0) -> float:
+    """Return the score of one posting, computed by arrays of one place as in the engine."""
     doc = DocStats(np.array([f.length]), np.array([f.unique]), np.array([squares]))
-    found = model.score(np.array([f.tf], dtype=np.float64), doc, TermStats(f.df, f.cf), statistics(f))
-    assert found.shape == (1,) and found.dtype == np.float64
-    return float(found[0])
+    scores = ranker.score(np.array([f.tf], dtype=np.float64), doc, TermStats(f.df, f.cf), statistics(f))
+    assert scores.shape == (1,) and scores.dtype == np.float64
+    return float(scores[0])
 
 
 def statistics(f: naive.Facts) -> Statistics:
@@ -53,7 +57,7 @@ def statistics(f: naive.Facts) -> Statistics:
 
 @st.composite
 def facts(draw: st.DrawFn) -> naive.Facts:
-    """Statistics as a collection may have them: hapaxes, words in every document, documents of one word, empty ones."""
+    """Draw consistent statistics, with hapaxes, words in every document and documents of one word among them."""
     some = st.one_of(st.integers(0, 5), st.integers(0, 10_000_000))
     tf = draw(st.one_of(st.integers(1, 5), st.integers(1, 100_000)))
     df = 1 + draw(some)
@@ -66,7 +70,7 @@ def facts(draw: st.DrawFn) -> naive.Facts:
 
 
 def values(param: Param) -> st.SearchStrategy:
-    """Any value of a parameter, extremes included."""
+    """Return a strategy for any value of a parameter, the ends of its range included."""
     if param.name == "smart":
         return st.sampled_from(SCHEMES)
     if param.type is str:
@@ -76,8 +80,8 @@ def values(param: Param) -> st.SearchStrategy:
 
 
 @st.composite
-def models(draw: st.DrawFn, names=tuple(NAMES), without: tuple[str, ...] = ()):
-    """A ranker with some of its parameters set."""
+def rankers(draw: st.DrawFn, names=tuple(NAMES), without: tuple[str, ...] = ()):
+    """Draw a ranker with some of its parameters set."""
     registration = REGISTRY.find("ranker", draw(st.sampled_from(names)))
     chosen = {p.name: draw(values(p)) for p in registration.params if p.name not in without and draw(st.booleans())}
     if chosen.get("variant", "lucene") not in ("plus", "L"):
@@ -87,21 +91,21 @@ def models(draw: st.DrawFn, names=tuple(NAMES), without: tuple[str, ...] = ()):
     return REGISTRY.build("ranker", registration.name, chosen)
 
 
-# Equal to the references.
+# Comparison with the references.
 
 
 def test_every_ranker_has_a_reference():
     assert set(NAMES) == set(naive.RANKERS)
 
 
-@given(models(without=("smart", "k3", "lengths")), facts())
-def test_a_ranker_equals_its_reference(model, f):
-    chosen = {p.name: getattr(model, p.name) for p in REGISTRY.find("ranker", type(model).__name__).params}
+@given(rankers(without=("smart", "k3", "lengths")), facts())
+def test_a_ranker_equals_its_reference(ranker, f):
+    chosen = {p.name: getattr(ranker, p.name) for p in REGISTRY.find("ranker", type(ranker).__name__).params}
     chosen = {k: v for k, v in chosen.items() if k not in ("smart", "slope", "base", "k3", "lengths")}
-    expected = naive.RANKERS[type(model).__name__](f, **chosen)
-    # Bose-Einstein's parts are as large as the collection and nearly cancel; so many digits are lost.
-    lost = 1e-13 * (f.docs + f.cf) * max(1, f.cf / f.df) if getattr(model, "basic", "") == "BE" else 0
-    assert score(model, f) == pytest.approx(expected, rel=1e-7, abs=1e-9 + lost)
+    expected = naive.RANKERS[type(ranker).__name__](f, **chosen)
+    # The parts of Bose-Einstein are as large as the collection and nearly cancel, which costs digits.
+    lost = 1e-13 * (f.docs + f.cf) * max(1, f.cf / f.df) if getattr(ranker, "basic", "") == "BE" else 0
+    assert score(ranker, f) == pytest.approx(expected, rel=1e-7, abs=1e-9 + lost)
 
 
 WORDS = st.dictionaries(st.sampled_from("abcdefg"), st.integers(1, 9), max_size=6)
@@ -114,12 +118,16 @@ WORDS = st.dictionaries(st.sampled_from("abcdefg"), st.integers(1, 9), max_size=
     st.sampled_from((2, math.e, 10)),
 )
 def test_smart_equals_its_reference(query, docs, scheme, base):
-    found = smart_scores(query, docs, TFIDF(smart=scheme, base=base))
-    assert found == pytest.approx(naive.smart(query, docs, scheme, base=base), rel=1e-9, abs=1e-12)
+    result = smart_scores(query, docs, TFIDF(smart=scheme, base=base))
+    assert result == pytest.approx(naive.smart(query, docs, scheme, base=base), rel=1e-9, abs=1e-12)
 
 
-def smart_scores(query, docs, model) -> list[float]:
-    """What the engine does: sum `norm_part` over all terms of each document, then weights times scores over the query's."""
+def smart_scores(query, docs, ranker) -> list[float]:
+    """Return the scores of documents, computed in the engine's steps.
+
+    The norm of a document is the sum of `norm_part` over its terms; its score is the sum of weight times score over the
+    query's terms.
+    """
     df = Counter(term for doc in docs for term in doc)
     cf = sum(map(Counter, docs), Counter())
     collection = Statistics(len(docs), sum(cf.values()), sum(df.values()))
@@ -128,39 +136,40 @@ def smart_scores(query, docs, model) -> list[float]:
     norm = np.zeros(len(docs))
 
     def postings(term, norm=None):
-        held = [i for i, doc in enumerate(docs) if term in doc]
-        tf = np.array([float(docs[i][term]) for i in held])
-        return held, (tf, DocStats(length[held], unique[held], norm), TermStats(df[term], cf[term]), collection)
+        rows = [i for i, doc in enumerate(docs) if term in doc]
+        tf = np.array([float(docs[i][term]) for i in rows])
+        return rows, (tf, DocStats(length[rows], unique[rows], norm), TermStats(df[term], cf[term]), collection)
 
-    if model.norm_part:
+    if ranker.norm_part:
         for term in df:
-            held, given = postings(term)
-            norm[held] += model.norm_part(*given)
+            rows, arguments = postings(term)
+            norm[rows] += ranker.norm_part(*arguments)
     terms = [term for term in query if df[term]]
     stats = TermStats(np.array([df[t] for t in terms]), np.array([cf[t] for t in terms]))
-    weights = model.weight(np.array([float(query[t]) for t in terms]), stats, collection)
+    weights = ranker.weight(np.array([float(query[t]) for t in terms]), stats, collection)
     scores = np.zeros(len(docs))
     for term, weight in zip(terms, weights, strict=True):
-        held, given = postings(term)
-        scores[held] += weight * model.score(given[0], given[1]._replace(norm=norm[held]), *given[2:])
+        rows, (tf, doc, stats, collection) = postings(term)
+        scores[rows] += weight * ranker.score(tf, doc._replace(norm=norm[rows]), stats, collection)
     return scores.tolist()
 
 
-# Numbers from outside.
+# Comparison with numbers from the textbook, from hand, and from Lucene.
 
 
 def test_smart_gives_the_numbers_of_the_textbook():
-    # Manning, Raghavan and Schütze 2008, example 6.4: lnc.ltc, N = 1,000,000, "best car insurance" and a document with auto 1, car 1,
-    # insurance 2: weights .52 and .68 against .52 and .78 of the query, 0.27 + 0.53 = 0.8.
-    model = TFIDF(smart="lnc.ltc", base=10)
+    # Manning, Raghavan and Schütze 2008, example 6.4: lnc.ltc, N = 1,000,000, the query "best car insurance", and a document
+    # with auto 1, car 1, insurance 2. The document's weights .52 and .68, times the query's .52 and .78, give
+    # 0.27 + 0.53 = 0.8.
+    ranker = TFIDF(smart="lnc.ltc", base=10)
     collection = Statistics(1_000_000, 100_000_000, 50_000_000)
     df = np.array([50_000, 10_000, 1_000])
-    weights = model.weight(np.ones(3), TermStats(df, df), collection)
+    weights = ranker.weight(np.ones(3), TermStats(df, df), collection)
     assert weights.round(2).tolist() == [0.34, 0.52, 0.78]
     tf = np.array([1.0, 1.0, 2.0])
     doc = DocStats(np.full(3, 4.0), np.full(3, 3.0))
-    squares = model.norm_part(tf, doc, TermStats(5_000, 5_000), collection).sum()
-    scores = model.score(tf, doc._replace(norm=np.full(3, squares)), TermStats(1_000, 1_000), collection)
+    squares = ranker.norm_part(tf, doc, TermStats(5_000, 5_000), collection).sum()
+    scores = ranker.score(tf, doc._replace(norm=np.full(3, squares)), TermStats(1_000, 1_000), collection)
     assert scores.round(2).tolist() == [0.52, 0.52, 0.68]
     assert (weights[1:] * scores[1:]).round(2).tolist() == [0.27, 0.53]
     assert round(float((weights[1:] * scores[1:]).sum()), 1) == 0.8
@@ -190,8 +199,8 @@ def test_dirichlet_worked_by_hand():
     assert score(make("DirichletLM(mu=100, variant=published)"), f) == pytest.approx(math.log(2), rel=1e-12)
 
 
-# Written by Lucene 9.9.1 itself, its Similarity classes asked through pyserini 1.6.0's jar, for a term with df 9 and cf 11 in 252
-# documents of 18,000 words: tf 3 of 90 words, tf 2 of 72, tf 1 of 1,000. Its logarithms and counts are ours in these models.
+# Scores by the Similarity classes of Lucene 9.9.1, from the jar of pyserini 1.6.0, for a term with df 9 and cf 11 in 252
+# documents of 18,000 words: tf 3 of 90 words, tf 2 of 72, tf 1 of 1,000. In these rankers Lucene's formulas are Sublex's.
 LUCENE = {
     "BM25(k1=0.9, b=0.4)": (2.471756935119629, 2.2612698078155518, 0.5049877166748047),
     "BM25": (2.2333271503448486, 2.046705961227417, 0.23959732055664062),
@@ -204,13 +213,13 @@ LUCENE = {
 
 @pytest.mark.parametrize("text", LUCENE)
 def test_lucene_gives_the_same_scores(text):
-    length = lucene(np.array([90, 72, 1000])).astype(np.float64)
+    length = round_lengths(np.array([90, 72, 1000])).astype(np.float64)
     doc = DocStats(length, np.ones(3))
-    found = make(text).score(np.array([3.0, 2.0, 1.0]), doc, TermStats(9, 11), Statistics(252, 18_000, 9_000))
-    assert found == pytest.approx(LUCENE[text], rel=1e-6)
+    result = make(text).score(np.array([3.0, 2.0, 1.0]), doc, TermStats(9, 11), Statistics(252, 18_000, 9_000))
+    assert result == pytest.approx(LUCENE[text], rel=1e-6)
 
 
-# Written by the same Lucene: SmallFloat.byte4ToInt(SmallFloat.intToByte4(length)).
+# Lengths by the same Lucene: SmallFloat.byte4ToInt(SmallFloat.intToByte4(length)).
 ONE_BYTE = {
     0: 0, 1: 1, 23: 23, 24: 24, 39: 39, 40: 40, 41: 40, 42: 42, 43: 42, 55: 54, 56: 56, 58: 56, 60: 60, 63: 60, 64: 64, 72: 72,
     100: 96, 255: 248, 256: 248, 1000: 984, 12345: 12312, 100_000: 98328, 2**31 - 1: 2013265944,
@@ -219,38 +228,40 @@ ONE_BYTE = {
 
 def test_lengths_in_one_byte_are_lucenes():
     for kind in (np.int32, np.int64):
-        found = lucene(np.array(list(ONE_BYTE), dtype=kind))
-        assert found.dtype == kind and found.tolist() == list(ONE_BYTE.values())
-    assert len(set(lucene(np.arange(3_000_000)).tolist())) < 256
+        rounded = round_lengths(np.array(list(ONE_BYTE), dtype=kind))
+        assert rounded.dtype == kind and rounded.tolist() == list(ONE_BYTE.values())
+    assert len(set(round_lengths(np.arange(3_000_000)).tolist())) < 256
 
 
 @given(st.integers(0, 2**31 - 1))
 def test_a_length_in_one_byte_is_at_most_an_eighth_short_and_stays_when_taken_again(length):
-    rounded = int(lucene(np.array(length)))
-    assert length - length / 8 <= rounded <= length and int(lucene(np.array(rounded))) == rounded
+    rounded = int(round_lengths(np.array(length)))
+    assert length - length / 8 <= rounded <= length and int(round_lengths(np.array(rounded))) == rounded
 
 
 # Properties.
 
 
-@given(models(), facts(), st.floats(1e-3, 1e3))
-def test_a_score_is_finite_whatever_the_statistics(model, f, fraction):
+@given(rankers(), facts(), st.floats(1e-3, 1e3))
+def test_a_score_is_finite_whatever_the_statistics(ranker, f, fraction):
     doc = DocStats(np.full(2, f.length), np.full(2, f.unique), np.array([0.0, 1e12]))
-    found = model.score(np.array([f.tf, fraction]), doc, TermStats(f.df, f.cf), statistics(f))
-    assert np.isfinite(found).all()
-    # Lucene's lengths may fall below a frequency.
-    short = doc._replace(length=np.maximum(lucene(doc.length.astype(np.int64)), 1).astype(np.float64))
-    assert np.isfinite(model.score(np.array([f.tf, fraction]), short, TermStats(f.df, f.cf), statistics(f))).all()
-    if model.norm_part:
-        assert np.isfinite(model.norm_part(np.array([f.tf, fraction]), doc, TermStats(f.df, f.cf), statistics(f))).all()
+    result = ranker.score(np.array([f.tf, fraction]), doc, TermStats(f.df, f.cf), statistics(f))
+    assert np.isfinite(result).all()
+    # A length rounded as Lucene rounds it may be less than the term frequency.
+    short = doc._replace(length=np.maximum(round_lengths(doc.length.astype(np.int64)), 1).astype(np.float64))
+    assert np.isfinite(ranker.score(np.array([f.tf, fraction]), short, TermStats(f.df, f.cf), statistics(f))).all()
+    if ranker.norm_part:
+        assert np.isfinite(
+            ranker.norm_part(np.array([f.tf, fraction]), doc, TermStats(f.df, f.cf), statistics(f))
+        ).all()
 
 
-@given(models(names=("BM25", "TFIDF")), facts(), st.lists(st.one_of(st.just(0.0), st.floats(-100, 100)), max_size=5))
-def test_a_weight_is_finite_and_keeps_its_sign(model, f, qtf):
+@given(rankers(names=("BM25", "TFIDF")), facts(), st.lists(st.one_of(st.just(0.0), st.floats(-100, 100)), max_size=5))
+def test_a_weight_is_finite_and_keeps_its_sign(ranker, f, qtf):
     several = TermStats(np.full(len(qtf), f.df), np.full(len(qtf), f.cf))
-    found = model.weight(np.array(qtf, dtype=np.float64), several, statistics(f))
-    assert found.shape == (len(qtf),) and np.isfinite(found).all()
-    assert (found * np.array(qtf) >= 0).all()
+    result = ranker.weight(np.array(qtf, dtype=np.float64), several, statistics(f))
+    assert result.shape == (len(qtf),) and np.isfinite(result).all()
+    assert (result * np.array(qtf) >= 0).all()
 
 
 def test_k3_saturates_repetitions_in_the_query():
@@ -261,21 +272,21 @@ def test_k3_saturates_repetitions_in_the_query():
 
 @pytest.mark.parametrize("text", MONOTONE)
 def test_a_score_grows_with_the_frequency_and_falls_with_the_length(text):
-    model = make(text)
+    ranker = make(text)
 
     @given(facts(), st.integers(1, 10_000))
     def check(f, more):
         f = f._replace(cf=f.cf + more, tokens=f.tokens + 2 * more)
-        least = -1e-9 * max(1, abs(score(model, f)))
+        least = -1e-9 * max(1, abs(score(ranker, f)))
         longer = f._replace(length=f.length + more)
-        assert score(model, longer) - score(model, f) <= -least
-        assert score(model, longer._replace(tf=f.tf + more)) - score(model, longer) >= least
+        assert score(ranker, longer) - score(ranker, f) <= -least
+        assert score(ranker, longer._replace(tf=f.tf + more)) - score(ranker, longer) >= least
 
     check()
 
 
 def check_sums(node: Explanation) -> None:
-    """Every node's parts make its value."""
+    """Check for every node of an explanation that its parts make its value."""
     counted = [part.value for part in node.parts if part.kind != "evidence"]
     assert node.label and math.isfinite(node.value)
     if counted and node.kind == "sum":
@@ -286,13 +297,13 @@ def check_sums(node: Explanation) -> None:
         check_sums(part)
 
 
-@given(models(), facts())
-def test_an_explanation_adds_up_to_the_score(model, f):
+@given(rankers(), facts())
+def test_an_explanation_adds_up_to_the_score(ranker, f):
     doc = DocStats(f.length, f.unique, 2.0)
-    explained = model.explain(f.tf, doc, TermStats(f.df, f.cf), statistics(f))
-    assert explained.value == pytest.approx(score(model, f, 2.0), rel=1e-9, abs=1e-9)
+    explained = ranker.explain(f.tf, doc, TermStats(f.df, f.cf), statistics(f))
+    assert explained.value == pytest.approx(score(ranker, f, 2.0), rel=1e-9, abs=1e-9)
     check_sums(explained)
-    assert explained.label == str(model)
+    assert explained.label == str(ranker)
 
 
 def test_an_explanation_is_written_for_people():
@@ -316,9 +327,13 @@ def test_lucenes_floor_is_a_part_of_its_own():
 # Printed forms and parameters.
 
 
-@given(models())
-def test_a_printed_form_parses_back(model):
-    assert make(str(model)) == model and str(make(str(model))) == str(model) and hash(make(str(model))) == hash(model)
+@given(rankers())
+def test_a_printed_form_parses_back(ranker):
+    assert (
+        make(str(ranker)) == ranker
+        and str(make(str(ranker))) == str(ranker)
+        and hash(make(str(ranker))) == hash(ranker)
+    )
 
 
 def test_equal_numbers_print_alike():
@@ -335,13 +350,13 @@ def test_equal_numbers_print_alike():
         ("BM25(b=nan)", "BM25: b=nan has to be a number."),
         ("BM25(k1=many)", "BM25: k1=many has to be a number."),
         ("BM25(variant=lucen)", "BM25: variant=lucen is unknown; did you mean lucene? There are: lucene, robertson, terrier,"),
-        ("BM25(delta=1)", "BM25: delta means nothing to variant=lucene; leave it out."),
+        ("BM25(delta=1)", "BM25: delta has no effect with variant=lucene; leave it out."),
         ("PL2(c=0)", "PL2: c=0 lies outside 0.001 to 10000."),
         ("PL2(basic=P)", "PL2 has no parameter basic; it takes c, lengths."),
         ("TFIDF(smart=ltc)", "TFIDF: smart=ltc is no scheme such as lnc.ltc; each part is a letter of n l L d b (in queries also a),"),
         ("TFIDF(smart=anc.ltc)", "TFIDF: smart=anc.ltc is no scheme such as lnc.ltc;"),
-        ("TFIDF(smart=lnc.ltc, b=0.5)", "TFIDF: b means nothing beside smart=lnc.ltc; leave it out."),
-        ("TFIDF(slope=0.5)", "TFIDF: slope means nothing without smart; leave it out."),
+        ("TFIDF(smart=lnc.ltc, b=0.5)", "TFIDF: b has no effect with smart=lnc.ltc; leave it out."),
+        ("TFIDF(slope=0.5)", "TFIDF: slope has no effect without smart; leave it out."),
     ],
 )  # fmt: skip
 def test_a_wrong_parameter_is_answered_in_one_sentence(text, sentence):
@@ -382,3 +397,4 @@ def test_every_ranker_and_parameter_says_what_it_does():
         row = re.search(rf"^\| `{name}` \|([^|]*)\|", page, re.MULTILINE)
         named = [part.split(" ")[0] for part in re.split("[;,] ", row[1].strip())] if row else ["no row"]
         assert [p.name for p in params[:-1]] == [word for word in named if word != "–"]
+        assert all(f"| {p.help} |" in page for p in params), name

@@ -1,4 +1,4 @@
-"""The readers: what each makes of its format, of damage and malice, and of the collections people really have."""
+"""Tests of the readers: each format, damaged and hostile files, and real collections."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from hypothesis import strategies as st
 import sublex
 from sublex.base import Document, Reader, Report
 from sublex.errors import InputError, MissingExtra
-from sublex.index.api import create
+from sublex.index.indexing import build_index
 from sublex.readers import sgml
 from sublex.readers.beir import Beir
 from sublex.readers.entities import unescape
-from sublex.readers.fields import document
-from sublex.readers.html import characters, page_text
+from sublex.readers.fields import to_document
+from sublex.readers.html import decode_page, page_text
 from sublex.readers.irds import Irds
 from sublex.readers.jsonl import JsonLines
 from sublex.readers.reuters import Reuters
@@ -187,7 +187,7 @@ SAMPLES = {
 
 
 class Bytes(NamedTuple):
-    """A source that is nothing but its bytes."""
+    """A source in memory."""
 
     data: bytes
     path: str = "sample"
@@ -392,7 +392,7 @@ def test_a_hostile_page_takes_linear_time(piece):
     started = time.perf_counter()
     for end in ("", ">", "'>", '">', "-->"):
         page_text(piece * 100_000 + end)
-        sgml.plain(sgml.take_header(sgml.take_docno(piece * 100_000 + end)[1])[1])
+        sgml.without_markup(sgml.take_header(sgml.take_docno(piece * 100_000 + end)[1])[1])
     assert time.perf_counter() - started < 20
 
 
@@ -409,16 +409,16 @@ def test_no_page_breaks_the_html_reader(parts):
 
 def test_characters_come_from_mark_utf8_charset_or_latin1_in_this_order():
     report = Report()
-    assert characters("é".encode("utf-16"), None, "p", report) == "é"
-    assert characters(b"\xef\xbb\xbf\xc3\xa9", "latin-1", "p", report) == "é"
-    assert characters(b"\xc3\xa9", "iso-8859-1", "p", report) == "é"
-    assert characters("Привет".encode("cp1251"), "windows-1251", "p", report) == "Привет"
-    assert characters("日本".encode("iso-2022-jp"), "iso-2022-jp", "p", report) == "日本"
-    assert characters(b"plain", "utf-16", "p", report) == "plain"
-    assert characters(b"\x93quoted\x94", "ISO-8859-1", "p", report) == "“quoted”"
+    assert decode_page("é".encode("utf-16"), None, "p", report) == "é"
+    assert decode_page(b"\xef\xbb\xbf\xc3\xa9", "latin-1", "p", report) == "é"
+    assert decode_page(b"\xc3\xa9", "iso-8859-1", "p", report) == "é"
+    assert decode_page("Привет".encode("cp1251"), "windows-1251", "p", report) == "Привет"
+    assert decode_page("日本".encode("iso-2022-jp"), "iso-2022-jp", "p", report) == "日本"
+    assert decode_page(b"plain", "utf-16", "p", report) == "plain"
+    assert decode_page(b"\x93quoted\x94", "ISO-8859-1", "p", report) == "“quoted”"
     assert report == Report()
     for charset in (None, "no-such", "punycode", "hex", "a\x00b"):
-        assert characters(b"caf\xe9", charset, "p", report) == "café"
+        assert decode_page(b"caf\xe9", charset, "p", report) == "café"
     assert list(report.notes.values()) == [5]
 
 
@@ -482,8 +482,8 @@ def test_warc_malformed_records_are_reported_with_their_lines():
     assert [doc.docno for doc in docs] == ["1"]
     found = [(problem.line, problem.reason.split(";")[0][:40]) for problem in report.problems]
     assert found[:3] == [
-        (1, "not the beginning of a WARC record"),
-        (3, "neither WARC-TREC-ID nor WARC-Record-ID"),
+        (1, "this is not the beginning of a WARC record"[:40]),
+        (3, "the record has neither WARC-TREC-ID nor WARC-Record-ID"[:40]),
         (13, "a WARC record without Content-Length or W"[:40]),
     ]
     assert [data.split(b"\n")[line - 1][:5] for line, _ in found[1:]] == [b"WARC/"] * 3
@@ -529,12 +529,12 @@ def test_a_missing_extra_is_named(monkeypatch, module, reader, extra):
 def test_fields_are_taken_by_alias_in_order_of_preference():
     report = Report()
     record = {"abstract": "a", "doc_id": "x", "body": "b", "docid": 7, "title": None, "year": 1990}
-    assert document(record, report) == Document("7", "b", "", {"abstract": "a", "doc_id": "x", "year": 1990})
+    assert to_document(record, report) == Document("7", "b", "", {"abstract": "a", "doc_id": "x", "year": 1990})
     assert report.fields == {
         "docno=docid": 1, "text=body": 1, "title=title": 1
     }  # fmt: skip
-    assert document({"_id": "ü 1", "text": None}, report) == Document("ü 1", "")
-    assert document({"id": "1", "title": "only"}, report) == Document("1", "", "only")
+    assert to_document({"_id": "ü 1", "text": None}, report) == Document("ü 1", "")
+    assert to_document({"id": "1", "title": "only"}, report) == Document("1", "", "only")
 
 
 @pytest.mark.parametrize(
@@ -553,7 +553,7 @@ def test_fields_are_taken_by_alias_in_order_of_preference():
 )
 def test_a_record_that_is_no_document_says_why(record, reason):
     with pytest.raises(ValueError, match=f"^{re.escape(reason)}$"):
-        document(record, Report())
+        to_document(record, Report())
 
 
 def test_tsv_with_a_header_names_its_fields_and_stores_the_others():
@@ -838,7 +838,7 @@ STREAMED = ["trec", "trecweb", "warc", "tsv", "csv", "text", "smart", "reuters"]
 
 
 class Endless(io.RawIOBase):
-    """The same bytes for ever."""
+    """A stream that repeats the same bytes without end."""
 
     def __init__(self, data: bytes):
         self.data, self.given = data, 0
@@ -1041,9 +1041,9 @@ def test_what_a_folder_holds_and_no_document_is_made_of_is_said(tmp_path, monkey
     (folder / "link").symlink_to(tmp_path / "away")
     for name in ("a.txt", "sub/b.txt", "c.dat", "d.dat", ".hidden"):
         (folder / name).write_text("word")
-    outcome = create(tmp_path / "index", folder)
+    outcome = build_index(tmp_path / "index", folder)
     assert outcome.indexed == 2 and set(outcome.notes) == {
-        f"{folder}/link was left out: it is a link to a folder; name what it points to",
+        f"{folder}/link was left out: it is a link to a folder; name the folder that it points to",
         f"{folder}/c.dat and 1 more were left out: not text, Markdown or HTML by name",
     }
     scandir = os.scandir
@@ -1071,18 +1071,18 @@ def test_fields_of_other_names_are_named_with_the_reader(tmp_path):
     )
     (tmp_path / "a.tsv").write_text("Label\tsum\nx\ttwo\n")
     (tmp_path / "a.csv").write_text('"label","sum"\n"x","two"\n')
-    found = create(tmp_path / "one", tmp_path / "a.jsonl", reader="jsonl(id=label, text=sum)")
+    found = build_index(tmp_path / "one", tmp_path / "a.jsonl", reader="jsonl(id=label, text=sum)")
     assert found.indexed == 2 and found.fields == {"docno=label": 2, "text=sum": 2}
     assert problems(found) == [f"{tmp_path}/a.jsonl:3: no id: the record has none of the fields label"]
     index = sublex.open(tmp_path / "one")
     assert index.document("x") == Document("x", "two", "", {"text": "one", "id": 3}) and "y" in index
     for form in ("tsv", "csv"):
-        create(tmp_path / form, tmp_path / f"a.{form}", reader=f"{form}(id=label, text=sum)")
+        build_index(tmp_path / form, tmp_path / f"a.{form}", reader=f"{form}(id=label, text=sum)")
         assert sublex.open(tmp_path / form).document("x").text == "two"
-    with pytest.raises(InputError, match="names no id: call its column one of name, or say which it is"):
-        create(tmp_path / "none", tmp_path / "a.tsv", reader="tsv(id=name)")
+    with pytest.raises(InputError, match="names no id: call its column one of name, or name the column"):
+        build_index(tmp_path / "none", tmp_path / "a.tsv", reader="tsv(id=name)")
     with pytest.raises(InputError, match="jsonl has no parameter ids; did you mean id"):
-        create(tmp_path / "none", tmp_path / "a.jsonl", reader="jsonl(ids=label)")
+        build_index(tmp_path / "none", tmp_path / "a.jsonl", reader="jsonl(ids=label)")
 
 
 def test_a_download_that_fails_costs_a_sentence(monkeypatch):

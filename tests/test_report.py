@@ -1,4 +1,4 @@
-"""The report: what it says is what was found, nothing in it can run but its own script, and a click changes it."""
+"""The report: its figures are those of the comparison, only its own script can run in it, and a click shows a topic."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sublex.errors import InputError
 from sublex.evaluation.comparison import compare
 from sublex.evaluation.systems import System
 from sublex.report import svg
-from sublex.report.curves import CUTOFFS, RECALL, precision_and_gain, sweep
-from sublex.report.page import page
-from sublex.report.rankings import Rankings, flips, to_judge
+from sublex.report.curves import CUTOFFS, RECALL_LEVELS, precision_and_gain, sweep
+from sublex.report.page import render_page
+from sublex.report.rankings import Rankings, reversals, to_judge
 from sublex.trec.topics import Topic, Topics
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
@@ -38,15 +38,15 @@ def data_of(text: str) -> dict:
 
 
 def tiny(**more):
-    """Two runs over two topics, of which x, y and z are not judged."""
+    """Two runs over two topics; documents x, y and z are not judged."""
     one = run_of({"1": {"a": 3.0, "x": 2.0, "b": 1.0}, "2": {"y": 1.0}}, "one")
     two = run_of({"1": {"b": 3.0, "a": 2.0}, "2": {"z": 2.0, "c": 1.0}}, "two")
     qrels = qrels_of("1 0 a 2\n1 0 b 0\n2 0 c 1\n")
     return compare([System("one", one), System("two", two)], qrels, names=["AP"], **more)
 
 
-def test_the_page_says_what_was_found(comparison):
-    text = page(comparison, "sublex compare demo")
+def test_the_page_has_the_figures_and_sentences_of_the_comparison(comparison):
+    text = render_page(comparison, "sublex compare demo")
     for name in comparison.names:
         assert name.replace(">", "&gt;") in text
     for row in comparison.table().rows:
@@ -66,41 +66,51 @@ def test_the_page_says_what_was_found(comparison):
     assert data["best"] == 2 and first["length"] == 1
 
 
-def test_the_page_needs_nothing_else(comparison):
-    text = page(comparison)
+def test_the_page_needs_no_other_file(comparison):
+    text = render_page(comparison)
     assert not re.search(r"(src|href)=", text.replace("href: URL", ""))
     assert "http" not in re.sub(r"http-equiv|http://www.w3.org/2000/svg", "", text)
     assert "default-src 'none'" in text
 
 
-def test_plots_are_well_formed(comparison):
-    for plot in re.findall(r"<svg.*?</svg>", page(comparison), re.DOTALL):
-        ElementTree.fromstring(plot)
+def test_the_page_has_all_plots_and_they_are_well_formed(comparison):
+    plots = [ElementTree.fromstring(plot) for plot in re.findall(r"<svg.*?</svg>", render_page(comparison), re.DOTALL)]
+    assert [plot.get("aria-label") for plot in plots] == [
+        "AP with its interval, by system",
+        "precision by recall",
+        "nDCG@k by k",
+        "rank-biased overlap of the systems' rankings",
+        "τ_AP of the systems' rankings",
+    ]
+    # A point per system, level of recall or cutoff; a cell per pair of systems.
+    circles = [len(list(plot.iter("circle"))) for plot in plots]
+    assert circles == [3, 3 * len(RECALL_LEVELS), 3 * len(CUTOFFS), 0, 0]
+    assert [len(list(plot.iter("rect"))) for plot in plots[3:]] == [9, 9]
 
 
-def test_nothing_that_was_read_becomes_markup(tmp_path):
+def test_texts_and_names_never_become_markup(tmp_path):
     topics = Topics([Topic("1", HOSTILE, {"desc": HOSTILE}), Topic("2", "b", {})], "t", "tsv", ("title",))
     index = sublex.build([{"id": "a", "title": HOSTILE, "text": "b"}, {"id": "b", "text": "b"}], tmp_path / "index")
     docno = "<b>x</b>"
     run = run_of({"1": {docno: 1.0, "a": 0.5}, "2": {"b": 1.0}}, HOSTILE.replace(" ", ""))
     systems = [System(run.tag, run), System("<i>two</i>", run_of({"1": {"a": 1.0}}, "x"))]
     found = compare(systems, qrels_of("1 0 a 1\n2 0 b 1\n"), topics, ["AP"], index, notes=[HOSTILE])
-    text = page(found, HOSTILE)
+    text = render_page(found, HOSTILE)
     assert "<img" not in text and "<b>x" not in text and "<i>two" not in text and text.count("<script") == 2
     assert "{{ 7*7 }}" in text
     data = data_of(text)
     assert data["topics"][0]["text"] == HOSTILE and [docno, ""] in data["documents"]
 
 
-def test_what_nobody_judged_and_what_it_could_change():
+def test_unjudged_documents_and_the_order_they_could_reverse():
     found = tiny()
     rankings = Rankings(found)
     # one: a, b of 3 and none of 1; two: 2 of 2 and 1 of 2.
-    assert rankings.judged()[:, 0].tolist() == [2 / 4, 3 / 4]
+    assert rankings.judged_shares()[:, 0].tolist() == [2 / 4, 3 / 4]
     assert [(rankings.qids[t], rankings.docnos[d]) for t, d in rankings.unjudged(0, 1)] == [("1", "x"), ("2", "y")]
-    flip = flips(found, rankings)[0]
-    assert (flip.ahead, flip.behind, flip.unjudged) == ("two", "one", 2)
-    assert flip.difference == pytest.approx(0.05) and flip.gain == pytest.approx(0.1) and flip.possible
+    reversal = reversals(found, rankings)[0]
+    assert (reversal.ahead, reversal.behind, reversal.unjudged) == ("two", "one", 2)
+    assert reversal.difference == pytest.approx(0.05) and reversal.gain == pytest.approx(0.1) and reversal.possible
     assert to_judge(rankings) == [("2", "y", {0: 1}), ("2", "z", {1: 1}), ("1", "x", {0: 2})]
 
 
@@ -113,7 +123,7 @@ def test_agreement_is_one_with_itself_and_less_with_others():
 def test_curves_are_the_means_of_their_measures(comparison):
     precision, gain = precision_and_gain(comparison)
     qrels, run = comparison.qrels, comparison.systems[1].run
-    assert precision[1].x == RECALL and gain[1].x == CUTOFFS
+    assert precision[1].x == RECALL_LEVELS and gain[1].x == CUTOFFS
     assert gain[1].y[CUTOFFS.index(10)] == pytest.approx(sublex.measure(qrels, run, "nDCG@10").mean["nDCG@10"])
     assert precision[1].y[5] == pytest.approx(sublex.measure(qrels, run, "IPrec@0.5").mean["IPrec@0.5"])
 
@@ -128,7 +138,7 @@ def test_curves_are_the_means_of_their_measures(comparison):
         (["zscore(BM25(k1=1)) + PL2", "zscore(BM25(k1=3)) + PL2", "zscore(BM25(k1=2)) + PL2"], "k1", (1, 2, 3), (0, 2, 1)),
     ],
 )  # fmt: skip
-def test_a_sweep_is_found_where_one_number_differs(names, parameter, values, order):
+def test_a_sweep_is_found_if_one_number_differs(names, parameter, values, order):
     found = sweep(names)
     assert (found.parameter, found.values, found.systems) == (parameter, values, order)
 
@@ -144,22 +154,22 @@ def test_a_sweep_is_found_where_one_number_differs(names, parameter, values, ord
         ["my run", "other", "BM25"],
     ],
 )
-def test_no_sweep_is_seen_where_there_is_none(names):
+def test_no_sweep_is_found_if_more_differs(names):
     assert sweep(names) is None
 
 
 def test_a_sweep_is_drawn(comparison):
     swept = sublex.compare(comparison.index, TOPICS, QRELS, ["BM25(b=0.2)", "BM25", "BM25(b=0.9)"], "AP")
-    assert "The systems differ in b alone" in page(swept)
-    assert "differ in" not in page(comparison)
+    assert "The systems differ in b alone" in render_page(swept)
+    assert "differ in" not in render_page(comparison)
 
 
 def test_a_single_system_and_a_topic_without_hits_have_a_page(comparison):
     alone = sublex.compare(comparison.index, TOPICS, QRELS, ["BM25"], "AP")
-    text = page(alone)
+    text = render_page(alone)
     assert "How much the systems agree" not in text and "AP, against" not in text and "Raised letters" not in text
     empty = compare([System("none", run_of({"9": {"a": 1.0}}, "none"))], qrels_of("1 0 a 1\n"), names=["AP"])
-    assert data_of(page(empty))["topics"][0]["lists"] == [[]]
+    assert data_of(render_page(empty))["topics"][0]["lists"] == [[]]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +180,7 @@ def test_ticks_are_round_numbers(low, high, expected):
     assert svg.ticks(low, high) == pytest.approx(expected)
 
 
-def test_a_report_that_cannot_be_written_costs_a_sentence(comparison, tmp_path):
+def test_a_report_that_cannot_be_written_is_refused_in_a_sentence(comparison, tmp_path):
     with pytest.raises(InputError, match="Cannot write the report"):
         sublex.write_report(comparison, tmp_path / "no" / "report.html")
     with pytest.raises(InputError, match="Cannot write the report"):
@@ -182,17 +192,15 @@ def test_a_report_that_cannot_be_written_costs_a_sentence(comparison, tmp_path):
 # In a browser.
 
 
-def shown(text: str, script: str, tmp_path) -> str:
-    """What the page is after a script of a user's deeds."""
+def dom_after(text: str, script: str, tmp_path) -> str:
+    """Return the DOM of the page after this script has acted as a user."""
     if CHROMIUM is None:
         pytest.skip("no Chromium to open the page with")
     errors = "<script>addEventListener('error', e => document.documentElement.dataset.error = e.message)</script>"
-    deeds = f"<script>{script}</script></body>"
-    (tmp_path / "page.html").write_text(text.replace("<style>", errors + "<style>", 1).replace("</body>", deeds))
+    actions = f"<script>{script}</script></body>"
+    (tmp_path / "page.html").write_text(text.replace("<style>", errors + "<style>", 1).replace("</body>", actions))
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom"]
-    done = subprocess.run(
-        [*command, (tmp_path / "page.html").as_uri()], capture_output=True, text=True, timeout=120, check=True
-    )
+    done = subprocess.run([*command, (tmp_path / "page.html").as_uri()], capture_output=True, text=True, check=True)
     assert "data-error" not in done.stdout
     return done.stdout
 
@@ -202,12 +210,12 @@ def panel(dom: str) -> str:
 
 
 def test_a_click_on_a_topic_shows_it_with_both_rankings(comparison, tmp_path):
-    text = page(comparison)
-    before = panel(shown(text, "", tmp_path))
+    text = render_page(comparison)
+    before = panel(dom_after(text, "", tmp_path))
     clicked = (
         "document.querySelector('#bars [data-topic=\"1\"]').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
     )
-    after = panel(shown(text, clicked, tmp_path))
+    after = panel(dom_after(text, clicked, tmp_path))
     assert before != after and "Topic 1: crane" in after and "birds-05" in after
     assert f"BM25 &gt;&gt; RM3 &gt;&gt; BM25: AP {comparison.scores('AP')[2, 0]:.4f}" in after
     assert f"TFIDF: AP {comparison.scores('AP')[0, 0]:.4f}" in after
@@ -223,7 +231,7 @@ def test_systems_measures_and_topics_are_chosen_by_keys_too(comparison, tmp_path
       document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
     document.documentElement.dataset.focused = document.activeElement.getAttribute('role');
     """
-    dom = shown(page(comparison), script, tmp_path)
+    dom = dom_after(render_page(comparison), script, tmp_path)
     change = comparison.scores("nDCG@10")[1] - comparison.scores("nDCG@10")[0]
     best = comparison.qids[int(np.argmax(change))]
     assert f"Topic {best}:" in panel(dom) and "BM25: nDCG@10" in panel(dom)
@@ -234,6 +242,6 @@ def test_a_page_of_hostile_texts_runs_none_of_them(tmp_path):
     topics = Topics([Topic("1", HOSTILE, {"desc": HOSTILE})], "t", "tsv", ("title",))
     run = run_of({"1": {"<img/src=x/onerror=alert(1)>": 1.0}}, "<i>x</i>")
     found = compare([System(run.tag, run), System("two", run)], qrels_of("1 0 a 1\n"), topics, ["AP"], notes=[HOSTILE])
-    dom = shown(page(found), "", tmp_path)
+    dom = dom_after(render_page(found), "", tmp_path)
     assert "<title>run</title>" not in dom and "<img" not in dom
     assert "&lt;img/src=x/onerror=alert(1)&gt;" in panel(dom)

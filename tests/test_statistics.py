@@ -1,4 +1,4 @@
-"""The statistics: worked examples, references and properties; the tests hold their level, and find what they say they find."""
+"""Statistics: worked examples, reference implementations and properties; tests hold their level and have the power they claim."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sublex.errors import InputError
-from sublex.evaluation.sentences import letters, number, probability, sentence
 from sublex.statistics import power, significance, tukey
 from sublex.statistics.agreement import kendall, over_topics, rbo, tau_ap
 from sublex.statistics.corrections import CORRECTIONS, bh, bonferroni, holm, none
 from sublex.statistics.intervals import bootstrap
 from sublex.statistics.power import detectable
+from sublex.statistics.sentences import format_difference, format_p, letters, sentence
 from sublex.statistics.significance import CHOICES, TESTS, Pair, compare_all, randomisation, t, wilcoxon
 
 NAMES = [f"system{k}" for k in range(10)]
@@ -43,9 +43,9 @@ rankings = st.lists(st.integers(0, 30), unique=True, max_size=20)
 
 
 def precision_like(pairs: int, systems: int, topics: int, seed: int) -> np.ndarray:
-    """Scores like average precision, pairs × systems × topics, of systems that differ by chance only: skewed, from 0 to 1.
+    """Return scores like average precision, pairs × systems × topics: skewed, from 0 to 1. Systems differ only by chance.
 
-    Topics differ in difficulty and in how far systems spread over them; on some all score the same.
+    Topics differ in difficulty and in how far the systems spread; on some topics all systems score the same.
     """
     random = np.random.default_rng(seed)
     easy = random.beta(0.8, 2.0, (pairs, 1, topics))
@@ -162,7 +162,7 @@ def test_the_example_of_the_paper_on_rank_biased_overlap():
     ],
 )
 def test_rankings_of_unequal_length_get_what_webber_s_program_gives(other, p, expected):
-    """Values of the paper's first author's rbo_ext, as the tests of the Rust crate rbo (github.com/mpetri/rbo) keep them."""
+    """Values of the paper's first author's rbo_ext, from the tests of the Rust crate rbo (github.com/mpetri/rbo)."""
     assert rbo(ALPHABET, other, p) == rbo(other, ALPHABET, p) == pytest.approx(expected, abs=5e-7)
 
 
@@ -192,7 +192,7 @@ def test_exact_tests_equal_brute_force(scores):
 
 @pytest.mark.parametrize("test", TESTS)
 @given(paired, st.randoms())
-def test_p_is_a_probability_and_looks_neither_at_sides_nor_at_the_order_of_topics(test, scores, random):
+def test_p_is_a_probability_that_depends_neither_on_sides_nor_on_the_order_of_topics(test, scores, random):
     a, b = scores
     p = TESTS[test](a, b)
     assert 0 <= p <= 1
@@ -245,7 +245,7 @@ def test_the_ends_of_tau_ap(ranking):
 
 @settings(max_examples=30)
 @given(paired.filter(lambda scores: len(scores[0]) > 1), st.sampled_from(sorted(TESTS)), st.sampled_from(CHOICES))
-def test_a_pair_is_the_mirror_of_its_mirror(scores, test, correction):
+def test_a_pair_with_its_systems_exchanged_has_the_opposite_difference(scores, test, correction):
     one, other = (compare_all(s, n, test, correction)[0] for s, n in ((scores, "ab"), (scores[::-1], "ba")))
     assert (one.wins, one.ties, one.losses) == (other.losses, other.ties, other.wins)
     assert [one.difference, one.effect, *one.interval] == pytest.approx(
@@ -257,7 +257,7 @@ def test_a_pair_is_the_mirror_of_its_mirror(scores, test, correction):
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_a_pair_gets_the_same_p_in_any_company(test):
+def test_a_pair_has_the_same_p_whichever_other_pairs_are_tested(test):
     scores = precision_like(1, 5, 60, seed=3)[0]
     every = {(pair.a, pair.b): pair.p for pair in compare_all(scores, NAMES[:5], test)}
     assert list(every) == [(NAMES[i], NAMES[j]) for i in range(5) for j in range(i + 1, 5)]
@@ -308,7 +308,7 @@ def test_a_detectable_difference_is_found_four_times_in_five(topics):
     assert (t(d, np.zeros_like(d)) <= 0.05).mean() == pytest.approx(0.8, abs=0.02)
 
 
-def test_what_tukey_s_differences_detect_is_found_four_times_in_five():
+def test_a_detectable_difference_of_tukey_s_hsd_is_found_four_times_in_five():
     degrees, topics, sd = 3 * 24, 25, 0.1
     critical = tukey.quantile(4, degrees, 0.05)
     scores = np.random.default_rng(7).normal(0, sd, (5000, 4, topics))
@@ -318,7 +318,7 @@ def test_what_tukey_s_differences_detect_is_found_four_times_in_five():
     assert (np.abs(difference) / error > critical).mean() == pytest.approx(0.8, abs=0.02)
 
 
-def test_the_intervals_of_pairs_and_means_hold_the_truth():
+def test_the_intervals_of_pairs_and_means_cover_the_true_value():
     scores = precision_like(1000, 2, 50, seed=9)
     pairs = [compare_all(both, NAMES[:2])[0] for both in scores[:300]]
     assert np.mean([pair.interval[0] <= 0 <= pair.interval[1] for pair in pairs]) == pytest.approx(0.95, abs=0.03)
@@ -346,7 +346,7 @@ def test_intervals_over_ten_thousand_topics_keep_to_their_memory():
 @pytest.mark.parametrize("test", TESTS)
 def test_systems_that_score_the_same_are_not_told_apart(test, correction):
     row = np.random.default_rng(1).random(30)
-    # The third is the same but for noise of rounding.
+    # The third row differs only by rounding noise.
     pairs = compare_all([row, row, row + 1e-16], NAMES[:3], test, correction)
     for pair in pairs:
         assert (pair.p, pair.corrected, pair.difference, pair.effect) == (1, 1, 0, 0)
@@ -363,7 +363,7 @@ def test_differences_that_do_not_vary():
 
 @pytest.mark.parametrize("correction", CHOICES)
 @pytest.mark.parametrize("test", TESTS)
-def test_one_topic_says_nothing(test, correction):
+def test_with_one_topic_p_is_1(test, correction):
     for pair in compare_all([[0.5], [0.1], [0.2]], "abc", test, correction):
         assert (pair.p, pair.corrected) == (1, 1)
         assert np.isnan([pair.effect, pair.detectable, *pair.interval]).all()
@@ -378,9 +378,9 @@ def test_one_topic_says_nothing(test, correction):
         (lambda: randomisation([1, np.nan], [1, 2]), "missing or infinite"),
         (lambda: compare_all([[1, 2], [1]], "ab"), "differ in their topics"),
         (lambda: compare_all([[1, 2], [np.inf, 1]], "ab"), "missing or infinite"),
-        (lambda: compare_all([[1, 2]], "ab"), "no table of 2 systems"),
+        (lambda: compare_all([[1, 2]], "ab"), "not a table of 2 systems"),
         (lambda: compare_all([[1, 2]], "a"), "two systems or more"),
-        (lambda: compare_all([[1, 2]] * 2, "aa"), "a name of its own"),
+        (lambda: compare_all([[1, 2]] * 2, "aa"), "its own name"),
         (lambda: compare_all([[1, 2]] * 2, "ab", "sign"), "No test sign; there are t, wilcoxon, randomisation"),
         (lambda: compare_all([[1, 2]] * 2, "ab", correction="sidak"), "No correction sidak; there are .*tukey"),
         (lambda: compare_all([[1, 2]] * 2, "ab", alpha=0), "out of range"),
@@ -394,7 +394,7 @@ def test_one_topic_says_nothing(test, correction):
         (lambda: over_topics({"1": "a"}, {"2": "a"}), "no topic in common"),
     ],
 )
-def test_a_mistake_is_one_sentence(call, message):
+def test_a_mistake_is_refused_in_one_sentence(call, message):
     with pytest.raises(InputError, match=message) as caught:
         call()
     assert str(caught.value).endswith(".") and "\n" not in str(caught.value)
@@ -411,7 +411,7 @@ def test_orders_of_systems_and_rankings_over_topics():
 
 
 def test_scipy_is_loaded_when_it_is_needed():
-    modules = "sublex.evaluation.sentences, sublex.statistics.intervals, sublex.statistics.agreement"
+    modules = "sublex.statistics.sentences, sublex.statistics.intervals, sublex.statistics.agreement"
     code = f"import sys, {modules}; print('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
@@ -453,7 +453,7 @@ def test_no_difference_in_words():
 
 
 def test_numbers_as_they_are_printed():
-    assert [number(x) for x in (0.5, -0.0041, 1.25, 0.00012, 0, 0.9999)] == [
+    assert [format_difference(x) for x in (0.5, -0.0041, 1.25, 0.00012, 0, 0.9999)] == [
         ".500",
         "-.004",
         "1.250",
@@ -461,8 +461,8 @@ def test_numbers_as_they_are_printed():
         "0",
         "1.000",
     ]
-    assert [probability(p) for p in (0.00002, 0.0312, 0.31, 0.998, 1)] == ["< .001", "= .031", "= .31", "> .99", "= 1"]
-    assert (probability(0.0499), probability(0.0502), probability(0.05)) == ("= .050", "= .0502", "= .050")
+    assert [format_p(p) for p in (0.00002, 0.0312, 0.31, 0.998, 1)] == ["< .001", "= .031", "= .31", "> .99", "= 1"]
+    assert (format_p(0.0499), format_p(0.0502), format_p(0.05)) == ("= .050", "= .0502", "= .050")
 
 
 def test_each_system_has_the_letters_of_those_it_beats():
@@ -470,10 +470,10 @@ def test_each_system_has_the_letters_of_those_it_beats():
     scores[1] += 0.2
     scores[2] += 0.4
     found = letters(compare_all(scores, ["low", "mid", "high"]))
-    assert {name: (mine.own, str(mine)) for name, mine in found.items()} == {
+    assert {name: (mine.letter, str(mine)) for name, mine in found.items()} == {
         "low": ("a", ""),
         "mid": ("b", "a"),
         "high": ("c", "ab"),
     }
     many = letters(compare_all(np.outer(np.arange(1, 29), [0.01, 0.02]), [f"s{k}" for k in range(28)], "randomisation"))
-    assert [many[name].own for name in ("s0", "s25", "s26", "s27")] == ["a", "z", "aa", "ab"]
+    assert [many[name].letter for name in ("s0", "s25", "s26", "s27")] == ["a", "z", "aa", "ab"]

@@ -1,4 +1,4 @@
-"""Runs that are kept beside an index: found again by what made them, never by a name, and never in the way."""
+"""The cache of runs next to an index: its key holds everything that changes a run, and a broken cache does no harm."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def run(index, expression="BM25", topics=TOPICS, k=1000, **more):
 
 def test_a_run_is_made_once(index):
     first, again = run(index), run(index)
-    assert (first.known, again.known) == (False, True)
+    assert (first.cached, again.cached) == (False, True)
     assert first.name == again.name == again.run.tag == "BM25"
     assert dict(first.run) == dict(again.run) and set(first.run["1"]) == {"a", "b"} and first.run["2"] == {}
     np.testing.assert_array_equal(first.milliseconds, again.milliseconds)
     assert len(first.milliseconds) == 3 and (first.milliseconds > 0).all()
 
 
-def test_what_changes_a_run_makes_a_new_one(index):
+def test_a_change_of_expression_depth_topics_or_index_makes_a_new_run(index):
     run(index)
-    assert not run(index, "BM25(k1=0.9)").known
-    assert not run(index, k=1).known
-    assert not run(index, topics=TOPICS[:2]).known
-    assert not run(index, topics=[("1", "crane"), *TOPICS[1:]]).known
-    assert run(index, "BM25(k1=1.2)").known
+    assert not run(index, "BM25(k1=0.9)").cached
+    assert not run(index, k=1).cached
+    assert not run(index, topics=TOPICS[:2]).cached
+    assert not run(index, topics=[("1", "crane"), *TOPICS[1:]]).cached
+    assert run(index, "BM25(k1=1.2)").cached
     index.add([{"id": "d", "text": "crane crane"}])
-    assert not run(index).known and "d" in run(index).run["1"]
+    assert not run(index).cached and "d" in run(index).run["1"]
 
 
 def test_damaged_runs_are_made_again(index):
@@ -49,25 +49,25 @@ def test_damaged_runs_are_made_again(index):
         before = path.read_bytes()
         path.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
         found = run(index)
-        assert dict(found.run) == whole and not found.known
-        assert run(index).known
+        assert dict(found.run) == whole and not found.cached
+        assert run(index).cached
 
 
-def test_an_index_that_cannot_be_written_to_is_run_all_the_same(index, monkeypatch):
+def test_a_run_is_made_without_the_cache_if_that_cannot_be_written(index, monkeypatch):
     (index.path / derived.DERIVED).write_text("in the way")
-    assert not run(index).known and not run(index).known
+    assert not run(index).cached and not run(index).cached
 
 
-def test_old_runs_make_room(index, monkeypatch):
-    monkeypatch.setattr(systems, "KEPT", 2)
+def test_the_oldest_runs_are_removed(index, monkeypatch):
+    monkeypatch.setattr(systems, "CACHED_RUNS", 2)
     for k in (1, 2, 3):
         run(index, k=k)
     assert len(list((index.path / derived.DERIVED).glob("run-*"))) == 2
-    assert run(index, k=3).known and not run(index, k=1).known
-    assert not run(index, k=7, keep=False).known and not run(index, k=7).known
+    assert run(index, k=3).cached and not run(index, k=1).cached
+    assert not run(index, k=7, cache=False).cached and not run(index, k=7).cached
 
 
-def test_a_commit_takes_old_runs_away(index):
+def test_a_commit_removes_cached_runs(index):
     run(index)
     index.merge()
     assert not list((index.path / derived.DERIVED).glob("run-*"))

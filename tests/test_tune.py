@@ -1,4 +1,4 @@
-"""Tuning: cross-validation as it is done by hand, every setting's scores as its run has them, and a sentence for every mistake."""
+"""Tuning: cross-validation as worked by hand, scores equal to those of the settings' runs, and mistakes refused."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 from shared import DEMO, QRELS, SUBLEX, TOPICS
 
 import sublex
-from sublex.evaluation.evaluation import evaluate
+from sublex.evaluation.run_evaluation import evaluate
 from sublex.expression import Call, Range, fill, ranges
 from sublex.pipeline.compose import Composer
 from sublex.plugins import load
 from sublex.retrieval.searcher import Searcher
-from sublex.tuning import search as tuning
-from sublex.tuning import space as space
+from sublex.tuning import search, space
 from sublex.tuning.judge import Judge
 
 TEXTS = {
@@ -48,14 +47,14 @@ def demo(tmp_path_factory):
 
 
 def everything(found):
-    return found.settings, found.scores.tolist(), found.folds, found.held_out.tolist(), found.fitted.setting
+    return found.settings, found.scores.tolist(), found.folds, found.held_out.tolist(), found.best.setting
 
 
 # What is found.
 
 
 def by_hand(index, topics, qrels, expressions, measure, folds):
-    """The settings' scores by their runs, and the folds' choices."""
+    """Return the scores of the settings by their runs, and the folds' choices by the reference."""
     scores = {}
     for text in expressions:
         evaluation = evaluate(qrels, index.run(topics, text, 1000), [measure], topics=[qid for qid, _ in topics])
@@ -63,7 +62,7 @@ def by_hand(index, topics, qrels, expressions, measure, folds):
     return scores, naive.cross_validated(scores, folds)
 
 
-def test_cross_validation_is_what_it_is_by_hand(small):
+def test_cross_validation_equals_the_same_done_by_hand(small):
     found = sublex.tune(small, ASKED, JUDGED, "BM25(k1={0.1,1.2,5}, b={0..1})", "RR", folds=3, steps=3, seed=4)
     texts = [f"BM25(k1={k1}, b={b})" for k1 in (0.1, 1.2, 5) for b in (0, 0.5, 1)]
     assert [setting.text for setting in found.settings] == texts
@@ -77,7 +76,9 @@ def test_cross_validation_is_what_it_is_by_hand(small):
     folds = [fold.qids for fold in found.folds]
     expected = naive.cross_validated({text: scores[text] for text in nearest}, folds)
     assert [(fold.setting.text, pytest.approx(fold.held_out)) for fold in found.folds] == expected
-    assert found.honest == pytest.approx(sum(len(f) * mean for f, (_, mean) in zip(folds, expected, strict=True)) / 5)
+    assert found.cross_validated == pytest.approx(
+        sum(len(f) * mean for f, (_, mean) in zip(folds, expected, strict=True)) / 5
+    )
     assert found.default.setting.text == "BM25" and found.default.score == pytest.approx(
         sublex.measure(JUDGED, small.run(ASKED, "BM25"), "RR").mean["RR"]
     )
@@ -99,7 +100,7 @@ def test_any_scores_are_cross_validated_as_the_reference_does(demo, table, data)
     asked, judged = [(str(k), "crane") for k in range(topics)], {str(k): {"a": 1} for k in range(topics)}
     choices = ",".join(str(k) for k in range(len(table)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tuning, "_run", lambda plan, *rest: np.array([*table, table[0]][: len(plan.runs)]))
+        patch.setattr(search, "_run", lambda plan, *rest: np.array([*table, table[0]][: len(plan.runs)]))
         found = sublex.tune(demo, asked, judged, f"BM25 % 5 + {{{choices}}}*PL2", folds=folds, seed=seed)
     parts = [fold.qids for fold in found.folds]
     assert sorted(qid for part in parts for qid in part) == sorted(found.qids)
@@ -113,8 +114,8 @@ def test_any_scores_are_cross_validated_as_the_reference_does(demo, table, data)
         (f"{fold.setting.values['weight of PL2']:g}", pytest.approx(fold.held_out)) for fold in found.folds
     ] == expected
     # Held-out topics never gain by not having been seen.
-    assert found.honest <= found.fitted.score + 1e-9
-    assert found.fitted.score == pytest.approx(max(found.means))
+    assert found.cross_validated <= found.best.score + 1e-9
+    assert found.best.score == pytest.approx(max(found.means))
     assert all(
         fold.training == pytest.approx(max(np.delete(found.scores, [int(q) for q in fold.qids], 1).mean(axis=1)))
         for fold in found.folds
@@ -123,7 +124,7 @@ def test_any_scores_are_cross_validated_as_the_reference_does(demo, table, data)
 
 @pytest.mark.parametrize("workers", [2, 3])
 def test_the_result_is_the_same_for_any_number_of_workers(demo, workers, monkeypatch):
-    monkeypatch.setattr(tuning, "GROUP", 4)
+    monkeypatch.setattr(search, "GROUP", 4)
     for expression, more in [
         ("PL2(c={1..7}) + {0..1}*BM25", {"steps": 3}),
         ("BM25(k1={0..3}) % {5..50} >> RM3(docs={2..9}) >> BM25", {"search": "random", "samples": 7, "seed": 3}),
@@ -177,20 +178,20 @@ def test_an_index_that_has_changed_is_tuned_as_it_is(small):
     small.delete(["b"])
     small.add([{"id": "b", "text": "A building crane."}, {"id": "a", "text": "Mud."}], duplicates="last")
     index = sublex.open(small.path)
-    assert len(index.segments) > 1
+    assert len(index.snapshot.segments) > 1
     found = sublex.tune(index, ASKED, JUDGED, "BM25(b={0,.5})", folds=2)
     assert found.default.by_topic.tolist() == evaluate(JUDGED, index.run(ASKED, "BM25"), ["AP"])["AP"].tolist()
 
 
-def test_every_setting_is_run_once_and_rankers_are_let_go(small, monkeypatch):
+def test_every_setting_is_run_once_and_unused_rankers_are_released(small, monkeypatch):
     alive, progress = [], []
-    sweep = Composer.sweep
+    release = Composer.release_unused
 
     def counted(composer):
-        sweep(composer)
+        release(composer)
         alive.append(set(composer._searchers))
 
-    monkeypatch.setattr(Composer, "sweep", counted)
+    monkeypatch.setattr(Composer, "release_unused", counted)
     found = sublex.tune(
         small,
         ASKED,
@@ -205,7 +206,7 @@ def test_every_setting_is_run_once_and_rankers_are_let_go(small, monkeypatch):
     assert found.default.setting.expression == "PL2 + BM25" and found.settings[4].expression == "1*PL2 + BM25"
 
 
-def test_a_tuning_writes_nothing_and_can_be_broken_off(small):
+def test_tuning_writes_nothing_and_can_be_interrupted(small):
     def files():
         return {path: path.stat().st_mtime_ns for path in small.path.rglob("*")}
 
@@ -234,7 +235,7 @@ def test_the_profile_has_the_defaults(demo):
     assert found.default.by_topic.tolist() == found.scores[0].tolist()
 
 
-def test_tuning_on_the_demo_collection_is_what_its_runs_say(demo):
+def test_tuning_on_the_demo_collection_equals_its_runs(demo):
     found = sublex.tune(demo.path, TOPICS, QRELS, "PL2(c={1,7}) + {0..1}*BM25", "nDCG@10", fields="title+desc", steps=3)
     topics, qrels = sublex.read_topics(TOPICS, "title+desc"), sublex.read_qrels(QRELS)
     for setting, mean in zip(found.settings, found.means, strict=True):
@@ -317,27 +318,27 @@ def test_numbers_by_chance_lie_within_their_range(low, width, seed):
 
 @pytest.mark.parametrize("values", [(), (1.0, float("inf")), (float("nan"),)])
 def test_a_range_made_in_python_is_checked(values):
-    with pytest.raises(sublex.InputError, match="is no range such as"):
+    with pytest.raises(sublex.InputError, match="is not a range such as"):
         Range(values)
     for ends in [(2, 1), (1, 1), (1, 2, 3), (-1e308, 1e308)]:
-        with pytest.raises(sublex.InputError, match="is no range such as"):
+        with pytest.raises(sublex.InputError, match="is not a range such as"):
             Call("BM25", (), {"b": Range(ends, interval=True)})
 
 
 # What it looks like.
 
 
-def test_equals_go_to_the_defaults(small):
+def test_of_equal_settings_the_nearest_to_the_defaults_is_chosen(small):
     same = sublex.tune(small, ASKED[:2], {"1": {"zz": 1}, "2": {"zz": 1}}, "BM25(k1={0..3}, b={0.1,0.7,0.8})", folds=2)
-    assert same.fitted.setting.values == {"k1": 1.5, "b": 0.7} and same.at_end == ()
+    assert same.best.setting.values == {"k1": 1.5, "b": 0.7} and same.at_end == ()
     assert {fold.setting.text for fold in same.folds} == {"BM25(k1=1.5, b=0.7)"}
 
 
 def test_a_tuning_is_shown_as_tables(small):
     found = sublex.tune(small, ASKED, JUDGED, "BM25(k1={0.5,3}, b={0..1})", folds=2, steps=3)
-    grid = found.curve()
+    grid = found.settings_table()
     assert grid.head == ["k1 \\ b", "0", "0.5", "1"] and [row[0] for row in grid.rows] == ["0.5", "3"]
-    (row, column), best = grid.bold[0], found.fitted
+    (row, column), best = grid.bold[0], found.best
     assert grid.rows[row][column] == f"{best.score:.4f}"
     assert (float(grid.rows[row][0]), float(grid.head[column])) == tuple(best.setting.values.values())
     assert [row[0] for row in found.table(figures=True).rows] == [
@@ -348,11 +349,13 @@ def test_a_tuning_is_shown_as_tables(small):
     frame = pytest.importorskip("pandas") and found.to_pandas()
     assert list(frame.columns) == ["k1", "b", "AP"] and frame.index[1] == "BM25(k1=0.5, b=0.5)"
     assert frame["AP"].tolist() == found.means.tolist()
-    line = sublex.tune(small, ASKED, JUDGED, "BM25(k1={3,.5})", folds=2).curve()
+    line = sublex.tune(small, ASKED, JUDGED, "BM25(k1={3,.5})", folds=2).settings_table()
     assert line.head == ["k1", "AP"] and [row[0] for row in line.rows] == ["0.5", "3"]
-    wide = sublex.tune(small, ASKED, JUDGED, "BM25(k1={0,1}, b={0..1})", folds=2, steps=11).curve()
+    wide = sublex.tune(small, ASKED, JUDGED, "BM25(k1={0,1}, b={0..1})", folds=2, steps=11).settings_table()
     assert wide.head == ["k1", "b", "AP"] and len(wide.rows) == 10
-    many = sublex.tune(small, ASKED, JUDGED, "BM25(k1={0..3}, b={0..1})", folds=2, search="random", samples=30).curve()
+    many = sublex.tune(
+        small, ASKED, JUDGED, "BM25(k1={0..3}, b={0..1})", folds=2, search="random", samples=30
+    ).settings_table()
     means = [float(row[2]) for row in many.rows]
     assert len(means) == 10 and means == sorted(means, reverse=True) and many.bold[0][1] == 2
 
@@ -387,19 +390,19 @@ def test_a_tuning_is_shown_as_tables(small):
         ("BM25(b={0..1})", {"workers": -2}, "workers=-2 should be at least 1."),
         ("BM25(b={0..1})", {"measure": "nDGC@10"}, "No measure nDGC@10; did you mean nDCG@10?"),
         ("BM25(b={0..1})", {"measure": "AP RR"}, "AP RR stands for 2 measures; tune by one, such as AP."),
-        ("BM25(b={0..1})", {"measure": "NumRet"}, "NumRet counts, and more of it is not better"),
+        ("BM25(b={0..1})", {"measure": "NumRet"}, "NumRet is a count, and a higher count is not better"),
         ("BM25(b={0..1})", {"profile": "anserine"}, "No profile anserine; did you mean anserini?"),
         ("BM25(b={0..1})", {"topics": [("7", "crane")]}, "None of these topics has judgements"),
         ("BM25(b={0..1})", {"topics": [*ASKED, ASKED[0]]}, "Topic 1 comes twice; give each topic once."),
     ],
 )  # fmt: skip
-def test_a_mistake_costs_a_sentence(small, expression, options, sentence):
+def test_a_mistake_is_refused_in_a_sentence(small, expression, options, sentence):
     with pytest.raises(sublex.SublexError) as error:
         sublex.tune(small, options.pop("topics", ASKED), JUDGED, expression, **{"folds": 2} | options)
     assert sentence in str(error.value) and "\n" not in str(error.value)
 
 
-def test_the_limit_is_on_what_a_grid_has(small):
+def test_a_grid_of_10_000_settings_is_allowed(small):
     assert len(space.grid(space.slots(sublex.parse("BM25(k1={0..1}, b={0..1})"), load(), {}), 100)) == 10_000
 
 
@@ -452,7 +455,7 @@ def test_a_command_that_is_interrupted_says_so(tune):
     assert child.stderr and "30 topics" in child.stderr.readline()
     time.sleep(2)
     child.send_signal(signal.SIGINT)
-    output, messages = child.communicate(timeout=60)
+    output, messages = child.communicate()
     assert child.returncode == 130 and output == "" and messages.endswith("sublex: interrupted.\n")
     assert sorted(Path().rglob("*")) == before
 
@@ -462,7 +465,7 @@ def test_tune_refuses_in_a_sentence(tune):
         (("BM25",), "sublex: BM25 has no range to tune"),
         (("BM25(b={0..1}",), "Expected , or ) after {0..1} in column 14"),
         (("BM25(b={0..1})", "--folds", "31"), "30 judged topics are too few for 31 folds"),
-        (("BM25(b={1..0})",), "is no range such as {0..1} or {1,2,5}"),
+        (("BM25(b={1..0})",), "is not a range such as {0..1} or {1,2,5}"),
     ]:
         code, output, messages = tune(*arguments)
         assert (code, output) == (2, "") and sentence in messages and "Traceback" not in messages

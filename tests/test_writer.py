@@ -1,4 +1,4 @@
-"""Writers that fail, are killed, meet each other or get bad input: the index is then the old one or the new one, whole."""
+"""Writers that fail, are killed, run at the same time or get bad input: the index is then the complete old or new one."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index import format as format_module
 from sublex.index import manifest as manifests
 from sublex.index import writer
-from sublex.index.api import add as add_documents
-from sublex.index.api import create
-from sublex.index.build import Settings
+from sublex.index.build import BuildSettings
 from sublex.index.check import check
+from sublex.index.document_source import DocumentSource, source_of
+from sublex.index.indexing import add_documents, build_index
 from sublex.index.inverter import Inverter
+from sublex.index.merge_policy import segments_to_merge
 from sublex.index.writer import delete, merge_all
 from sublex.readers import batch, jsonl
 
@@ -53,7 +54,7 @@ GONE = [f"d{k}" for k in range(100, 160)]
 
 
 class Change(NamedTuple):
-    """A way to write: what to call, and the docnos that the index has before and after."""
+    """A kind of change: the function to call, and the docnos that the index has before and after."""
 
     make: Callable[[Path], Any]
     before: frozenset[str]
@@ -63,7 +64,7 @@ class Change(NamedTuple):
 HELD = frozenset(document.docno for document in OLD) - {*DELETED}
 ADDED = frozenset(document.docno for document in NEW)
 CHANGES = {
-    "index": Change(lambda root: create(root, NEW, overwrite=True, workers=2), HELD, ADDED),
+    "index": Change(lambda root: build_index(root, NEW, overwrite=True, workers=2), HELD, ADDED),
     "add": Change(lambda root: add_documents(root, NEW, duplicates="last", workers=2), HELD, HELD | ADDED),
     "delete": Change(lambda root: delete(root, GONE), HELD, HELD - {*GONE}),
     "merge": Change(lambda root: merge_all(root, 2), HELD, HELD),
@@ -75,7 +76,7 @@ change = pytest.mark.parametrize("what", CHANGES)
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An index of two segments with deletions: every kind of writing has something to do."""
+    """Return an index of two segments with deletions, so that every kind of change has something to do."""
     index = sublex.build(OLD[:200], tmp_path_factory.mktemp("whole") / "index")
     index.add(OLD[200:])
     index.delete(DELETED)
@@ -84,23 +85,23 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(whole: Path, tmp_path: Path) -> Path:
-    """The index to be written to by one test."""
+    """Return a copy of the index for one test to change."""
     return Path(shutil.copytree(whole, tmp_path / "index"))
 
 
 def described(made) -> dict:
-    """What the manifest says of an analyzer."""
+    """Return the manifest's entry for the analyzer of build settings."""
     return {"settings": made.analyzer.settings(), "versions": made.analyzer.versions()}
 
 
 def fresh(whole: Path, root: Path) -> None:
-    """Put the index back as it was."""
+    """Replace the index at `root` by a copy of the original."""
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(whole, root)
 
 
 def docnos(root: Path) -> frozenset[str]:
-    """The live documents of an index that is whole."""
+    """Check that an index is sound and return the docnos of its live documents."""
     index = sublex.open(root)
     assert check(root) == []
     found = [index.docno(doc) for doc in index.corpus.docs]
@@ -110,8 +111,8 @@ def docnos(root: Path) -> frozenset[str]:
 
 
 def is_whole(root: Path, made: Change, what: str) -> bool:
-    """Whether the index is the new one; it is whole in either case, and can be written to."""
-    found, segments = docnos(root), len(sublex.open(root).segments)
+    """Return whether the index is the new one. Check that it is the old or the new one, is sound, and accepts changes."""
+    found, segments = docnos(root), len(sublex.open(root).snapshot.segments)
     is_new = segments == 1 if made.before == made.after else found == made.after
     assert is_new or found == made.before, f"{what}: neither the old index nor the new one"
     assert is_new or segments == 2, what
@@ -124,7 +125,7 @@ def is_whole(root: Path, made: Change, what: str) -> bool:
 
 
 def assert_tidy(root: Path) -> None:
-    """Nothing of interrupted writers or older generations is left."""
+    """Check that no files of interrupted writers or older generations are left."""
     manifest = manifests.read_manifest(root)
     left = {path.name for path in root.iterdir()}
     assert left <= {"index.json", "lock", "segments", "last-build.tsv"}
@@ -161,7 +162,7 @@ def test_a_writer_killed_at_random_moments_leaves_a_whole_index(whole, tmp_path,
 
 
 def at_every_change(whole: Path, root: Path, made: Change, act: Callable[[], None]) -> Iterator[tuple[int, Ended]]:
-    """Run a writer again and again, `act` coming before its first change to the disk, its second, and so on to the last."""
+    """Run a writer again and again, and call `act` before its first change to the disk, its second, and so on to the last."""
     for number in count(1):
         fresh(whole, root)
 
@@ -241,7 +242,7 @@ def test_a_change_to_the_disk_that_fails_is_told_in_one_sentence_and_leaves_the_
 
 
 def assert_one_sentence(error: SublexError, sentence: str) -> None:
-    """The message of an error is one line that says this."""
+    """Check that the message of an error is one line that matches `sentence`."""
     with pytest.raises(SublexError, match=sentence):
         raise error
     assert "\n" not in str(error)
@@ -282,7 +283,7 @@ def test_a_disk_that_fills_while_a_component_is_written_leaves_the_old_index(who
 def test_a_limit_on_the_size_of_files_is_told_and_leaves_the_old_index(copy, limit):
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-        create(copy, OLD, overwrite=True)
+        build_index(copy, OLD, overwrite=True)
 
     ended = run(limited)
     assert_one_sentence(ended.error, "Cannot write .*: File too large; the index is as it was before")
@@ -291,8 +292,8 @@ def test_a_limit_on_the_size_of_files_is_told_and_leaves_the_old_index(copy, lim
 
 @pytest.mark.parametrize("mode", [0o555, 0o000])
 def test_a_folder_where_nothing_may_be_written_is_told(whole, mode, monkeypatch):
-    """As an ordinary user, which the superuser becomes for it."""
-    # That user may not be able to read where Sublex is installed, so the plugins are found before.
+    """The test runs as an ordinary user; a superuser gives up its rights first."""
+    # That user may have no right to read the folder where Sublex is installed, so the plugins are loaded before.
     registry = plugins.load()
     analyzer = registry.make("analyzer", "english")
     assert analyzer.terms("whales") == ["whale"] and analyzer.versions()
@@ -324,7 +325,7 @@ def test_a_folder_where_nothing_may_be_written_is_told(whole, mode, monkeypatch)
 
 
 class Busy(NamedTuple):
-    """A child that is building and waits for more documents until it is told to go on."""
+    """A child process that builds an index and waits for more documents until `go_on` is called."""
 
     child: Child
     more: int
@@ -346,7 +347,7 @@ def busy(root: Path, **options: Any) -> Busy:
         os.read(wait, 1)
         yield Document("slower", "ship")
 
-    child = Child(lambda: create(root, slow(), **options) and None)
+    child = Child(lambda: build_index(root, slow(), **options) and None)
     os.close(wait)
     os.close(start)
     assert os.read(started, 1) == b"x"
@@ -444,7 +445,7 @@ def test_with_the_flag_it_is_replaced_whole(copy):
 
 
 def broken(given: list[Document]) -> Iterator[Document]:
-    """Documents that end in an error."""
+    """Yield documents, then raise an error."""
     yield from given
     raise RuntimeError("the source broke")
 
@@ -491,12 +492,12 @@ def test_an_index_that_is_not_there_is_not_made_by_changing_it(tmp_path, what):
     assert not (tmp_path / "absent").exists()
 
 
-# Going on with an interrupted build.
+# Resuming an interrupted build.
 
 
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file of documents that comes in a dozen batches."""
+    """Write a file of documents that is read in about a dozen batches."""
     monkeypatch.setattr(batch, "BATCH_BYTES", 8_000)
     monkeypatch.setattr(jsonl, "BATCH_BYTES", 8_000)
     lines = [json.dumps({"id": d.docno, "title": d.title, "text": d.text}) for d in [*OLD, *OLD[:20]]]
@@ -507,24 +508,28 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def resumable(
-    root: Path, source: Path | str, analyzer: str = "english", store: tuple[str, ...] = writer.PARTS, **options: Any
+    root: Path,
+    source: Path | str,
+    analyzer: str = "english",
+    store: tuple[str, ...] = writer.STORED_PARTS,
+    **options: Any,
 ) -> Any:
-    """Build from a file with hardly any memory: every batch is spilled."""
+    """Build from a file with one byte of memory, so the build spills as often as possible."""
     registry = plugins.load()
-    made = Settings(registry.make("analyzer", analyzer), frozenset(store), 2, 1, "first")
-    given = sublex.index.api.to_input(str(source), registry, None, False)
+    made = BuildSettings(registry.make("analyzer", analyzer), frozenset(store), 2, 1, "first")
+    given = source_of(str(source), registry, None, False)
     return writer.create(root, given, made, described(made), "sublex", lambda docs: None, **options)
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    """Every file of an index but the lock."""
+    """Return the bytes of every file of an index, except the lock."""
     return {
         str(f.relative_to(root)): f.read_bytes() for f in sorted(root.rglob("*")) if f.is_file() and f.name != "lock"
     }
 
 
 def interrupt(root: Path, source: Path, number: int, how: signal.Signals = signal.SIGKILL, **options: Any) -> Ended:
-    """Build in a child that gets a signal before its n-th change to the disk."""
+    """Build in a child process that gets a signal before its n-th change to the disk."""
 
     def work() -> None:
         at_change(number, partial(kill_self, how))
@@ -572,7 +577,7 @@ def test_a_build_can_be_interrupted_and_resumed_many_times(tmp_path, source, how
 
 
 def interrupted(root: Path, source: Path, **options: Any) -> None:
-    """Leave a build behind that has got some way."""
+    """Leave an interrupted build that has spilled at least once."""
     for number in range(40, 400, 10):
         assert interrupt(root, source, number, **options).signal
         if (root / "building" / "journal.json").exists():
@@ -638,6 +643,18 @@ def test_a_journal_is_on_the_disk_before_it_replaces_the_last_one(tmp_path, sour
     resumable(tmp_path / "index", source)
 
 
+def test_an_addition_that_spills_may_contain_a_docno_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "BATCH_BYTES", 8_000)
+    index = sublex.build([Document("before", "whale")], tmp_path / "index")
+    settings = BuildSettings(index.analyzer, index.store, 1, 1, "last")
+    spills: set[str] = set()
+    look = lambda docs: spills.update(f.name for f in tmp_path.glob("index/building/spill-*"))  # noqa: E731
+    summary = writer.add(index.path, DocumentSource(documents=[*OLD, *OLD[:20]]), lambda manifest: settings, look)
+    assert len(spills) > 2
+    assert (summary.read, summary.indexed) == (len(OLD) + 20, len(OLD))
+    assert docnos(index.path) == {"before"} | {document.docno for document in OLD}
+
+
 def test_a_merge_of_many_spills_needs_few_open_files(tmp_path, source):
     def limited() -> tuple[int, int]:
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -655,12 +672,12 @@ def test_a_merge_of_many_spills_needs_few_open_files(tmp_path, source):
 
 def test_a_table_of_docnos_beyond_the_memory_does_not_make_every_batch_a_spill(tmp_path, source, monkeypatch):
     monkeypatch.setattr(Interner, "nbytes", property(lambda table: 1 << 20 if table.size > 100 else 0))
-    monkeypatch.setattr(Inverter, "nbytes", property(lambda inverter: 100_000 * len(inverter.parts)))
+    monkeypatch.setattr(Inverter, "nbytes", property(lambda inverter: 100_000 * len(inverter.batches)))
     spills: set[str] = set()
     registry = plugins.load()
-    made = Settings(registry.make("analyzer", "english"), frozenset(), 1, 1 << 20, "first")
+    made = BuildSettings(registry.make("analyzer", "english"), frozenset(), 1, 1 << 20, "first")
     look = lambda docs: spills.update(f.name for f in tmp_path.glob("index/building/spill-*"))  # noqa: E731
-    given = sublex.index.api.to_input(str(source), registry, None, False)
+    given = source_of(str(source), registry, None, False)
     writer.create(tmp_path / "index", given, made, described(made), "sublex", look)
     assert 1 < len(spills) < 6
 
@@ -740,7 +757,7 @@ BAD = {
 
 
 def spoilt(data: bytes) -> bytes:
-    """The data with its middle changed."""
+    """Return the data with 50 bytes in the middle changed."""
     middle = len(data) // 2
     return data[:middle] + bytes(byte ^ 0x55 for byte in data[middle : middle + 50]) + data[middle + 50 :]
 
@@ -823,7 +840,7 @@ def test_a_document_of_a_million_words_is_indexed(tmp_path):
 
 def test_ten_thousand_empty_documents_are_indexed_and_a_warning_says_so(tmp_path):
     given = [Document(f"d{k}", "" if k % 2 else " \n", "") for k in range(10_000)]
-    outcome = create(tmp_path / "index", given)
+    outcome = build_index(tmp_path / "index", given)
     assert dict((what, number) for what, number, _ in outcome.rows())["empty (indexed, but no terms)"] == 10_000
     assert any("100% of the documents give no terms" in remark for remark in outcome.remarks())
     index = sublex.open(tmp_path / "index")
@@ -896,7 +913,7 @@ def test_many_small_additions_leave_few_segments_in_the_order_of_their_documents
     index = sublex.build([Document("first", "whale")], tmp_path / "index")
     for number in range(70):
         index.add([Document(f"d{number}", f"whale {number}")], workers=1)
-    assert len(index.segments) <= 16
+    assert len(index.snapshot.segments) <= 16
     assert [index.docno(doc) for doc in index.postings("whale").docs] == ["first", *(f"d{n}" for n in range(70))]
     assert check(index.path) == []
 
@@ -909,7 +926,7 @@ def test_an_addition_is_kept_though_a_segment_it_would_be_merged_with_is_damaged
     file.write_bytes(file.read_bytes()[:-1] + b"?")
     index.add([Document("d7", "whale")], workers=1)
     assert index.term("whale").df == 8
-    assert len(index.segments) == 8
+    assert len(index.snapshot.segments) == 8
 
 
 @pytest.mark.parametrize(
@@ -917,4 +934,4 @@ def test_an_addition_is_kept_though_a_segment_it_would_be_merged_with_is_damaged
     [([], 1), ([5], 1), ([1] * 7, 1), ([1] * 8, 8), ([8] + [1] * 7, 1), ([8] * 7 + [1] * 8, 15), ([9999] + [1] * 8, 8)],
 )
 def test_segments_are_merged_when_eight_of_a_size_have_come_together(sizes, last):
-    assert writer._crowded(sizes) == last
+    assert segments_to_merge(sizes) == last

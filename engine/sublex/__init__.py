@@ -18,8 +18,8 @@ from sublex.parser import parse
 
 if TYPE_CHECKING:
     from sublex.evaluation.comparison import Comparison
-    from sublex.evaluation.evaluation import Evaluation
-    from sublex.index.api import Documents
+    from sublex.evaluation.run_evaluation import Evaluation
+    from sublex.index.document_source import Documents
     from sublex.pipeline.index import Index
     from sublex.trec.qrels import Qrels
     from sublex.trec.runs import Run
@@ -58,9 +58,9 @@ def build(documents: Documents, path: str | os.PathLike[str], **options: Any) ->
     "none"), workers, memory ("1GB"), overwrite, resume, strict, progress (called with the number of documents, and once more
     when all are read).
     """
-    from sublex.index.api import create
+    from sublex.index.indexing import build_index
 
-    create(path, documents, **options)
+    build_index(path, documents, **options)
     return open(path)
 
 
@@ -104,13 +104,13 @@ def measure(
 
     Measures go by the names of ir-measures or trec_eval, as in "AP nDCG@10"; without any they are those of `sublex eval`.
     """
-    from sublex.evaluation import evaluation
-    from sublex.evaluation import measures as known
+    from sublex.evaluation.measures import DEFAULT_MEASURES
+    from sublex.evaluation.run_evaluation import evaluate
 
     judged = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
     ranked = run if isinstance(run, Mapping) else read_run(run)
     names = [measures] if isinstance(measures, str) else list(measures)
-    return evaluation.evaluate(judged, ranked, names or known.DEFAULTS)
+    return evaluate(judged, ranked, names or DEFAULT_MEASURES)
 
 
 def compare(
@@ -134,7 +134,7 @@ def compare(
     Tests are "t", "randomisation" and "wilcoxon", corrections "holm", "bonferroni", "bh", "none" and "tukey", a test of its own.
     """
     from sublex.evaluation import comparison
-    from sublex.evaluation import measures as known
+    from sublex.evaluation.measures import DEFAULT_MEASURES
     from sublex.evaluation.systems import systems_of
     from sublex.trec.qrels import Qrels
 
@@ -144,7 +144,7 @@ def compare(
     made = systems_of(systems, opened, asked, k, profile, workers, not fresh)
     names = [measures] if isinstance(measures, str) else list(measures)
     plan = comparison.Plan(test, correction, alpha, seed)
-    return comparison.compare(made, judged, asked, names or known.DEFAULTS, opened, plan)
+    return comparison.compare(made, judged, asked, names or DEFAULT_MEASURES, opened, plan)
 
 
 def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:

@@ -1,4 +1,11 @@
-"""Records and the protocols of the plug-in kinds. Nothing here does work or imports anything heavy."""
+"""The records that plugins exchange with the engine, and the protocols that plugins implement.
+
+Records are named tuples and dataclasses, such as `Document`, `Query` and `Explanation`. Protocols, such as `Reader`
+and `Ranker`, list the methods that the engine calls; a plugin may subclass them or only provide the same methods. This
+module computes nothing and imports no heavy package. It holds the whole contract, and so it is longer than most.
+`sublex.fitted` adds the contract of parts that are fitted to a collection. `docs/plugins.md` has an example of each
+kind.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +19,19 @@ if TYPE_CHECKING:
     import numpy as np
 
 VERSION = "0.1.0.dev0"
+# The shared empty mapping: a default value that nothing may change.
 NO_FIELDS: Mapping[str, Any] = {}
 
 
+# Readers and analyzers: from files to documents, and from text to terms.
+
+
 class Document(NamedTuple):
-    """One document: the user's id, an optional title, the text, and any other fields to store."""
+    """A document of a collection, as a reader yields it.
+
+    `docno` is the user's identifier: a string of any length, not empty. `fields` holds any other values to store with
+    the document; they must be values that JSON can represent, and they are not searched.
+    """
 
     docno: str
     text: str
@@ -25,20 +40,24 @@ class Document(NamedTuple):
 
     @property
     def contents(self) -> str:
-        """What is indexed: title, newline, text."""
+        """The text that is indexed: the title, a newline and the text; the text alone if there is no title."""
         return f"{self.title}\n{self.text}" if self.title else self.text
 
 
 class Token(NamedTuple):
-    """A word of a text as written, its term (empty for a stop word), and whether punctuation stands before it."""
+    """One word of a text, as representations that read word sequences receive it.
+
+    `surface` is the word as written. `term` is its indexed form, empty for a stop word. `after_break` is true if
+    punctuation or an empty line separates the word from the word before it.
+    """
 
     surface: str
     term: str
-    pause: bool
+    after_break: bool
 
 
 class Problem(NamedTuple):
-    """A record that could not be read: where, and why."""
+    """A malformed record: the file, the line on which the record begins (from 1), and the reason."""
 
     file: str
     line: int
@@ -50,9 +69,13 @@ class Problem(NamedTuple):
 
 @dataclass
 class Report:
-    """What a reader noticed: malformed records, notes a user should see, the fields it took.
+    """The observations that a reader collects while it reads.
 
-    `line` is where the document that was read last begins, 0 from readers that do not tell.
+    `problems` are the malformed records, in the order in which they were met. `notes` maps each sentence for the user
+    to the number of times it applied. `fields` counts documents by the field that filled a role, as in `{"docno=id":
+    12}`. `line` is the line on which the document yielded last begins; 0 if the reader does not set it. A reader that
+    sets `line` before it yields a document lets `sublex lint` name lines. With `strict`, the first malformed record is
+    an error.
     """
 
     strict: bool = False
@@ -62,23 +85,23 @@ class Report:
     line: int = field(default=0, compare=False)
 
     def malformed(self, file: str, line: int, reason: str) -> None:
-        """Record a malformed record; under `strict` it ends the build."""
+        """Record a malformed record. Raise `InputError` instead if `strict` is set, which ends the build."""
         problem = Problem(file, line, reason)
         if self.strict:
             raise InputError(f"{problem} (--strict stops here).")
         self.problems.append(problem)
 
     def note(self, text: str, times: int = 1) -> None:
-        """Say something once, with how often it happened."""
+        """Add a sentence for the user; the same sentence again only raises its count."""
         self.notes[text] = self.notes.get(text, 0) + times
 
-    def used(self, role: str, name: str, times: int = 1) -> None:
-        """Count that the collection's field `name` served as `role` (docno, title or text)."""
+    def count_field(self, role: str, name: str, times: int = 1) -> None:
+        """Count documents in which the collection's field `name` was taken as `role`: docno, title or text."""
         key = f"{role}={name}"
         self.fields[key] = self.fields.get(key, 0) + times
 
     def merge(self, other: Report) -> None:
-        """Add what another report holds."""
+        """Add the problems and counts of another report to this one."""
         self.problems += other.problems
         for mine, theirs in ((self.notes, other.notes), (self.fields, other.fields)):
             for key, times in theirs.items():
@@ -86,53 +109,83 @@ class Report:
 
 
 class Source(Protocol):
-    """A file, folder, dataset name or standard input that a reader reads."""
+    """The input of a reader: a file, a folder, the name of a dataset, or `-` for standard input."""
 
     path: str
 
     def open(self) -> BinaryIO:
-        """The bytes, decompressed, as a stream."""
+        """Return the decompressed bytes of the source as a buffered stream."""
         ...
 
 
 @runtime_checkable
 class Reader(Protocol):
-    """Turns the files of one format into documents, one at a time."""
+    """A component that turns the files of one format into documents.
+
+    A reader that sets the class attribute `folders = True` receives a folder as one source. Otherwise the engine gives
+    it the files below a folder one by one.
+    """
 
     def detect(self, path: str, head: bytes) -> bool:
-        """Whether this looks like the reader's format; `head` is empty for a folder or a dataset name."""
+        """Return whether the source has this reader's format.
+
+        The engine calls it on every reader when the user names none. `head` is the first 64 KiB of the decompressed
+        file, and empty for a folder or the name of a dataset.
+        """
         ...
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
-        """Stream the documents of one source; malformed records go to the report."""
+        """Yield the documents of one source in their order; pass malformed records to `report.malformed`.
+
+        The engine calls it once per source and consumes the documents as a stream, so a reader need not hold them all.
+        """
         ...
 
 
 @runtime_checkable
 class Analyzer(Protocol):
-    """Turns raw tokens into terms, the same for documents and queries.
+    """A component that turns raw tokens into terms, in the same way for documents and queries.
 
-    It may also have `batch(tokens)`, many tokens at once (see `sublex.analysis.tokens.terms_of`); `settings()`, the
-    `{"name": …, "params": {…}}` to store in place of what the user wrote; `versions()`, of the parts that shape terms;
-    and `stages(text)` for `sublex analyze`.
+    These methods are optional:
+
+    * `batch(tokens)` analyses a list of raw tokens at once. It returns one string for each token: the token's terms,
+      joined by newlines.
+    * `settings()` returns `{"name": …, "params": {…}}`, which the index stores to make the analyzer again. By default
+      the index stores the name and the parameters that the user wrote.
+    * `versions()` returns the versions of the libraries that shape terms, by name. The index stores them.
+    * `stages(text)` returns pairs of a stage's name and its words, which `sublex analyze` shows.
     """
 
     def terms(self, token: str) -> list[str]:
-        """The terms of one raw token; depends on the token alone, so it is asked once for each distinct one."""
+        """Return the terms of one raw token; an empty list drops the token.
+
+        The terms may depend on the token alone: the engine calls this once for each distinct raw token. A raw token is
+        a word, or, with characters outside ASCII, a run without white space that may hold several words. A term must
+        not contain a newline.
+        """
         ...
 
 
+# Parameters, which every registration may declare.
+
+
 class Resource(str):
-    """A file that a fitted model reads: a path in quotes, or the name that `sublex resource add` gave it in an index."""
+    """The value of a parameter that names a file: a path in quotes, or a name registered by `sublex resource add`."""
 
 
 @dataclass(frozen=True)
 class Param:
-    """One declared parameter of a plug-in.
+    """The declaration of one parameter of a component.
 
-    The type is bool, int, float, str, tuple (written `[a, b]`), `Resource`, `sublex.Expression`, or object for anything. The
-    default `...` says that the parameter must be given. The range of a number is (lowest, highest), `open` when it excludes
-    both; of anything else, the choices. It holds for each item of a tuple.
+    * `type` is bool, int, float, str, tuple (written `[a, b]`), `Resource`, `sublex.Expression`, or object for any
+      value.
+    * `default` is the value if the user gives none; the default `...` makes the parameter required. A parameter with
+      the default None also accepts None.
+    * `stage` says what a change of the value affects: `"fit"` (fitting again), `"encode"` (encoding the documents
+      again) or `"query"` (neither).
+    * `range` is (lowest, highest) for a number, both included unless `open` is true. For any other type it lists the
+      choices. For a tuple it holds for each item.
+    * `help` says in a sentence what the parameter does.
     """
 
     name: str
@@ -144,8 +197,14 @@ class Param:
     open: bool = False
 
 
+# Rankers: statistics, scores and explanations.
+
+
 class Statistics(NamedTuple):
-    """Of a collection's live documents: how many, their tokens, their postings, and the mean length."""
+    """The statistics of a collection, over its live documents: documents, tokens, and postings.
+
+    A posting is one pair of a document and a distinct term in it.
+    """
 
     docs: int
     tokens: int
@@ -153,18 +212,28 @@ class Statistics(NamedTuple):
 
     @property
     def mean_length(self) -> float:
+        """The mean number of tokens in a document; 0 for an empty collection."""
         return self.tokens / self.docs if self.docs else 0.0
 
 
 class TermStats(NamedTuple):
-    """In how many documents a term occurs, and how often in all of them: numbers, or arrays for several terms."""
+    """The document frequency and the collection frequency of a term.
+
+    `df` is the number of documents that hold the term, `cf` the number of its occurrences in all documents; both are
+    at least 1. Each is a number, or a float64 array with one place for each term or posting in question.
+    """
 
     df: Any
     cf: Any
 
 
 class DocStats(NamedTuple):
-    """Of the documents scored, as arrays: tokens, distinct terms, and the sum of `Ranker.norm_part` over all their terms."""
+    """The statistics of the documents that a ranker scores, as float64 arrays with one place for each posting.
+
+    `length` is the number of tokens, `unique` the number of distinct terms. `norm` is the sum of `Ranker.norm_part`
+    over all terms of the document, and None for rankers without `norm_part`. `Ranker.explain` gets numbers in place of
+    arrays.
+    """
 
     length: np.ndarray
     unique: np.ndarray
@@ -172,10 +241,17 @@ class DocStats(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """A value taken apart.
+    """A value with the parts that it is made of, as a tree.
 
-    The parts of a `sum` add up to the value and those of a `product` multiply to it; those of `scaled` explain it up to a factor
-    and an offset, which are leaves of their own. A part of kind `evidence` is shown and counted in neither.
+    `label` names the value in words that people read: words as written, not stems. `kind` says how parts make the
+    value:
+
+    * `"sum"`: the parts add up to the value. A leaf, which has no parts, is of this kind too.
+    * `"product"`: the parts multiply to the value.
+    * `"scaled"`: the parts explain the value up to a factor and an offset, which are leaves among the parts.
+    * `"evidence"`: the node is shown but does not count towards the value of the node above it.
+
+    `evidence` holds the numbers and texts to show with the node, by name.
     """
 
     value: float
@@ -186,31 +262,52 @@ class Explanation(NamedTuple):
 
 
 class Ranker(Protocol):
-    """A weighting model: what one term adds to the score of each document that holds it. Subclass it for the defaults.
+    """A weighting model: the score that one term adds to each document that holds it.
 
-    With `lengths = "lucene"` the lengths it sees are rounded as Lucene stores them, in one byte; the mean stays exact. Where
-    `norm_part` is set, `norm_part(tf, doc, term, collection)` is summed over all terms of each document and handed back as `doc.norm`.
+    Subclass it to inherit the defaults; only `score` must be written. The score of a document is the sum, over the
+    terms that it shares with the query, of `weight` times `score`. A term that the document lacks adds nothing.
+
+    `lengths = "lucene"` makes the engine pass document lengths rounded to one byte, as Lucene stores them; the mean
+    length stays exact. `norm_part` is None, or a method `norm_part(tf, doc, term, collection)` for rankers that
+    normalise by all terms of a document, such as the cosine, whose part is the squared weight. The engine sums it over
+    the terms of each document and passes the sum as `doc.norm`.
     """
 
     lengths: str = "exact"
     norm_part: Callable[[np.ndarray, DocStats, TermStats, Statistics], np.ndarray] | None = None
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        """The scores of documents that hold a term `tf` times each (float64, above 0); finite, of any sign."""
+        """Return the scores of postings: finite numbers of any sign, in an array of the shape of `tf`.
+
+        `tf` is a float64 array of term frequencies above 0. `doc` has arrays of the same shape. `term` has numbers or
+        arrays of the same shape, since one call may score the postings of several terms. The engine scores each
+        posting once, keeps the score as float32, and uses it for all later queries.
+        """
         ...
 
     def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
-        """What the scores of the query's terms are multiplied by; `qtf`, which may be fractional or negative, itself if by that."""
+        """Return the weight of each query term, by which the term's scores are multiplied; by default `qtf` itself.
+
+        `qtf` is a float64 array with one place for each term that the index holds: the term's frequency in the query,
+        which after expansion may be fractional or negative. `term` has arrays of the same shape. Weights must be
+        finite. If the weights equal `qtf`, return the same array: the engine then skips this call for later queries.
+        """
         return qtf
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
-        """Take the score of one document apart; here `doc` holds numbers."""
+        """Return the score of one posting with its parts; the value must equal that of `score`.
+
+        All arguments hold numbers. By default the explanation is one leaf.
+        """
         value = float(self.score(tf, doc, term, collection))  # type: ignore[arg-type]
         return Explanation(value, type(self).__name__, evidence={"tf": tf, "length": doc.length, "df": term.df})
 
 
+# Expanders and filters: queries, and the documents found for them.
+
+
 class QueryTerm(NamedTuple):
-    """One term of a query: how strongly it is asked for, and where it comes from."""
+    """One term of a query, its weight, and its origin: `"query"` for the user's words, else the expander's name."""
 
     term: str
     weight: float = 1.0
@@ -218,40 +315,44 @@ class QueryTerm(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What is asked: the user's words, and the terms they have become."""
+    """A query: the user's text, and the weighted terms that stand for it."""
 
     text: str
     terms: tuple[QueryTerm, ...]
 
     def weights(self) -> dict[str, float]:
-        """The weight of each term, repetitions added up."""
-        found: dict[str, float] = {}
+        """Return the weight of each distinct term, the weights of repeated terms added up."""
+        totals: dict[str, float] = {}
         for term, weight, _ in self.terms:
-            found[term] = found.get(term, 0.0) + weight
-        return found
+            totals[term] = totals.get(term, 0.0) + weight
+        return totals
 
 
-class Vector(NamedTuple):
-    """A document's terms by number, with their frequencies."""
+class TermVector(NamedTuple):
+    """The distinct terms of a document and their frequencies: two integer arrays of equal length.
+
+    `terms` holds term numbers in ascending order; `Context.names` translates them.
+    """
 
     terms: np.ndarray
     tfs: np.ndarray
 
 
 class Context(Protocol):
-    """What an expander may look at: the documents of a first retrieval, best first, and the collection's statistics.
+    """The engine's view of one query, which expanders and filters receive: the hits and the collection's statistics.
 
-    Terms have numbers here, which `numbers` and `names` translate.
+    Documents and terms have numbers, which hold for this context only. Terms are numbered in the order of their UTF-8
+    bytes; `numbers` and `names` translate.
     """
 
     @property
     def docs(self) -> np.ndarray:
-        """The documents found, best first."""
+        """The numbers of the documents found, best first, as an int32 array; empty if nothing was found."""
         ...
 
     @property
     def scores(self) -> np.ndarray:
-        """Their scores."""
+        """The scores of these documents, as a float32 array of the same length."""
         ...
 
     @property
@@ -260,40 +361,53 @@ class Context(Protocol):
         ...
 
     @property
-    def live(self) -> np.ndarray:
-        """All documents of the collection."""
+    def live_docs(self) -> np.ndarray:
+        """The numbers of all documents of the collection that are not deleted, ascending, as an int64 array."""
         ...
 
-    def vectors(self, docs: np.ndarray) -> list[Vector]:
-        """The terms of documents."""
+    def term_vectors(self, docs: np.ndarray) -> list[TermVector]:
+        """Return the term vector of each document. The index must store document terms."""
         ...
 
     def stats(self, terms: np.ndarray) -> TermStats:
-        """Document and collection frequencies, as arrays."""
+        """Return the document and collection frequencies of the terms with these numbers, as float64 arrays."""
         ...
 
     def numbers(self, terms: Sequence[str]) -> list[int]:
-        """The numbers of terms, -1 for those that no document holds."""
+        """Return the number of each term, -1 for terms that no document holds."""
         ...
 
-    def names(self, terms: np.ndarray) -> list[str]:
-        """The terms of numbers."""
+    def names(self, numbers: np.ndarray) -> list[str]:
+        """Return the terms that have these numbers."""
         ...
 
 
 class Expander(Protocol):
-    """Turns a query into a weighted query. `docs` is how many documents of a first retrieval it looks at, 0 for none."""
+    """A component that turns a query into a weighted query.
+
+    `docs` is the number of documents of a first retrieval that the expander wants to see; 0 for none. The engine takes
+    them from the stages before the expander, or from BM25 if the expander stands first.
+    """
 
     docs: int
 
     def expand(self, query: Query, context: Context) -> Query:
-        """The new query; every added term says in `origin` where it comes from."""
+        """Return the new query; each added term names this expander as its `origin`.
+
+        The engine calls it once for each query. Weights must be finite; they may be negative. Return `query` itself if
+        there is nothing to add, for example if `context.docs` is empty. `context.docs` may hold more documents than
+        asked for.
+        """
         ...
 
 
 class Filter(Protocol):
-    """Keeps or drops documents that were found."""
+    """A component that keeps or drops documents found by the stages before it."""
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
-        """For each of the documents whether it is kept; the context is what was found, with these documents."""
+        """Return a bool array of the length of `docs`: true for each document to keep.
+
+        `docs` is the int32 array `context.docs`, which may be empty. The documents kept stay in order, with their
+        scores.
+        """
         ...

@@ -1,4 +1,4 @@
-"""The errors Sublex raises. Each message is one sentence: what happened, to which thing, what to do next."""
+"""The errors that Sublex raises. Each message says what happened, to which thing, and what to do next."""
 
 from __future__ import annotations
 
@@ -10,31 +10,44 @@ from sublex.messages import in_short
 
 
 class SublexError(Exception):
-    """Anything Sublex tells a user about; the command line prints it and exits with 2."""
+    """The base of all errors that Sublex reports to a user. The command line prints the message and exits with 2."""
 
 
 class InputError(SublexError):
-    """The user's data is at fault: a file, a record, a name, a value."""
+    """The user's input is at fault: a file, a record, a name or a value."""
 
 
 class MissingExtra(SublexError):
-    """An optional part is not installed."""
+    """A feature needs an optional package that is not installed; the message names the command that installs it."""
 
     def __init__(self, what: str, extra: str):
         super().__init__(f"{what} needs an optional part: run pip install 'sublex[{extra}]'.")
 
 
 class UnknownName(SublexError):
-    """A name that nothing is registered under."""
+    """Nothing is registered under a name."""
 
 
 class PluginError(SublexError):
-    """A plugin could not be loaded or broke its contract."""
+    """A plugin could not be loaded, failed, or returned a value that its contract does not allow."""
+
+
+class IndexProblem(SublexError):
+    """An index cannot be used as requested: it is missing, in the way, in use, or of a newer format."""
+
+
+class IndexCorrupt(SublexError):
+    """A file of an index differs from the file that was written."""
 
 
 @contextmanager
 def contract(kind: str, part: object) -> Iterator[None]:
-    """What goes wrong in the code of a plugin's part becomes one sentence that names it; a full disk is nobody's fault."""
+    """Run code of a plugin, and turn any exception into a `PluginError` with one sentence that names the plugin's part.
+
+    `kind` and `part` name the part in the message, as in "The ranker BM25 failed". A `SublexError` passes through; a
+    `PluginError` that does not name the part gets its name in front. An error because the disk is full passes through
+    too, since the plugin did not cause it.
+    """
     try:
         yield
     except PluginError as error:
@@ -46,12 +59,4 @@ def contract(kind: str, part: object) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise PluginError(f"The {kind} {part} failed ({in_short(error)}); nothing was done by it.") from error
-
-
-class IndexProblem(SublexError):
-    """An index cannot do what was asked of it: absent, in the way, too new, in use."""
-
-
-class IndexCorrupt(SublexError):
-    """Bytes of an index are not the ones that were written."""
+        raise PluginError(f"The {kind} {part} failed ({in_short(error)}); its results are not used.") from error

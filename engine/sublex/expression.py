@@ -1,7 +1,7 @@
-"""Expressions as trees: what a pipeline, or one component with its parameters, is made of, and how it is printed.
+"""Expression trees: the nodes that a pipeline, or one component with its parameters, is made of, and how they are printed.
 
-The printed form is the identity: trees are equal when their prints are, and a print parses back to the tree (`parser.py`).
-Nothing here knows what a name stands for; `plugins.py` resolves names, and checks parameters against what was declared.
+The printed form of a tree is its identity. Two trees are equal when their prints are equal, and `parser.py` parses a print back
+to the tree. This file does not know the components: `plugins.py` looks up names and checks parameters.
 """
 
 from __future__ import annotations
@@ -22,14 +22,21 @@ Change = Callable[[Any], Any]
 
 
 class Expression:
-    """Any node; `a >> b`, `a + b`, `0.3 * a` and `a % 200` in Python give what the parser gives for the same text."""
+    """A node of an expression tree.
 
-    # How tightly a node binds; one that binds less tightly than its place allows is printed in parentheses.
+    The operators `a >> b`, `a + b`, `0.3 * a` and `a % 200` build the tree that the parser builds for the same text.
+    """
+
+    # The precedence of the node's operator. A node is printed in parentheses where its place needs a higher precedence.
     binds: ClassVar[int]
-    __array_ufunc__ = None  # NumPy's numbers leave the multiplication to us.
+    __array_ufunc__ = None  # A NumPy number times an expression calls `__rmul__` below.
+
+    def children(self) -> Iterable[Any]:
+        """Return everything that the node contains, in reading order: expressions, numbers, tuples, texts."""
+        raise NotImplementedError
 
     def map(self, change: Change) -> Expression:
-        """The same node with `change` applied to everything it holds, in reading order."""
+        """Return a copy of the node with `change` applied to each of its children, in reading order."""
         raise NotImplementedError
 
     def __rshift__(self, other: object) -> Expression:
@@ -45,7 +52,7 @@ class Expression:
         return Cut(self, depth)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and str(self) == str(other)
+        return isinstance(other, Expression) and str(self) == str(other)
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -53,7 +60,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Range:
-    """`{0..1}`, an interval, or `{1,2,5}`, a choice: stands where `sublex tune` is to put a number."""
+    """A range of numbers for `sublex tune` to try: an interval, `{0..1}`, or a choice, `{1,2,5}`."""
 
     values: tuple[float, ...]
     interval: bool = False
@@ -61,7 +68,7 @@ class Range:
     def __post_init__(self) -> None:
         ends = self.values if self.values and all(map(math.isfinite, self.values)) else ()
         if not ends or (self.interval and (len(ends) != 2 or not 0 < ends[1] - ends[0] < math.inf)):
-            raise InputError(f"{self} is no range such as {{0..1}} or {{1,2,5}}.")
+            raise InputError(f"{self} is not a range such as {{0..1}} or {{1,2,5}}.")
 
     def __str__(self) -> str:
         return "{" + (".." if self.interval else ",").join(map(print_value, self.values)) + "}"
@@ -69,7 +76,10 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class Call(Expression):
-    """`name(value, parameter=value)`. A value is a number, truth value, text, tuple, Range or expression."""
+    """A component by name, `name(value, parameter=value)`.
+
+    A value is a number, a truth value, a text, a tuple, a `Range` or an expression. `plugins.Component` is a call with its registration.
+    """
 
     binds = 4
     name: str
@@ -85,6 +95,9 @@ class Call(Expression):
         inside = ", ".join([*map(print_value, self.args), *named])
         return f"{self.name}({inside})" if inside else self.name
 
+    def children(self) -> Iterable[Any]:
+        return (*self.args, *self.params.values())
+
     def map(self, change: Change) -> Call:
         args = tuple(change(value) for value in self.args)
         return Call(self.name, args, {name: change(value) for name, value in self.params.items()})
@@ -92,7 +105,7 @@ class Call(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Cut(Expression):
-    """`expression % depth`: the first `depth` hits."""
+    """The first `depth` hits of an expression, `expression % depth`."""
 
     binds = 3
     expression: Expression
@@ -101,10 +114,13 @@ class Cut(Expression):
     def __post_init__(self) -> None:
         whole = isinstance(self.depth, int) and not isinstance(self.depth, bool) and self.depth > 0
         if not whole and not isinstance(self.depth, Range):
-            raise InputError(f"% {self.depth} should be a whole number above 0.")
+            raise InputError(f"The depth in % {self.depth} should be a whole number above 0.")
 
     def __str__(self) -> str:
         return f"{_within(self.expression, 4)} % {self.depth}"
+
+    def children(self) -> Iterable[Any]:
+        return (self.expression, self.depth)
 
     def map(self, change: Change) -> Cut:
         return Cut(change(self.expression), change(self.depth))
@@ -112,7 +128,7 @@ class Cut(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Weighted(Expression):
-    """`weight*expression`."""
+    """An expression with a weight in a blend, `weight*expression`."""
 
     binds = 2
     weight: float | Range
@@ -133,8 +149,11 @@ class Weighted(Expression):
         return f"{print_value(self.weight)}*{_within(self.expression, 3)}"
 
     def __mod__(self, depth: Any) -> Expression:
-        """As in the text `0.3*a % 200`, where `%` binds more tightly; Python reads both from left to right."""
+        """Cut the weighted expression: in the text `0.3*a % 200` the `%` binds more tightly than in Python."""
         return Weighted(self.weight, Cut(self.expression, depth))
+
+    def children(self) -> Iterable[Any]:
+        return (self.weight, self.expression)
 
     def map(self, change: Change) -> Weighted:
         return Weighted(change(self.weight), change(self.expression))
@@ -142,7 +161,7 @@ class Weighted(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Blend(Expression):
-    """`a + b + c`: parts whose scores are added."""
+    """A sum of the scores of several parts, `a + b + c`."""
 
     binds = 1
     parts: tuple[Expression, ...]
@@ -153,13 +172,16 @@ class Blend(Expression):
     def __add__(self, other: object) -> Expression:
         return Blend((*self.parts, other)) if isinstance(other, Expression) else NotImplemented
 
+    def children(self) -> Iterable[Any]:
+        return self.parts
+
     def map(self, change: Change) -> Blend:
         return Blend(tuple(map(change, self.parts)))
 
 
 @dataclass(frozen=True, eq=False)
 class Chain(Expression):
-    """`a >> b >> c`: stages, each working on what the one before it found; made by `chain`."""
+    """A sequence of stages, `a >> b >> c`; each works on the query and the hits of the stage before it. Made by `chain`."""
 
     binds = 0
     stages: tuple[Expression, ...]
@@ -167,12 +189,33 @@ class Chain(Expression):
     def __str__(self) -> str:
         return " >> ".join(_within(stage, 1) for stage in self.stages)
 
+    def children(self) -> Iterable[Any]:
+        return self.stages
+
     def map(self, change: Change) -> Chain:
         return Chain(tuple(map(change, self.stages)))
 
 
+@dataclass(frozen=True, eq=False)
+class Normalised(Expression):
+    """An expression with its scores brought to a common scale, `zscore(expression)`; the parser reads it as a `Call`."""
+
+    binds = 4
+    normaliser: str
+    expression: Expression
+
+    def __str__(self) -> str:
+        return f"{self.normaliser}({self.expression})"
+
+    def children(self) -> Iterable[Any]:
+        return (self.expression,)
+
+    def map(self, change: Change) -> Normalised:
+        return Normalised(self.normaliser, change(self.expression))
+
+
 def chain(stages: Iterable[Expression]) -> Expression:
-    """Stages one after the other; chains among them are taken apart, and one stage stands for itself."""
+    """Return a chain of the stages; a chain among the stages is replaced by its own stages, and a single stage is returned as it is."""
     flat: list[Expression] = []
     for stage in stages:
         flat += stage.stages if isinstance(stage, Chain) else [stage]
@@ -180,7 +223,7 @@ def chain(stages: Iterable[Expression]) -> Expression:
 
 
 def print_value(value: Any) -> str:
-    """A value as it is written between the parentheses of a call."""
+    """Return a value as it is written between the parentheses of a call."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
@@ -194,33 +237,41 @@ def print_value(value: Any) -> str:
 
 
 def shortest(number: float) -> float:
-    """The number as a person writes it: 7, not 7.0."""
+    """Return a number as a person writes it: 7, not 7.0."""
     return int(number) if abs(number) < 1e15 and number == int(number) else number
 
 
+def walk(expression: Expression) -> Iterator[Expression]:
+    """Yield the expression and every expression within it, outer ones first, in reading order."""
+    return (node for node in _contents(expression) if isinstance(node, Expression))
+
+
 def ranges(expression: Expression) -> list[Range]:
-    """All ranges of an expression, in reading order."""
-    found: list[Range] = []
-
-    def note(given: Range) -> Range:
-        found.append(given)
-        return given
-
-    _each_range(expression, note)
-    return found
+    """Return all ranges of an expression, in reading order."""
+    return [node for node in _contents(expression) if isinstance(node, Range)]
 
 
 def fill(expression: Expression, numbers: Iterable[float]) -> Expression:
-    """The expression with its ranges replaced by numbers, in reading order."""
+    """Return the expression with its ranges replaced by numbers, in reading order."""
     following: Iterator[float] = iter(numbers)
     return _each_range(expression, lambda _: next(following))
 
 
 def no_ranges(expression: Expression) -> Expression:
-    """The expression itself; it is refused if it holds a range."""
+    """Return the expression itself. Raise InputError when it contains a range."""
     for found in ranges(expression):
-        raise InputError(f"{expression} holds the range {found}; ranges are for sublex tune, so write a number there.")
+        raise InputError(
+            f"{expression} contains the range {found}; ranges are for sublex tune, so write a number there."
+        )
     return expression
+
+
+def _contents(value: Any) -> Iterator[Any]:
+    if isinstance(value, (Range, Expression)):
+        yield value
+    inside = value.children() if isinstance(value, Expression) else value if isinstance(value, tuple) else ()
+    for child in inside:
+        yield from _contents(child)
 
 
 def _each_range(value: Any, change: Callable[[Range], Any]) -> Any:
@@ -232,10 +283,10 @@ def _each_range(value: Any, change: Callable[[Range], Any]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """As a value, a call of nothing is its bare name: only the declared parameter says which is meant."""
+    """Replace a call without parameters by its name: only the declared parameter tells whether a word is a name or a text."""
     if isinstance(value, (tuple, list)):
         return tuple(map(_plain, value))
-    return value.name if isinstance(value, Call) and not value.args and not value.params else value
+    return value.name if type(value) is Call and not value.args and not value.params else value
 
 
 def _within(inner: Expression, least: int) -> str:

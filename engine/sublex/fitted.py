@@ -1,7 +1,8 @@
-"""Plugins that are fitted to a collection, and what the engine hands them. Nothing here does work or imports anything heavy.
+"""The contracts between the engine and plugins that are fitted to a collection.
 
-A representation is fitted once, gives every document a row, and scores documents by their rows. The engine keeps model and
-rows beside the index, publishes the rows of new documents with them, and never lets a plugin touch the disk.
+A plugin subclasses `Fitted` (an expander or filter that learns) or `Representation` (a model that gives documents rows and scores them).
+The engine passes it the objects described by the protocols here. The engine writes all files; a plugin never touches the disk.
+This module only declares, and imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -18,200 +19,263 @@ if TYPE_CHECKING:
 
     from sublex.expression import Expression
 
-# A row a document: a NumPy array, or SciPy's sparse rows.
+# One row per document: a NumPy array, or SciPy's sparse rows.
 Rows = Any
-# What counts are taken for.
-Of = Callable[[Any], Any]
+# A function applied to an array of term counts before they are summed, such as `np.log1p`.
+CountTransform = Callable[[Any], Any]
 
 
 class Store(Protocol):
-    """Where a model is kept: arrays of any shape, sparse rows, and values that JSON can hold, each under a name."""
+    """Where `Fitted.save` puts what a model has learned: values under names."""
 
     def put(self, name: str, value: Any) -> None:
-        """Keep a value."""
+        """Store an array of numbers of any shape, SciPy's sparse rows, or a value that JSON can hold.
+
+        The name is an identifier that has not been used in this store.
+        """
         ...
 
 
 class Stored(Protocol):
-    """What was kept."""
+    """Where `Fitted.load` gets the values that `save` put into a `Store`."""
 
     def get(self, name: str) -> Any:
-        """The value kept under a name; arrays are mapped, and writing to them changes nothing on disk."""
+        """Return the value stored under a name. Arrays are mapped into memory; writing to them changes nothing on disk."""
         ...
 
 
 class Job(Protocol):
-    """The terms on which a model is fitted and documents are encoded."""
+    """The conditions under which a model is fitted: threads, bytes of memory, and a scratch folder that is deleted afterwards.
+
+    BLAS runs on one thread while a job lasts. The result must be the same, to the byte, for any number of workers.
+    """
 
     workers: int
     memory: int
     scratch: Path
 
     def progress(self, done: int, total: int) -> None:
-        """Say how far it is; call it often, since it raises when the user wants to stop."""
+        """Report progress. Call it often: it raises an exception when the user wants to stop, which must pass through."""
         ...
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """The results of work on items, in their order, done by all workers; what is an item must not depend on their number."""
+        """Yield the results of `work` on the items, in the order of the items, computed by all workers (threads).
+
+        Cut work into items independently of the number of workers, or results will depend on it.
+        """
         ...
 
     def model(self, expression: Expression) -> Any:
-        """Another fitted model, one of those that `depends` names."""
+        """Return another fitted model; `depends` must name its expression."""
         ...
 
     def resource(self, name: str) -> Path:
-        """The file that the value of a parameter of type `Resource` stands for."""
+        """Return the path of the file that the value of a parameter of type `sublex.base.Resource` stands for."""
         ...
 
 
 class Corpus(Protocol):
-    """The documents that a model is fitted to, whichever back end holds them; rows and `docs` are in the same order."""
+    """The documents that a model is fitted to. Rows, `docs` and `lengths` are in the same order; deleted documents are left out.
+
+    `has` names what the index stores of documents: "terms", "text" or both.
+    """
 
     has: frozenset[str]
 
     @property
     def docs(self) -> np.ndarray:
-        """The numbers of the documents."""
+        """The numbers of the documents, ascending."""
         ...
 
     @property
     def lengths(self) -> np.ndarray:
-        """Their lengths in terms."""
+        """The length of each document in terms, int64."""
         ...
 
     @property
     def vocabulary(self) -> list[str]:
-        """All terms, ascending by their bytes."""
+        """All terms, in the order of their bytes."""
         ...
 
     def blocks(self, rows: int = 4096) -> Iterator[csr_array]:
-        """The term counts, some documents at a time, as sparse rows over the vocabulary."""
+        """Yield the term counts as sparse rows over the vocabulary, `rows` documents at a time."""
         ...
 
     def matrix(self, memory: int = 4 << 30) -> csr_array:
-        """The same in one matrix, if it fits the memory."""
+        """Return the term counts of all documents as one matrix; raise `SublexError` if it needs more bytes than `memory`."""
         ...
 
     def surface(self, term: str) -> str:
-        """The commonest raw form of a term, for people to read."""
+        """Return the most frequent raw form of a term, to show to people."""
         ...
 
     def analyze(self, text: str) -> list[str]:
-        """The terms of a text."""
+        """Return the terms of a text, as the index's analyzer makes them."""
         ...
 
     def raw(self, doc: int) -> str:
-        """A document's title and text, where `has` says that text is kept."""
+        """Return a document's title and text; the index must store text."""
         ...
 
     def sequence(self, doc: int) -> list[Token]:
-        """A document's words in order, stop words included, where `has` says that text is kept."""
+        """Return a document's words in order, stop words included; the index must store text."""
         ...
 
     def sequences(self) -> Iterator[list[Token]]:
-        """Those of all documents, in the order of `docs`."""
+        """Yield the words of each document, in the order of `docs`; faster than `sequence` for each."""
         ...
 
     def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
-        """For each term of the corpus its number in another vocabulary, -1 where it has none."""
+        """Return for each term of the corpus its place in another vocabulary (int32), -1 for terms that are not in it."""
         ...
 
 
 class View(Protocol):
-    """An index as a fitted model sees it when it scores: rows, and terms over the model's own vocabulary."""
+    """An index as a fitted model sees it when it scores: documents by number, and terms over the model's own vocabulary.
+
+    Methods take the numbers of documents as an integer array and return one item per document, in that order. Without `docs` they
+    return one item for every number from 0 to `len(view) - 1`, deleted documents included.
+    """
 
     def __len__(self) -> int:
-        """How many documents it numbers."""
+        """Return the number of documents, deleted ones included."""
         ...
 
     def rows(self, docs: np.ndarray | None = None, columns: slice = ...) -> Rows:
-        """The rows of documents, or some columns of them; of all, by document number, without `docs`."""
+        """Return the rows that `encode_documents` gave to documents, or some of their columns."""
         ...
 
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
-        """The products of documents' dense rows with a vector, float64, a document's the same whichever others are asked for."""
+        """Return the product of each document's dense row with a vector, float64.
+
+        A document's product is the same whichever other documents are asked for, which a product of matrices does not promise.
+        """
         ...
 
-    def dot(self, weights: np.ndarray, docs: np.ndarray | None = None, of: Of | None = None) -> np.ndarray:
-        """For each document the sum over its terms of count times the term's weight: one float64 a document.
+    def dot(
+        self, weights: np.ndarray, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
+    ) -> np.ndarray:
+        """Return for each document the sum over its terms of count times weight, float64.
 
-        With `of`, a function of arrays such as `np.log1p`, what it makes of the counts takes their place.
+        `weights` has one weight per term of the model's vocabulary. `transform_counts`, such as `np.log1p`, is applied to an array of
+        counts (float64) before they are multiplied. The index must store terms.
         """
         ...
 
     def terms(self, docs: np.ndarray) -> csr_array:
-        """The term counts of documents."""
+        """Return the term counts of documents as sparse rows over the model's vocabulary; the index must store terms."""
         ...
 
     def sequence(self, doc: int) -> list[Token]:
-        """A document's words in order, where text is kept."""
+        """Return a document's words in order, stop words included; the index must store text."""
         ...
 
     def surface(self, term: str) -> str:
-        """The commonest raw form of a term: what explanations show."""
+        """Return the most frequent raw form of a term; explanations show it in place of the stem."""
         ...
 
 
 class Fitted:
-    """A model that is fitted to a collection. `version` changes with whatever changes what fitting gives."""
+    """A model that is fitted to a collection once and then used by its expression, such as `lsi(e=100)`.
+
+    The engine makes a model by calling the registered factory with the value of every parameter. It then calls either `fit` and `save`,
+    or `load`. `version` is part of the model's name on disk: raise it whenever fitting or encoding comes to give another result.
+    """
 
     version: int = 1
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Learn from a collection."""
+        """Learn from a collection and keep the result in attributes.
+
+        The engine calls it once per `sublex fit`, while it holds the index's lock. Call `job.progress` often. Any exception ends the
+        fit and leaves the index as it was.
+        """
         raise NotImplementedError
 
     def save(self, store: Store) -> None:
-        """Keep what was learnt."""
+        """Put what `fit` learned into a store. The engine calls it right after `fit`, and `load` right after that."""
         raise NotImplementedError
 
     def load(self, store: Stored) -> None:
-        """Be what was kept."""
+        """Restore the model from what `save` put into the store.
+
+        The engine calls it on an unfitted model, in this process or in another, before the model is used. The checksums of the values
+        have been verified; that they fit each other has not, so check shapes before a kernel relies on them.
+        """
         raise NotImplementedError
 
     def describe(self, view: View) -> Mapping[str, Any]:
-        """What people may want to know of the fitted model, in words as `view.surface` gives them: its card."""
+        """Return facts about the fitted model that JSON can hold; `sublex card` shows them. `view.surface` gives words for terms."""
         return NO_FIELDS
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """How many bytes fitting takes at most."""
+        """Return the greatest number of bytes that `fit` takes.
+
+        The engine calls it before `fit` and refuses to fit when the number exceeds `--memory`.
+        """
         return 0
 
     def depends(self) -> Sequence[Expression]:
-        """The models that have to be fitted first."""
+        """Return the expressions of the models that must be fitted first.
+
+        The engine calls it on the unfitted model. `fit` gets these models from `job.model`; what the model needs of them later it has
+        to store itself.
+        """
         return ()
 
 
 class Representation(Fitted):
-    """A fitted model that gives documents rows and scores them by these.
+    """A fitted model that gives each document a row and scores documents for a query by their rows.
 
-    It reads `"terms"`: sparse rows of counts over its own `vocabulary`, which for queries are weights and may be fractions. Or it
-    reads `"sequence"`: a list of a text's words for each text, which for queries is what the user wrote and not what expanders added.
+    `reads` says what the inputs of `encode_documents`, `encode_queries` and `transform` are:
+
+    * `"terms"`: a `csr_array` of float64 with one row per text and one column per term of `vocabulary`. Documents have counts. Queries
+      have weights, which may be fractional or negative and include the terms that expanders added.
+    * `"sequence"`: a list with one list of `sublex.base.Token` per text, stop words included. A query is read as the user wrote it,
+      without the terms that expanders added. The index must store text, and `vocabulary` may stay empty.
+
+    `vocabulary` lists the model's terms; `fit` and `load` set it.
     """
 
     reads: str = "terms"
     vocabulary: Sequence[str] = ()
 
     def encode_documents(self, inputs: Any) -> Rows:
-        """A row a document: of an array, or sparse."""
+        """Return one row for each text of `inputs`.
+
+        The engine calls it, from several threads, with blocks of documents after a fit and whenever documents are added. Rows are an
+        array of whole numbers or floats of one or two dimensions, or SciPy's sparse rows, all finite. Type and width are the same in
+        every call. A row must not depend on the other texts of the block.
+        """
         raise NotImplementedError
 
     def transform(self, inputs: Any) -> Rows:
-        """Documents as vectors for use elsewhere; their rows, where these are such."""
+        """Return one vector for each text of `inputs`, for use in other programs; `sublex encode` writes them. By default the rows."""
         return self.encode_documents(inputs)
 
     def encode_queries(self, inputs: Any) -> Sequence[Any]:
-        """Whatever `score` needs of each query."""
+        """Return one object of any kind for each query of `inputs`; `score` and `explain` get it back.
+
+        The engine calls it with one query at a time. A query may be empty.
+        """
         raise NotImplementedError
 
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """What it says of documents (all, by number, without `docs`); -inf where it has no opinion."""
+        """Return one score for each document of `docs`, a float array; without `docs` for all, by number.
+
+        `query` is an object that `encode_queries` returned. The score -inf means "no opinion on this document"; all other scores are
+        finite. A document's score must not depend on the other documents. The engine calls it from several threads.
+        """
         raise NotImplementedError
 
     def explain(self, query: Any, view: View, doc: int) -> Explanation:
-        """Take a document's score apart, in words as people write them."""
+        """Return a document's score as a tree of parts that add up to it.
+
+        The engine calls it for a document that has a score. Label parts with `view.surface(term)`, so that people read words and not
+        stems. The engine refuses an explanation whose value differs from the score by more than 0.001 (0.1 % of a score above 1).
+        """
         raise NotImplementedError
 
     def word_vectors(self) -> np.ndarray | None:
-        """A vector for each word of the vocabulary, for other models to build on; None where it has none."""
+        """Return one vector for each term of `vocabulary`, for other models to build on; None if the model has no such vectors."""
         return None

@@ -1,4 +1,7 @@
-"""The hooks: what a plugin may implement. Each registers objects under names; nothing is chosen by being installed."""
+"""The hooks that a plugin may implement. Each registers objects under names.
+
+Users choose a registered object by its name. Installing a plugin alone changes no result.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,39 +11,40 @@ import pluggy
 hookspec = pluggy.HookspecMarker("sublex")
 hookimpl = pluggy.HookimplMarker("sublex")
 
+# `register(name, factory, params=[])`. The engine calls `factory` with a value for every declared `sublex.base.Param`.
 Register = Callable[..., None]
 
 
 @hookspec
 def register_readers(register: Register) -> None:
-    """Call `register(name, factory, params=[])` for each collection format; `factory()` gives a `Reader`."""
+    """Call `register(name, factory, params=[])` for each collection format; `factory(**params)` returns a `Reader`."""
 
 
 @hookspec
 def register_analyzers(register: Register) -> None:
-    """Call `register(name, factory, params=[])` for each analyzer; `factory(**params)` gives an `Analyzer`."""
+    """Call `register(name, factory, params=[])` for each analyzer; `factory(**params)` returns an `Analyzer`."""
 
 
 @hookspec
 def register_rankers(register: Register) -> None:
-    """Call `register(name, factory, params=[])` for each weighting model; `factory(**params)` gives a `Ranker`."""
+    """Call `register(name, factory, params=[])` for each ranker; `factory(**params)` returns a `Ranker`."""
 
 
 @hookspec
 def register_expanders(register: Register) -> None:
-    """Call `register(name, factory, params=[])` for each way to expand queries; `factory(**params)` gives an `Expander`."""
+    """Call `register(name, factory, params=[])` for each expander; `factory(**params)` returns an `Expander`."""
 
 
 @hookspec
 def register_filters(register: Register) -> None:
-    """Call `register(name, factory, params=[])` for each way to keep or drop what was found; `factory(**params)` gives a `Filter`."""
+    """Call `register(name, factory, params=[])` for each filter; `factory(**params)` returns a `Filter`."""
 
 
 @hookspec
 def register_representations(register: Register) -> None:
-    """Call `register(name, factory, params=[])` for each fitted model; `factory(**params)` gives a `Representation`."""
+    """Call `register(name, factory, params=[])` per representation; `factory(**params)` returns a `Representation`."""
 
 
 @hookspec
 def register_commands(cli: Any) -> None:
-    """Add commands to the command line: `cli` is the click group that `sublex` runs."""
+    """Add commands to `cli`, the click group that the command `sublex` runs."""

@@ -1,4 +1,9 @@
-"""Parameters: declared as the fields of a frozen dataclass, matched with the values given to a component, and printed again."""
+"""Parameters of components: declaring them, matching them with what a user wrote, and printing them.
+
+A built-in component declares its parameters as the fields of a frozen dataclass, a plugin as a list of `Param`.
+`matched` turns a parsed call such as `BM25(k1=0.9)` into a checked value for every parameter; `canonical_call` turns
+the values back into the call that is printed. Names of components are resolved elsewhere, in `plugins.py`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,9 @@ from sublex.expression import Call, Expression, Range, print_value, shortest
 from sublex.messages import nearest
 from sublex.parser import parse
 
+# Resolves an expression that is the value of a parameter.
 Canonical = Callable[[Expression], Expression]
+# For messages: what a user should write for a value of each type.
 WANTED = {
     float: "a number",
     int: "a whole number",
@@ -26,60 +33,69 @@ WANTED = {
 
 
 def parameter(default: Any, help: str, range: tuple[Any, ...] | None = None, **options: Any) -> Any:
-    """A field of a model that users set."""
+    """Return a dataclass field that declares a parameter; `options` are those of `dataclasses.field`.
+
+    The type of the parameter is that of the default; a default of None stands for an optional float.
+    """
     return field(default=default, metadata={"help": help, "range": range}, **options)
 
 
-def params(model: type[Declared]) -> tuple[Param, ...]:
-    """A model's parameters as its registration declares them."""
-    found = sorted((f for f in fields(model) if f.metadata), key=lambda f: bool(f.kw_only))
-    # A number that is not given by default has None there.
-    types = (float if f.default is None else type(f.default) for f in found)
-    return tuple(Param(f.name, of, f.default, **f.metadata) for f, of in zip(found, types, strict=True))
+def params(component: type[Declared]) -> tuple[Param, ...]:
+    """Return the parameters of a dataclass for its registration, keyword-only fields last."""
+    declared = sorted((f for f in fields(component) if f.metadata), key=lambda f: bool(f.kw_only))
+    types = (float if f.default is None else type(f.default) for f in declared)
+    return tuple(Param(f.name, kind, f.default, **f.metadata) for f, kind in zip(declared, types, strict=True))
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What has its parameters as fields; printed and compared by them."""
+    """The base of components whose parameters are dataclass fields: it checks them, and prints them as the identity.
+
+    Values are checked on construction, so Python code gets the same errors as expressions do.
+    """
 
     def __post_init__(self) -> None:
         name, declared = type(self).__name__, params(type(self))
-        given = {param.name: getattr(self, param.name) for param in declared}
-        for key, value in matched(Call(name, (), given), declared, lambda inner: inner, {}).items():
+        values = {param.name: getattr(self, param.name) for param in declared}
+        for key, value in matched(Call(name, (), values), declared, lambda inner: inner, {}).items():
             object.__setattr__(self, key, value)
 
     def __str__(self) -> str:
         return printed(type(self).__name__, params(type(self)), vars(self))
 
-    def refuse(self, *names: str, beside: str) -> None:
-        """Refuse parameters that would mean nothing here, where they are not left alone."""
+    def refuse(self, *names: str, reason: str) -> None:
+        """Raise `InputError` if one of these parameters, which have no effect for this `reason`, was set."""
         for param in params(type(self)):
             if param.name in names and getattr(self, param.name) != param.default:
-                raise InputError(f"{type(self).__name__}: {param.name} means nothing {beside}; leave it out.")
+                raise InputError(f"{type(self).__name__}: {param.name} has no effect {reason}; leave it out.")
 
 
 def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: Mapping[str, Any]) -> dict[str, Any]:
-    """A value of the declared type for every parameter: the user's, else the profile's, else the default."""
+    """Return a checked value of the declared type for every parameter, in the declared order.
+
+    The value is the user's, else the profile's, else the declared default. Raise `InputError` for a call that does not
+    fit.
+    """
     names = [param.name for param in params]
     if len(call.args) > len(names):
         raise InputError(f"{call.name} was given too many values ({len(call.args)}); {_takes(names)}.")
-    given = dict(zip(names, call.args, strict=False))
+    written = dict(zip(names, call.args, strict=False))
     for key, value in call.params.items():
         if key not in names:
             hint = nearest(key, names)
-            known = _takes(names)
+            takes = _takes(names)
             raise InputError(
-                f"{call.name} has no parameter {key}; {hint}{known[0].upper() if hint else known[0]}{known[1:]}."
+                f"{call.name} has no parameter {key}; {hint}{takes[0].upper() if hint else takes[0]}{takes[1:]}."
             )
-        if key in given:
+        if key in written:
             raise InputError(f"{call.name} gives {key} twice, by its place and by its name; drop one.")
-        given[key] = value
-    chosen = {param.name: param.default for param in params} | dict(profile) | given
+        written[key] = value
+    chosen = {param.name: param.default for param in params} | dict(profile) | written
     return {param.name: typed(call.name, param, chosen[param.name], canonical) for param in params}
 
 
 def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:
-    """The value as the declared type has it, checked."""
+    """Return a value of the declared type, for the component `name`. Raise `InputError` if the value does not fit."""
     if value is ...:
         raise InputError(f"{name} needs {param.name}; write {name}({param.name}=…).")
     if value is None and param.default is None:
@@ -101,12 +117,12 @@ def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:
 
 
 def printed(name: str, params: Iterable[Param], values: Mapping[str, Any]) -> str:
-    """The printed form: what must be given by its place, then every parameter that differs from its default."""
+    """Return the printed form of a component: required values by place, then parameters that differ from defaults."""
     return str(canonical_call(name, [(param, param.default) for param in params], values))
 
 
 def canonical_call(name: str, declared: Iterable[tuple[Param, Any]], values: Mapping[str, Any]) -> Call:
-    """The call that `printed` prints, from parameters with their defaults."""
+    """Return the call that `printed` prints; `declared` pairs each parameter with its resolved default."""
     args: list[Any] = []
     differing: dict[str, Any] = {}
     for param, default in declared:
@@ -124,6 +140,7 @@ def _takes(names: Sequence[str]) -> str:
 
 
 def _fits(declared: type, value: Any) -> bool:
+    # In Python a truth value is an int, too; NaN is a float that no parameter accepts.
     if isinstance(value, bool):
         return declared in (bool, object)
     if isinstance(value, float) and math.isnan(value):

@@ -257,7 +257,7 @@ def _range(text: str, at: int) -> Range:
     numbers = [part.strip() for part in text[1:-1].split(".." if interval else ",")]
     read = [_number(part, at) for part in numbers if (m := _TOKEN.fullmatch(part)) and m.lastgroup == "number"]
     if len(read) != len(numbers) or (interval and (len(read) != 2 or read[0] >= read[1])):
-        raise _Unreadable(f"{_plainly(text)} is no range such as {{0..1}} or {{1,2,5}}", at)
+        raise _Unreadable(f"{_plainly(text)} is not a range such as {{0..1}} or {{1,2,5}}", at)
     return Range(tuple(read), interval)
 
 

@@ -1,6 +1,6 @@
-"""Loading plugins and resolving names: the only place that turns a name into an object.
+"""The plugin registry: loads plugins and looks up names. No other file turns a name into an object.
 
-Each plugin is loaded, checked and called by itself; what goes wrong becomes its one sentence and hurts nobody else.
+Each plugin is loaded, checked and called by itself. When one fails, its error becomes one sentence and the others work on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pluggy
 from sublex import hookspecs
 from sublex.base import Param
 from sublex.errors import PluginError, UnknownName
-from sublex.expression import KEYWORDS, NAME, NORMALISERS, Call, Expression
+from sublex.expression import KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised
 from sublex.messages import in_short, unknown
 from sublex.parameters import canonical_call, matched, typed
 from sublex.parser import parse_call
@@ -26,7 +26,7 @@ API = 2
 GROUP = "sublex"
 STAGES = ("fit", "encode", "query")
 KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation")
-# The kinds that expressions are made of share one namespace; `component` stands for any of them.
+# The kinds that can stand in an expression share one namespace; the kind `component` means any of them.
 COMPONENTS = ("ranker", "expander", "representation", "filter")
 RESERVED = {*NORMALISERS, *KEYWORDS}
 OWN = "sublex."
@@ -36,7 +36,7 @@ _NORMALISED = (Param("x", Expression, ...),)
 
 
 class Registration(NamedTuple):
-    """Something a plugin registered under a name."""
+    """A component as a plugin registered it: its kind, its name, the plugin, its factory and the declared parameters."""
 
     kind: str
     name: str
@@ -45,27 +45,32 @@ class Registration(NamedTuple):
     params: tuple[Param, ...]
 
 
-class Resolved(NamedTuple):
-    """A call with its registration, the value of every parameter, and the call as it is printed."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Component(Call):
+    """A call that was resolved: the component it names, with a value for every parameter.
+
+    `args` and `params` are those of the canonical form: what must be given, and what differs from the declared defaults.
+    """
 
     registration: Registration
     values: dict[str, Any]
-    call: Call
+
+    @property
+    def kind(self) -> str:
+        """The kind of the component, such as "ranker"."""
+        return self.registration.kind
+
+    def children(self) -> Iterable[Any]:
+        return self.values.values()
 
     def make(self) -> Any:
-        """The object itself."""
+        """Return a new object from the component's factory."""
         return self.registration.factory(**self.values)
-
-    def __str__(self) -> str:
-        return str(self.call)
-
-    def __hash__(self) -> int:
-        return hash(self.call)
 
 
 @dataclass
 class Plugin:
-    """One entry point: where it comes from, what it did, or why it failed."""
+    """An entry point of the group `sublex`: its distribution, its hooks and what it registered, or why it failed."""
 
     name: str
     module: str
@@ -78,7 +83,7 @@ class Plugin:
 
 
 class Registry:
-    """Every plugin and every name, resolved on demand."""
+    """The loaded plugins, and the names that they registered."""
 
     def __init__(self, points: Iterable[EntryPoint]):
         self.plugins: list[Plugin] = []
@@ -116,22 +121,22 @@ class Registry:
         self, plugin: Plugin, kind: str, name: str, factory: Callable[..., Any], params: Iterable[Param] = ()
     ) -> None:
         if kind in COMPONENTS and name in RESERVED:
-            raise PluginError(f"it registers the {kind} {name}, a word that expressions have for something else")
+            raise PluginError(f"it registers the {kind} {name}, a word with another meaning in expressions")
         params = tuple(params)
         if not isinstance(name, str) or not NAME.fullmatch(name):
-            raise PluginError(f"it registers the {kind} {name!r}, which is no name")
+            raise PluginError(f"it registers the {kind} {name!r}, which is not a valid name")
         if not all(isinstance(param, Param) and param.stage in STAGES for param in params):
-            raise PluginError(f"a parameter of {name} is no Param of one of the stages {', '.join(STAGES)}")
+            raise PluginError(f"a parameter of {name} is not a Param with one of the stages {', '.join(STAGES)}")
         if len({param.name for param in params}) < len(params):
-            raise PluginError(f"{name} has two parameters of one name")
+            raise PluginError(f"two parameters of {name} have the same name")
         plugin.registered.append(Registration(kind, name, plugin.name, factory, params))
 
     def names(self, kind: str) -> list[str]:
-        """All names of a kind."""
+        """Return all names of a kind, in alphabetical order."""
         return sorted({name for of, name in self._names if of in _kinds(kind)})
 
     def find(self, kind: str, name: str) -> Registration:
-        """What `name` or `plugin:name` stands for."""
+        """Return the registration of `name` or `plugin:name`. Raise UnknownName when there is none, or more than one."""
         plugin, _, short = name.rpartition(":")
         found = [r for of in _kinds(kind) for r in self._names.get((of, short), []) if plugin in ("", r.plugin)]
         if len(found) == 1:
@@ -142,53 +147,61 @@ class Registry:
         raise UnknownName(self._unknown(kind, name))
 
     def version(self, registration: Registration) -> str:
-        """The distribution that something comes from, and its version."""
+        """Return the name and version of the distribution that registered a component."""
         plugin = next(plugin for plugin in self.plugins if plugin.name == registration.plugin)
         return f"{plugin.distribution} {plugin.version}".strip()
 
     def _unknown(self, kind: str, name: str) -> str:
-        for plugin in self.plugins:
-            if plugin.error and name.startswith((plugin.name, f"{plugin.name}:")):
+        """Return the message for an unknown name. It names the plugins that failed to load: one of them may have offered it."""
+        failed = [plugin for plugin in self.plugins if plugin.error]
+        for plugin in failed:
+            if plugin.name in (name, name.partition(":")[0]):
                 return f"No {kind} {name}: plugin {plugin.name} failed to load ({plugin.error})."
-        return unknown(kind, name, [*self.names(kind), *(NORMALISERS if kind == "component" else ())])
+        message = unknown(kind, name, [*self.names(kind), *(NORMALISERS if kind == "component" else ())])
+        names = ", ".join(plugin.name for plugin in failed)
+        return f"{message} These plugins failed to load (see sublex plugins): {names}." if failed else message
 
     def make(self, kind: str, text: str) -> Any:
-        """The object a printed form such as `english(stop=none)` stands for."""
+        """Return the object that a printed form such as `english(stop=none)` describes."""
         return self.resolve(kind, parse_call(text)).make()
 
     def build(self, kind: str, name: str, params: Mapping[str, Any], args: Iterable[Any] = ()) -> Any:
-        """The object of this name with these parameters, checked against what was declared."""
+        """Return the object with this name and these parameters. The parameters are checked against the declared ones."""
         return self.resolve(kind, Call(name, tuple(args), dict(params))).make()
 
-    def resolve(self, kind: str, call: Call, profile: Defaults = NO_DEFAULTS) -> Resolved:
-        """What a call stands for; the profile has defaults by component, as in `{"BM25": {"k1": 0.9}}`."""
+    def resolve(self, kind: str, call: Call, defaults: Defaults = NO_DEFAULTS) -> Component:
+        """Look up a call and give every parameter a value: from the call, else from `defaults`, else as declared.
+
+        `defaults` are ranking defaults by component, such as `{"BM25": {"k1": 0.9}}`. A resolved call is returned as it is.
+        """
+        if isinstance(call, Component):
+            return call
         found = self.find(kind, call.name)
 
-        def canonical(inner: Expression) -> Expression:
-            return self.canonical(inner, profile)
+        def inner(expression: Expression) -> Expression:
+            return self.resolve_all(expression, defaults)
 
-        values = matched(call, found.params, canonical, profile.get(found.name, {}))
+        values = matched(call, found.params, inner, defaults.get(found.name, {}))
         alone = sum(len(self._names.get((of, found.name), [])) for of in _kinds(kind)) == 1
         name = found.name if alone else f"{found.plugin}:{found.name}"
-        own = [... if p.default is ... else typed(name, p, p.default, self.canonical) for p in found.params]
-        declared = list(zip(found.params, own, strict=True))
-        return Resolved(found, values, canonical_call(name, declared, values))
+        declared = [(p, ... if p.default is ... else typed(name, p, p.default, self.resolve_all)) for p in found.params]
+        canonical = canonical_call(name, declared, values)
+        return Component(canonical.name, canonical.args, canonical.params, registration=found, values=values)
 
-    def canonical(self, expression: Expression, profile: Defaults = NO_DEFAULTS) -> Expression:
-        """The expression with every call resolved: its print has what differs from the defaults, as declared."""
+    def resolve_all(self, expression: Expression, defaults: Defaults = NO_DEFAULTS) -> Expression:
+        """Return the expression with every call resolved: its leaves are `Component`s, and its print is canonical."""
 
-        def inside(value: Any) -> Any:
-            return self.canonical(value, profile) if isinstance(value, Expression) else value
+        def inner(value: Any) -> Any:
+            return self.resolve_all(value, defaults) if isinstance(value, Expression) else value
 
         if not isinstance(expression, Call):
-            return expression.map(inside)
+            return expression.map(inner)
         if expression.name in NORMALISERS:
-            values = matched(expression, _NORMALISED, inside, {})
-            return canonical_call(expression.name, [(param, ...) for param in _NORMALISED], values)
-        return self.resolve("component", expression, profile).call
+            return Normalised(expression.name, matched(expression, _NORMALISED, inner, {})["x"])
+        return self.resolve("component", expression, defaults)
 
     def hook(self, name: str) -> list[tuple[Plugin, Callable[..., Any]]]:
-        """The implementations of a hook, to be called one by one."""
+        """Return the implementations of a hook with their plugins. The caller calls each by itself."""
         named = {plugin.name: plugin for plugin in self.plugins}
         return [(named[impl.plugin_name], impl.function) for impl in getattr(self._manager.hook, name).get_hookimpls()]
 
@@ -198,11 +211,13 @@ def _kinds(kind: str) -> tuple[str, ...]:
 
 
 def load() -> Registry:
-    """All installed plugins, or the built-ins and those named in SUBLEX_PLUGINS (by entry point, comma-separated)."""
+    """Load the installed plugins, or only the built-in ones and those that SUBLEX_PLUGINS lists (entry points, comma-separated)."""
     wanted = os.environ.get("SUBLEX_PLUGINS")
     names = None if wanted is None else {name.strip() for name in wanted.split(",")}
     points = sorted(entry_points(group=GROUP), key=lambda point: (not point.value.startswith(OWN), point.name))
     registry = Registry(p for p in points if names is None or p.value.startswith(OWN) or p.name in names)
     for name in sorted((names or set()) - {"", *(point.name for point in points)}):
-        registry.plugins.append(Plugin(name, "", error="SUBLEX_PLUGINS names it, and no such plugin is installed"))
+        registry.plugins.append(
+            Plugin(name, "", error="SUBLEX_PLUGINS lists it, but no plugin of this name is installed")
+        )
     return registry

@@ -1,4 +1,8 @@
-"""Profiles: named sets of defaults for analysis and ranking, so that "why is your BM25 different?" has an answer."""
+"""Profiles: named sets of defaults for analysis and ranking, after the engines that people compare with.
+
+A profile explains why two engines disagree on "BM25". `docs/analysis.md` and `docs/rankers.md` show the profiles as
+tables.
+"""
 
 from __future__ import annotations
 
@@ -8,35 +12,35 @@ from typing import Any, NamedTuple
 from sublex.errors import UnknownName
 from sublex.messages import unknown
 
+# Parameter values by component, as in {"BM25": {"k1": 0.9}}.
 Defaults = Mapping[str, Mapping[str, Any]]
 
 
 class Profile(NamedTuple):
-    """What an engine takes for granted; `defaults` has the parameters of a ranker or expander where they differ from its own."""
+    """The defaults of one engine.
+
+    `analyzer` is an analyzer expression, `ranker` the ranker of searches that name none, as `plugin:name`.
+    `defaults` holds the parameters of rankers and expanders that differ from the declared defaults.
+    """
 
     name: str
     analyzer: str
-    about: str
     defaults: Defaults
     ranker: str = "rankers:BM25"
 
 
-# Lucene keeps lengths in one byte, so that all models of this profile see them so.
+# Lucene stores a document's length in one byte, so all rankers of the profile `anserini` round lengths.
 _LUCENE = {"lengths": "lucene"}
 
 PROFILES = {
     profile.name: profile
     for profile in (
-        Profile(
-            "sublex",
-            "english",
-            "words as Lucene cuts them, Chinese and Japanese as bigrams, 33 stop words, Porter; BM25 with k1=1.2, b=0.75",
-            {},
-        ),
+        # Words by Lucene's rules, Chinese and Japanese as bigrams, 33 stop words, Porter; BM25 with k1=1.2, b=0.75.
+        Profile("sublex", "english", {}),
+        # The terms of Lucene's English analyzer.
         Profile(
             "anserini",
             "english(cjk=single, normalize=none)",
-            "the terms of Lucene's English analyzer; BM25 with k1=0.9, b=0.4 and lengths in one byte",
             {
                 "BM25": {"k1": 0.9, "b": 0.4} | _LUCENE,
                 "DirichletLM": {"mu": 1000.0, "variant": "lucene"} | _LUCENE,
@@ -49,10 +53,10 @@ PROFILES = {
                 "Axiomatic": {"r": 20, "n": 30, "m": 20, "beta": 0.4, "seed": 42},
             },
         ),
+        # Terrier's tokens, Porter. Terrier's stop list is not included; users name theirs by terrier(stop=FILE).
         Profile(
             "terrier",
             "terrier",
-            "Terrier's tokens, Porter; name Terrier's stop list by terrier(stop=FILE); BM25 with its idf and k3=8",
             {
                 "BM25": {"k1": 1.2, "b": 0.75, "variant": "terrier", "k3": 8.0},
                 "DirichletLM": {"mu": 2500.0, "variant": "published"},
@@ -62,10 +66,10 @@ PROFILES = {
                 "KL": {"docs": 3, "terms": 10},
             },
         ),
+        # Words as they are written, Porter2, no stop words; a BM25 with an idf that is never negative.
         Profile(
             "pisa",
             "plain(stem=porter2)",
-            "words as they come, Porter2, no stop words; BM25 with k1=0.9, b=0.4 and an idf that is never negative",
             {"BM25": {"k1": 0.9, "b": 0.4, "variant": "pisa"}, "DirichletLM": {"mu": 1000.0, "variant": "published"}},
         ),
     )
@@ -73,7 +77,7 @@ PROFILES = {
 
 
 def profile(name: str) -> Profile:
-    """The profile of this name."""
+    """Return the profile of this name. Raise `UnknownName`, with the known names, if there is none."""
     if name in PROFILES:
         return PROFILES[name]
     raise UnknownName(unknown("profile", name, PROFILES))

@@ -1,18 +1,24 @@
-"""Many strings as one arena of bytes: docnos by the million, handed on without a Python object for each."""
+"""`Strings`: many strings in one array of bytes, such as the millions of docnos of a run or an index.
+
+Sublex has three containers of byte strings. `Strings` is an immutable sequence in memory, passed between functions.
+`analysis.interner.Interner` is a growing table that numbers the strings put into it, and hands them out as `Strings`.
+`index.arena.Arena` reads strings from the files of an index when they are asked for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from sublex.analysis.interner import Interner
-
 
 class Strings(Sequence[str]):
-    """Strings in UTF-8: string k is `arena[starts[k] : starts[k] + sizes[k]]`; several may share bytes."""
+    """A sequence of strings kept as UTF-8 in one array, without a Python object for each.
+
+    String k is `arena[starts[k] : starts[k] + sizes[k]]`. The strings need not be in the order of the arena, and several
+    may share bytes. `starts` and `sizes` are int64; `arena` is uint8. The arrays are not copied if they have these types.
+    """
 
     def __init__(self, arena: np.ndarray, starts: np.ndarray, sizes: np.ndarray):
         self.arena = np.ascontiguousarray(arena, np.uint8)
@@ -21,7 +27,7 @@ class Strings(Sequence[str]):
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> Strings:
-        """Lay strings end to end; what are Strings already stays as it is."""
+        """Return the strings as Strings; an argument that is Strings already is returned as it is."""
         if isinstance(strings, Strings):
             return strings
         encoded = [string.encode(errors="surrogatepass") for string in strings]
@@ -29,7 +35,7 @@ class Strings(Sequence[str]):
         return cls(np.frombuffer(b"".join(encoded), np.uint8), np.cumsum(sizes) - sizes, sizes)
 
     def take(self, places: np.ndarray) -> Strings:
-        """The strings at these places, over the same bytes."""
+        """Return the strings at these places, in their order; the bytes are shared, not copied."""
         return Strings(self.arena, self.starts[places], self.sizes[places])
 
     def __len__(self) -> int:
@@ -46,23 +52,16 @@ class Strings(Sequence[str]):
         return self.arena[start : start + self.sizes[place]].tobytes().decode(errors="surrogatepass")
 
     def tobytes(self) -> list[bytes]:
-        """Each string's bytes."""
+        """Return a list of the strings as bytes."""
         view = self.arena.data
         ends = (self.starts + self.sizes).tolist()
         return [bytes(view[start:end]) for start, end in zip(self.starts.tolist(), ends, strict=True)]
 
     def tolist(self) -> list[str]:
-        """Each string."""
+        """Return a list of the strings as Python strings."""
         return [data.decode(errors="surrogatepass") for data in self.tobytes()]
 
     def order(self) -> np.ndarray:
-        """The places of the strings in ascending order of their bytes."""
+        """Return the places of the strings in ascending order of their bytes, like `argsort`."""
         data = self.tobytes()
         return np.fromiter(sorted(range(len(data)), key=data.__getitem__), np.int64, len(data))
-
-
-def strings(table: Interner) -> Strings:
-    """What a table holds, in the order of its numbers."""
-    ends = table.ends[: table.size]
-    starts = np.concatenate([[0], ends])[: table.size]
-    return Strings(table.arena[: ends[-1] if table.size else 0].copy(), starts, ends - starts - 1)

@@ -1,4 +1,4 @@
-"""What every representation must hold, checked on the demo collection: for `sublex plugin test`, and for a plugin's own tests.
+"""Checks that every representation must pass, on the demo collection. `sublex plugin test` runs them, and so can a plugin's own tests.
 
     import pytest
     from sublex.testing import CHECKS, Subject
@@ -7,7 +7,8 @@
     def test_contract(check, tmp_path):
         check(Subject("mine(k=8)", tmp_path))
 
-Each check raises an AssertionError whose message says what was found.
+Each check raises an `AssertionError` with a message that says what is wrong, and returns nothing otherwise. Several checks start other
+processes, so the plugin must be installed.
 """
 
 from __future__ import annotations
@@ -30,18 +31,21 @@ import sublex
 from sublex.base import Document, Explanation, Param, Query, QueryTerm
 from sublex.expression import Call
 from sublex.pipeline.index import Index
-from sublex.representations.fitting import Fitting, namer
+from sublex.representations.fitting import Fitting
 from sublex.representations.inputs import size_of
+from sublex.representations.stored_models import namer
 
 QUERIES = ("cranes by the river", "bank", "seal seal pup")
+# Documents of the demo collection that are indexed first where a check adds the others.
 SPLIT = 150
-CHILD = """
+# A child process that fits the expression and prints the manifest's record of it.
+FIT_CHILD = """
 import json, sys, sublex
 from sublex.index.corpus import Corpus
 from sublex.estimators import blocks
 from sublex.representations import inputs
-# Small blocks, so that the demo collection is many of them.
-blocks.BLOCK = inputs.ROWS = inputs.TEXTS = 50
+# Blocks are made small, so that the demo collection has many.
+blocks.ROWS_PER_BLOCK = inputs.DOCUMENTS_PER_BLOCK = inputs.SEQUENCES_PER_BLOCK = 50
 Corpus.blocks.__defaults__ = (50,)
 documents = [sublex.Document(*row) for row in json.load(open(sys.argv[1]))]
 found = {}
@@ -51,12 +55,14 @@ for workers in sys.argv[4:]:
     found[workers] = index.fitted
 sys.stdout.write(json.dumps(found, sort_keys=True))
 """
-FRESH = """
+# A child process that searches and prints documents with scores.
+SEARCH_CHILD = """
 import json, sys, sublex
 index = sublex.open(sys.argv[1])
 sys.stdout.write(json.dumps([[(hit.docno, hit.score) for hit in index.search(text, sys.argv[2], k=300)] for text in sys.argv[3:]]))
 """
-IMPORTS = """
+# A child process that registers a plugin's representations and prints the heavy modules that it imported.
+REGISTER_CHILD = """
 import sys
 from importlib.metadata import entry_points
 (point,) = [point for point in entry_points(group="sublex") if point.name == sys.argv[1]]
@@ -67,182 +73,184 @@ sys.stdout.write(",".join(sorted({"numba", "scipy"} & set(sys.modules))))
 
 
 class Subject:
-    """A representation on the demo collection, in a folder of its own."""
+    """A representation that is checked: its expression, and a folder for the indexes that the checks build."""
 
     def __init__(self, expression: str, folder: str | os.PathLike[str]):
         self.expression, self.folder = expression, Path(folder)
 
     @cached_property
     def documents(self) -> list[Document]:
-        """The demo's documents."""
+        """The documents of the demo collection."""
         package = Path(sublex.__file__).parent
-        places = (package / "demo", package.parents[1] / "queries" / "demo")
-        file = next(place / "documents.jsonl" for place in places if (place / "documents.jsonl").is_file())
+        folders = (package / "demo", package.parents[1] / "queries" / "demo")
+        file = next(folder / "documents.jsonl" for folder in folders if (folder / "documents.jsonl").is_file())
         rows = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
         return [Document(row["id"], row["text"], row["title"]) for row in rows]
 
     def build(self, name: str, documents: list[Document] | None = None) -> Index:
-        """An index of documents, by default of all."""
+        """Build and return an index of some documents, by default of all, in a folder of this name."""
         self.folder.mkdir(parents=True, exist_ok=True)
         return sublex.build(documents or self.documents, self.folder / name, overwrite=True)
 
     @cached_property
     def index(self) -> Index:
-        """An index of all documents with the model fitted."""
+        """An index of all documents, with the model fitted."""
         index = self.build("whole")
         index.fit(self.expression)
         return index
 
     def scores(self, index: Index) -> list[dict[str, float]]:
-        """What it says of every document for each query."""
+        """Return for each of `QUERIES` the scores of all documents that the representation finds, by docno."""
         return [{hit.docno: hit.score for hit in index.search(text, self.expression, k=10_000)} for text in QUERIES]
 
     def child(self, code: str, *arguments: str, hash_seed: str = "0") -> str:
-        """What a process of its own prints."""
+        """Run Python code in another process, and return the last line that it prints."""
         environment = os.environ | {"PYTHONHASHSEED": hash_seed}
         done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
-        last = (done.stderr.strip().splitlines() or ["without a word"])[-1]
-        assert done.returncode == 0, f"a process of its own failed: {last}"
-        # What a plugin prints goes before what is asked for.
+        last = (done.stderr.strip().splitlines() or ["without a message"])[-1]
+        assert done.returncode == 0, f"another process failed: {last}"
+        # A plugin may print lines before the result.
         return done.stdout.rpartition("\n")[2]
 
 
 def same_bytes_for_workers_and_hash_seeds(subject: Subject) -> None:
-    """1, 2 and 3 workers give the same bytes, in two processes with different hash seeds and orders of numbers of workers."""
+    """The bytes are the same for 1, 2 and 3 workers, in two processes of different hash seeds and orders of the workers."""
     subject.folder.mkdir(parents=True, exist_ok=True)
-    given = subject.folder / "documents.json"
-    given.write_text(json.dumps([[d.docno, d.text, d.title] for d in subject.documents]), encoding="utf-8")
-    found = {}
-    for seed, order in (("0", "123"), ("1", "321")):
-        place = str(subject.folder / f"child-{seed}")
-        printed = json.loads(subject.child(CHILD, str(given), place, subject.expression, *order, hash_seed=seed))
-        for workers, fitted in printed.items():
-            found[f"{workers} workers, hash seed {seed}"] = fitted
-    first = found["1 workers, hash seed 0"]
-    differ = [name for name, printed in found.items() if printed != first]
+    documents = subject.folder / "documents.json"
+    documents.write_text(json.dumps([[d.docno, d.text, d.title] for d in subject.documents]), encoding="utf-8")
+    records = {}
+    for seed, numbers in (("0", "123"), ("1", "321")):
+        index = str(subject.folder / f"child-{seed}")
+        printed = subject.child(FIT_CHILD, str(documents), index, subject.expression, *numbers, hash_seed=seed)
+        for workers, record in json.loads(printed).items():
+            records[f"{workers} workers, hash seed {seed}"] = record
+    first = records["1 workers, hash seed 0"]
+    differ = [name for name, record in records.items() if record != first]
     assert not differ, f"the bytes differ from those of one worker and hash seed 0: {'; '.join(differ)}"
 
 
 def loads_in_a_fresh_process(subject: Subject) -> None:
-    """What was fitted here scores the same elsewhere."""
+    """A model that was fitted in one process gives the same scores in another."""
     ours = [
         [[hit.docno, hit.score] for hit in subject.index.search(text, subject.expression, k=300)] for text in QUERIES
     ]
-    theirs = json.loads(subject.child(FRESH, str(subject.index.path), subject.expression, *QUERIES))
+    theirs = json.loads(subject.child(SEARCH_CHILD, str(subject.index.path), subject.expression, *QUERIES))
     assert ours == theirs, "a fresh process finds other documents or scores"
 
 
 def some_scores_are_those_of_all(subject: Subject) -> None:
-    """score(docs) is score(None)[docs]."""
-    side = subject.index.representation(subject.expression)
+    """The scores of some documents are those that they have among all: score(docs) is score(None)[docs]."""
+    representation = subject.index.representation(subject.expression)
     docs = np.arange(len(subject.documents), dtype=np.int32)[::-7]
     for text in QUERIES:
-        encoded = side.query(subject.index.query(text))
-        np.testing.assert_array_equal(side.scores(encoded, docs), side.scores(encoded)[docs])
+        encoded = representation.query(subject.index.query(text))
+        np.testing.assert_array_equal(representation.scores(encoded, docs), representation.scores(encoded)[docs])
 
 
 def encoding_alone_is_encoding_in_a_batch(subject: Subject) -> None:
-    """A row does not depend on the rows beside it."""
-    side = subject.index.representation(subject.expression)
-    block = next(iter(side.inputs.blocks(subject.index.segments[0])))
-    whole = side.model.encode_documents(block)
+    """A document encoded alone gets the row that it gets in a block."""
+    representation = subject.index.representation(subject.expression)
+    block = next(iter(representation.inputs.blocks(subject.index.snapshot.segments[0])))
+    whole = representation.model.encode_documents(block)
     for k in (0, 7, size_of(block) - 1):
-        alone = side.model.encode_documents(block[k : k + 1])
+        alone = representation.model.encode_documents(block[k : k + 1])
         np.testing.assert_allclose(_dense(alone)[0], _dense(whole)[k], rtol=1e-5, atol=1e-5)
 
 
 def adding_is_building(subject: Subject) -> None:
-    """fit(A) and add(B) scores as a build of A and B with the model of A."""
+    """Adding documents gives the scores of a build of all documents with the same model."""
     first = subject.build("first", subject.documents[:SPLIT])
     first.fit(subject.expression)
     both = subject.build("both")
     both.fit(subject.expression, first.path)
     first.add(subject.documents[SPLIT:])
-    _close(subject.scores(first), subject.scores(both))
+    _assert_close(subject.scores(first), subject.scores(both))
 
 
 def deleting_and_merging_change_no_score(subject: Subject) -> None:
-    """Scores by docno stay what they were."""
+    """Deletions and merges change no score of the other documents."""
     index = subject.build("changed", subject.documents[:SPLIT])
     index.fit(subject.expression)
     index.add(subject.documents[SPLIT:])
     before = subject.scores(index)
-    gone = {subject.documents[3].docno, subject.documents[SPLIT + 3].docno}
-    left = [{docno: score for docno, score in own.items() if docno not in gone} for own in before]
-    index.delete(sorted(gone))
-    _close(subject.scores(index), left)
+    deleted = {subject.documents[3].docno, subject.documents[SPLIT + 3].docno}
+    remaining = [{docno: score for docno, score in scores.items() if docno not in deleted} for scores in before]
+    index.delete(sorted(deleted))
+    _assert_close(subject.scores(index), remaining)
     index.merge()
-    _close(subject.scores(index), left)
+    _assert_close(subject.scores(index), remaining)
 
 
-def odd_queries_are_survived(subject: Subject) -> None:
-    """Weighted, negative, unknown and empty queries."""
-    side = subject.index.representation(subject.expression)
+def odd_queries_raise_no_error(subject: Subject) -> None:
+    """Queries with fractional or negative weights, unknown words or no words raise no error."""
+    representation = subject.index.representation(subject.expression)
     terms = [term for text in QUERIES for term in subject.index.analyze(text)]
     for weights in ([0.25, 2.5], [-1.0, 1.0], [0.0, 0.0], []):
         chosen = tuple(QueryTerm(term, weight) for term, weight in zip(terms, weights, strict=False))
-        side.scores(side.query(Query(" ".join(term.term for term in chosen), chosen)))
-    scores = side.scores(side.query(subject.index.query("zyzzyva")))
-    assert len(np.unique(scores)) == 1, "an unknown word tells documents apart"
+        representation.scores(representation.query(Query(" ".join(term.term for term in chosen), chosen)))
+    scores = representation.scores(representation.query(subject.index.query("zyzzyva")))
+    assert len(np.unique(scores)) == 1, "a query of one unknown word gives documents different scores"
 
 
 def explanations_add_up(subject: Subject) -> None:
-    """By their kinds, and to the score; labels are words as people write them."""
-    side = subject.index.representation(subject.expression)
-    stems = {term: subject.index.corpus.surface(term) for term in side.vocabulary.terms}
+    """Explanations add up to the score, and their labels are words as people write them."""
+    representation = subject.index.representation(subject.expression)
+    stems = {term: subject.index.corpus.surface(term) for term in representation.vocabulary.terms}
     for text in QUERIES:
-        encoded = side.query(subject.index.query(text))
-        best = np.argsort(-side.scores(encoded), kind="stable")[:3]
+        encoded = representation.query(subject.index.query(text))
+        best = np.argsort(-representation.scores(encoded), kind="stable")[:3]
         for doc in best.tolist():
-            tree = side.explain(encoded, doc)
-            score = float(side.scores(encoded, np.array([doc], np.int32))[0])
+            tree = representation.explain(encoded, doc)
+            score = float(representation.scores(encoded, np.array([doc], np.int32))[0])
             assert tree.value == score or abs(tree.value - score) <= 1e-4 * max(1e-3, abs(score)), (
-                f"it explains {tree.value}, the score is {score}"
+                f"the explanation's value is {tree.value}, the score is {score}"
             )
             for node in _nodes(tree):
-                _adds_up(node)
+                _assert_adds_up(node)
                 label = node.label
                 assert stems.get(label, label) == label or label in stems.values(), (
-                    f"the label {label} is a stem of {stems[label]}"
+                    f"the label {label} is the stem of {stems[label]}; use view.surface"
                 )
 
 
-def what_it_says_and_gives_is_sound(subject: Subject) -> None:
-    """Its card can be written down, its vectors are one a document, its words' vectors one a word."""
-    side = subject.index.representation(subject.expression)
+def card_and_vectors_are_well_formed(subject: Subject) -> None:
+    """The card can be written as JSON, each document has one vector, and each word one word vector."""
+    representation = subject.index.representation(subject.expression)
     try:
         json.dumps(subject.index.card(subject.expression))
     except TypeError as error:
-        raise AssertionError(f"describe gives what JSON cannot hold: {error}") from None
-    block = next(iter(side.inputs.blocks(subject.index.segments[0])))
-    whole = _dense(side.vectors(block))
+        raise AssertionError(f"describe returns a value that JSON cannot hold: {error}") from None
+    block = next(iter(representation.inputs.blocks(subject.index.snapshot.segments[0])))
+    whole = _dense(representation.vectors(block))
     for k in (0, size_of(block) - 1):
-        np.testing.assert_allclose(_dense(side.vectors(block[k : k + 1]))[0], whole[k], rtol=1e-5, atol=1e-5)
-    vectors = side.model.word_vectors()
-    assert vectors is None or len(vectors) == len(side.vocabulary), (
-        f"{len(vectors or ())} word vectors for {len(side.vocabulary)} words"
-    )
+        np.testing.assert_allclose(_dense(representation.vectors(block[k : k + 1]))[0], whole[k], rtol=1e-5, atol=1e-5)
+    vectors = representation.model.word_vectors()
+    if vectors is not None:
+        words = len(representation.vocabulary)
+        assert len(vectors) == words, f"there are {len(vectors)} word vectors for {words} words"
 
 
 def query_parameters_change_no_model(subject: Subject) -> None:
-    """A parameter that changes what is fitted has the stage fit, and one that changes rows fit or encode."""
+    """Parameters of the stage query change neither the fitted model nor the rows."""
     resolved = namer(subject.folder, {}).resolve(subject.expression)
     whole = subject.index.fitted
     for param in resolved.registration.params:
         other = _other(param, resolved.values[param.name])
         if param.stage != "query" or other is None:
             continue
-        call = resolved.call
+        call = resolved
         changed = Call(call.name, call.args, {**call.params, param.name: other})
         index = subject.build(f"with-{param.name}")
         index.fit(changed)
-        assert index.fitted == whole, f"{param.name}={other} is fitted to something else; declare it with stage='fit'"
+        assert index.fitted == whole, (
+            f"{param.name}={other} changes what is fitted or encoded; declare it with stage='fit' or 'encode'"
+        )
 
 
 def stopping_leaves_nothing(subject: Subject) -> None:
-    """A fit that is stopped leaves the index as it was."""
+    """A fit that the user stops leaves the index as it was."""
     index = subject.build("stopped")
-    names = namer(index.path, index.manifest)
+    names = namer(index.path, index.snapshot.manifest)
     for dependency in names.make(names.resolve(subject.expression)).depends():
         index.fit(dependency)
     before = _files(index.path)
@@ -250,29 +258,29 @@ def stopping_leaves_nothing(subject: Subject) -> None:
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    def fitted(made: Any, found: Any, fresh: bool = False) -> None:
-        assert not fresh, "it never says how far it is, so it cannot be stopped"
+    def encode(model: Any, identity: Any, just_fitted: bool = False) -> None:
+        assert not just_fitted, "fit never calls job.progress, so it cannot be stopped"
 
-    with suppress(KeyboardInterrupt), patch.object(Fitting, "cover", side_effect=fitted):
+    with suppress(KeyboardInterrupt), patch.object(Fitting, "encode_missing_rows", side_effect=encode):
         index.fit(subject.expression, progress=stop)
     after = _files(index.path)
-    assert after == before, f"it left {next(iter(after.items() ^ before.items()))[0]}"
+    assert after == before, f"the stopped fit left {next(iter(after.items() ^ before.items()))[0]}"
 
 
 def registering_is_light(subject: Subject) -> None:
-    """Registering imports neither Numba nor SciPy."""
+    """Registering the plugin imports neither Numba nor SciPy."""
     registration = namer(subject.folder, {}).resolve(subject.expression).registration
-    heavy = subject.child(IMPORTS, registration.plugin).strip()
+    heavy = subject.child(REGISTER_CHILD, registration.plugin).strip()
     assert not heavy, f"registering {registration.plugin} imports {heavy}; import it in the factory"
 
 
 def threads_score_alike(subject: Subject) -> None:
-    """Two threads at once score as one."""
+    """Two threads at once get the scores that one gets."""
     alone = subject.scores(subject.index)
     with ThreadPoolExecutor(2) as pool:
-        # Opened anew: what is made on first use is made by both at once.
-        for found in pool.map(subject.scores, [sublex.open(subject.index.path)] * 4):
-            assert found == alone, "a thread beside another finds other scores"
+        # A newly opened index has computed nothing yet, so both threads compute at once what is computed on first use.
+        for scores in pool.map(subject.scores, [sublex.open(subject.index.path)] * 4):
+            assert scores == alone, "two threads at once get other scores than one"
 
 
 CHECKS: tuple[Callable[[Subject], None], ...] = (
@@ -283,9 +291,9 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     encoding_alone_is_encoding_in_a_batch,
     adding_is_building,
     deleting_and_merging_change_no_score,
-    odd_queries_are_survived,
+    odd_queries_raise_no_error,
     explanations_add_up,
-    what_it_says_and_gives_is_sound,
+    card_and_vectors_are_well_formed,
     query_parameters_change_no_model,
     stopping_leaves_nothing,
     threads_score_alike,
@@ -293,21 +301,20 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
 
 
 def _other(param: Param, value: Any) -> Any:
-    """Another value that a parameter may have, if it is a number, yes or no, or one of a few."""
+    """Return another value that a parameter may have; None if its declaration does not tell one."""
     if param.type is bool:
         return not value
     if param.type not in (int, float, str) or not param.range:
         return None
-    tried = (
-        param.range
-        if param.type is str
-        else [param.type(x) for x in (*param.range, value + 1, value / 2) if abs(x) < 1e9]
-    )
-    low, high = (-np.inf, np.inf) if param.type is str else param.range
-    inside = (
-        (lambda x: True) if param.type is str else (lambda x: low < x < high or (not param.open and low <= x <= high))
-    )
-    return next((x for x in tried if x != value and inside(x)), None)
+    if param.type is str:
+        return next((choice for choice in param.range if choice != value), None)
+    low, high = param.range
+    candidates: list[Any] = [param.type(x) for x in (low, high, value + 1, value / 2) if abs(x) < 1e9]
+
+    def allowed(x: float) -> bool:
+        return low < x < high or (not param.open and low <= x <= high)
+
+    return next((x for x in candidates if x != value and allowed(x)), None)
 
 
 def _files(root: Path) -> dict[Path, bytes]:
@@ -318,9 +325,9 @@ def _dense(rows: Any) -> np.ndarray:
     return np.asarray(rows.todense() if hasattr(rows, "todense") else rows)
 
 
-def _close(found: list[dict[str, float]], expected: list[dict[str, float]]) -> None:
+def _assert_close(found: list[dict[str, float]], expected: list[dict[str, float]]) -> None:
     for text, mine, theirs in zip(QUERIES, found, expected, strict=True):
-        assert mine.keys() == theirs.keys(), f"for {text!r} it finds other documents"
+        assert mine.keys() == theirs.keys(), f"for {text!r} other documents are found"
         apart = max((abs(mine[docno] - theirs[docno]) for docno in mine), default=0.0)
         assert apart <= 1e-5, f"for {text!r} a score differs by {apart:g}"
 
@@ -331,11 +338,11 @@ def _nodes(tree: Explanation) -> Iterator[Explanation]:
         yield from _nodes(part)
 
 
-def _adds_up(node: Explanation) -> None:
-    counted = [part.value for part in node.parts if part.kind != "evidence"]
-    if not counted or node.kind not in ("sum", "product"):
+def _assert_adds_up(node: Explanation) -> None:
+    values = [part.value for part in node.parts if part.kind != "evidence"]
+    if not values or node.kind not in ("sum", "product"):
         return
-    value = float(np.sum(counted) if node.kind == "sum" else np.prod(counted))
-    assert abs(value - node.value) <= 1e-6 * max(abs(part) for part in [*counted, node.value]), (
-        f"the parts of {node.label} give {value}, not {node.value}"
+    total = float(np.sum(values) if node.kind == "sum" else np.prod(values))
+    assert abs(total - node.value) <= 1e-6 * max(abs(part) for part in [*values, node.value]), (
+        f"the parts of {node.label} give {total}, not {node.value}"
     )

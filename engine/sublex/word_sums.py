@@ -1,4 +1,8 @@
-"""What plugins share whose scores are sums over pairs of a query's word and a document's word."""
+"""Base classes and helpers for representations that score a document by a sum over pairs of a query word and a document word.
+
+`WordSums` stores one number per document, its norm, and scores all documents through the forward index. `lsi`, `vectors` and `fisher` are
+such representations. The functions are for the `fit`, `load` and `explain` of any plugin that reads terms.
+"""
 
 from __future__ import annotations
 
@@ -12,131 +16,146 @@ from sublex.errors import IndexCorrupt
 from sublex.estimators.bags import Bag
 from sublex.estimators.blocks import Blocks
 from sublex.estimators.linear import Shares
-from sublex.fitted import Corpus, Of, Representation, Store, Stored, View
+from sublex.fitted import Corpus, CountTransform, Representation, Store, Stored, View
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Progress = Callable[[int, int], None]
-# So many words of the document are named for each word of the query.
-NAMED = 8
+# Document words that an explanation lists for each query word; the others are summed in one part.
+LISTED_WORDS = 8
 
 
 class WordSums(Representation):
-    """A representation that stores one number a document, its norm, and values words for a query.
+    """A representation that stores the norm of each document's vector, and gives every word a value for a query.
 
-    Its `estimator` has `norms(rows)` and `shares(query, row)`; `of` is what counts are taken for.
+    A score is the cosine of two vectors that are sums over words. Subclasses implement `word_values` and set:
+
+    * `estimator`, which has `norms(rows)`, `transform(rows)` and `shares(query_row, document_row)`;
+    * `vectors_name`, what explanations call the vectors;
+    * `transform_counts`, a function applied to term counts before they are summed, or None.
     """
 
-    compared = "vectors"
-    of: Of | None = None
+    vectors_name = "vectors"
+    transform_counts: CountTransform | None = None
     estimator: Any
 
-    def valued(self, row: csr_array) -> tuple[np.ndarray, float]:
-        """What an occurrence of each word adds for a query, before the document's norm divides it; and the query's norm."""
+    def word_values(self, row: csr_array) -> tuple[np.ndarray, float]:
+        """Return the value of each word of the vocabulary for a query, a sparse row, and the norm of the query's vector.
+
+        A word's value is what one occurrence adds to the product of the query's vector with a document's.
+        """
         raise NotImplementedError
 
     def encode_documents(self, inputs: csr_array) -> np.ndarray:
-        """The norms."""
+        """Return the norms of the documents' vectors, float32."""
         return self.estimator.norms(inputs).astype(np.float32)
 
     def transform(self, inputs: csr_array) -> np.ndarray:
-        """The documents' vectors."""
+        """Return the documents' vectors, one row each."""
         return self.estimator.transform(inputs)
 
     def encode_queries(self, inputs: csr_array) -> list[Any]:
-        """Rows with what they make of words."""
-        return [(inputs[[k]], *self.valued(inputs[[k]])) for k in range(inputs.shape[0])]
+        """Return for each query its row, the values of all words, and its norm."""
+        return [(inputs[[k]], *self.word_values(inputs[[k]])) for k in range(inputs.shape[0])]
 
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Cosines."""
-        _, values, norm = query
-        lengths = norm * np.asarray(view.rows(docs), np.float64)
-        sums = view.dot(values, docs, self.of)
-        return np.divide(sums, lengths, out=np.full(len(sums), -np.inf), where=lengths > 0)
+        """Return the cosines of the query's vector with those of documents; -inf where either has length 0."""
+        _, values, query_norm = query
+        norms = query_norm * np.asarray(view.rows(docs), np.float64)
+        sums = view.dot(values, docs, self.transform_counts)
+        return np.divide(sums, norms, out=np.full(len(sums), -np.inf), where=norms > 0)
 
     def word_vectors(self) -> np.ndarray | None:
-        """Those of the estimator, where it has some."""
+        """Return the estimator's word vectors, one row per word of the vocabulary, if it has them."""
         return getattr(self.estimator, "vectors", None)
 
     def explain(self, query: Any, view: View, doc: int) -> Explanation:
-        """The pairs of words that add up to a cosine."""
+        """Return a cosine as the sum of what pairs of a query word and a document word add to it."""
         shares = self.estimator.shares(query[0], view.terms(np.array([doc])))
-        parts = pairs(shares, self.vocabulary, view.surface)
-        label = f"cosine of the {self.compared} of query and document, by pairs of words"
+        parts = explain_pairs(shares, self.vocabulary, view.surface)
+        label = f"cosine of the {self.vectors_name} of query and document, by pairs of words"
         return Explanation(sum(part.value for part in parts), label, "sum", parts)
 
 
 class BagSums(WordSums):
-    """Sums of words' vectors: the estimator is a `Bag`, of which the parts in `kept` are stored."""
+    """A `WordSums` over an estimator that is a `Bag`. `stored` names the estimator's attributes that `save` writes."""
 
     estimator: Bag
-    kept: tuple[str, ...] = ("vectors", "weights")
+    stored: tuple[str, ...] = ("vectors", "weights")
 
     def save(self, store: Store) -> None:
-        """Vocabulary and estimator."""
+        """Store the vocabulary and the estimator's attributes."""
         store.put("vocabulary", list(self.vocabulary))
-        for name in self.kept:
+        for name in self.stored:
             store.put(name, getattr(self.estimator, name))
 
     def load(self, store: Stored) -> None:
-        """The same again."""
+        """Restore the vocabulary and the estimator's attributes."""
         self.vocabulary = store.get("vocabulary")
-        for name in self.kept:
+        for name in self.stored:
             setattr(self.estimator, name, store.get(name))
         words, vectors = len(self.vocabulary), self.estimator.vectors
-        sound(vectors.ndim == 2 and len(vectors) == words and self.estimator.weights.shape == (words,))
+        check_model(vectors.ndim == 2 and len(vectors) == words and self.estimator.weights.shape == (words,))
 
-    def valued(self, row: csr_array) -> tuple[np.ndarray, float]:
-        """The products of the words' vectors with the query's, times their weights."""
-        asked = self.estimator.transform(row)[0]
-        return self.estimator.weights * (self.estimator.vectors @ asked), float(np.linalg.norm(asked))
+    def word_values(self, row: csr_array) -> tuple[np.ndarray, float]:
+        """Return the product of each word's vector with the query's, times the word's weight; and the norm of the query's vector."""
+        query = self.estimator.transform(row)[0]
+        return self.estimator.weights * (self.estimator.vectors @ query), float(np.linalg.norm(query))
 
 
-def sound(holds: bool) -> None:
-    """Refuse a kept model whose parts do not fit each other: kernels would read beside them."""
-    if not holds:
+def check_model(consistent: bool | np.bool_) -> None:
+    """Raise `IndexCorrupt` unless the parts of a stored model fit each other.
+
+    Kernels do not check bounds, so `load` must verify the shapes and indices that they rely on.
+    """
+    if not consistent:
         raise IndexCorrupt("The parts of the model do not fit each other; fit it again.")
 
 
-def frequent(corpus: Corpus, least: int, most: float = 1.0) -> list[str]:
-    """The terms that are in so many documents or more, and in no more than a share of all."""
+def frequent_terms(corpus: Corpus, min_df: int, max_share: float = 1.0) -> list[str]:
+    """Return the terms that occur in at least `min_df` documents and in at most a share `max_share` of all documents."""
     df = np.zeros(len(corpus.vocabulary), np.int64)
     for block in corpus.blocks():
         df += np.bincount(block.indices, minlength=len(df))
-    return [corpus.vocabulary[k] for k in np.flatnonzero((df >= least) & (df <= most * len(corpus.docs))).tolist()]
+    chosen = np.flatnonzero((df >= min_df) & (df <= max_share * len(corpus.docs)))
+    return [corpus.vocabulary[k] for k in chosen.tolist()]
 
 
-def counts(corpus: Corpus, vocabulary: Sequence[str], progress: Progress = lambda done, total: None) -> Blocks:
-    """The blocks of a corpus over a vocabulary, to be read as often as need be."""
-    places = corpus.recode(vocabulary)
+def count_blocks(corpus: Corpus, vocabulary: Sequence[str], progress: Progress = lambda done, total: None) -> Blocks:
+    """Return a function that yields the term counts of a corpus over a vocabulary, as blocks of sparse rows.
+
+    Estimators call the function once for each pass over the data. `progress` gets the documents done in the pass and their total.
+    """
+    numbers = corpus.recode(vocabulary)
 
     def blocks() -> Iterator[csr_array]:
         from scipy.sparse import csr_array
 
         done = 0
         for block in corpus.blocks():
-            found = places[block.indices]
-            known = found >= 0
+            columns = numbers[block.indices]
+            known = columns >= 0
             starts = np.append(0, np.cumsum(known))[block.indptr]
-            made = csr_array((block.data[known], found[known], starts), shape=(block.shape[0], len(vocabulary)))
-            made.sort_indices()
+            shape = (block.shape[0], len(vocabulary))
+            counts = csr_array((block.data[known], columns[known], starts), shape=shape)
+            counts.sort_indices()
             done += block.shape[0]
             progress(done, len(corpus.docs))
-            yield made
+            yield counts
 
     return blocks
 
 
-def pairs(shares: Shares, vocabulary: Sequence[str], surface: Callable[[str], str]) -> tuple[Explanation, ...]:
-    """What each word of the query adds, and through which words of the document; the parts add up."""
-    made = []
+def explain_pairs(shares: Shares, vocabulary: Sequence[str], surface: Callable[[str], str]) -> tuple[Explanation, ...]:
+    """Return what each query word adds to a score, each taken apart by the words of the document; the parts add up to the score."""
+    parts = []
     for place, word in enumerate(shares.query.tolist()):
-        own = shares.values[place]
-        order = np.argsort(-np.abs(own), kind="stable")
-        best, rest = order[:NAMED], order[NAMED:]
-        parts = [Explanation(float(own[k]), surface(vocabulary[int(shares.document[k])])) for k in best]
+        values = shares.values[place]
+        order = np.argsort(-np.abs(values), kind="stable")
+        listed, rest = order[:LISTED_WORDS], order[LISTED_WORDS:]
+        pairs = [Explanation(float(values[k]), surface(vocabulary[int(shares.document[k])])) for k in listed]
         if len(rest):
-            parts.append(Explanation(float(own[rest].sum()), f"{len(rest):,} other words"))
-        made.append(Explanation(float(own.sum()), surface(vocabulary[word]), "sum", tuple(parts)))
-    return tuple(made)
+            pairs.append(Explanation(float(values[rest].sum()), f"{len(rest):,} other words"))
+        parts.append(Explanation(float(values.sum()), surface(vocabulary[word]), "sum", tuple(pairs)))
+    return tuple(parts)

@@ -1,4 +1,7 @@
-"""Threads that do the kernels' work, in order and a few items ahead; the kernels release the interpreter's lock."""
+"""Threads for the work of the kernels, which release the interpreter lock; results come in the order of submission.
+
+With one worker everything runs in the calling thread, so the code that uses `Workers` needs no second form.
+"""
 
 from __future__ import annotations
 
@@ -7,35 +10,61 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 
+class OrderedQueue(Generic[U]):
+    """Calls that run in threads. Their results are taken out in the order in which the calls were submitted."""
+
+    def __init__(self, pool: ThreadPoolExecutor | None, limit: int):
+        self._pool, self._limit = pool, limit
+        self._waiting: deque[Future[U]] = deque()
+
+    def submit(self, function: Callable[..., U], *arguments: object) -> None:
+        """Start a call; without threads it runs at once, and its errors are raised here."""
+        if self._pool:
+            self._waiting.append(self._pool.submit(function, *arguments))
+            return
+        done: Future[U] = Future()
+        done.set_result(function(*arguments))
+        self._waiting.append(done)
+
+    def ready(self) -> Iterator[U]:
+        """Yield the oldest results until no more calls wait than may be ahead; wait for a result where necessary."""
+        while len(self._waiting) > self._limit:
+            yield self._waiting.popleft().result()
+
+    def rest(self) -> Iterator[U]:
+        """Wait for all calls and yield their results."""
+        while self._waiting:
+            yield self._waiting.popleft().result()
+
+
 class Workers:
-    """`map` over threads, or inline for one worker; results come in the order of the items either way."""
+    """A pool of threads, to be used in a `with` block; on leaving it, calls that have not started are cancelled."""
 
     def __init__(self, number: int):
         self.number = max(1, number)
         self._pool = ThreadPoolExecutor(self.number) if self.number > 1 else None
 
+    def queue(self) -> OrderedQueue:
+        """Return a queue of calls, of which at most two a worker are ahead of the results taken out."""
+        return OrderedQueue(self._pool, 2 * self.number if self._pool else 0)
+
     def map(self, function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
-        """Like the built-in, with at most two items a worker under way."""
-        if self._pool is None:
-            yield from map(function, items)
-            return
-        waiting: deque[Future[U]] = deque()
+        """Yield `function(item)` for each item, in order; items are taken from the iterable only a few ahead."""
+        queue: OrderedQueue[U] = self.queue()
         for item in items:
-            waiting.append(self._pool.submit(function, item))
-            if len(waiting) > 2 * self.number:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+            queue.submit(function, item)
+            yield from queue.ready()
+        yield from queue.rest()
 
     @contextmanager
-    def beside(self, work: Callable[[], object]) -> Iterator[None]:
-        """Have work done beside the block; it is finished when the block is left."""
+    def in_background(self, work: Callable[[], object]) -> Iterator[None]:
+        """Run `work` in a thread while the block runs; leaving the block waits for `work` and raises its error."""
         if self._pool is None:
             work()
             yield

@@ -1,4 +1,4 @@
-"""The kernels of dCoT: products with sparse rows of counts. They check nothing: what calls them has."""
+"""Kernels of dCoT: affine maps of sparse and of dense rows. Callers check the arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def affine(indptr, indices, data, place, weights, out):
-    """out = W [x; 1] for each sparse row x; column j has row place[j] of the weights, or none at -1; the last row is the bias."""
+    """Set out[i] = W [x; 1] for each sparse row x.
+
+    Column j belongs to row place[j] of the weights, and is left out at -1. The last row of the weights is the bias.
+    """
     bias = len(weights) - 1
     width = weights.shape[1]
     for i in range(len(indptr) - 1):
@@ -23,7 +26,7 @@ def affine(indptr, indices, data, place, weights, out):
 
 @njit(cache=True, nogil=True)
 def affine_dense(rows, weights, out):
-    """out = W [x; 1] for each dense row x; the last row of the weights is the bias."""
+    """Set out[i] = W [x; 1] for each dense row x. The last row of the weights is the bias."""
     bias = len(weights) - 1
     width = weights.shape[1]
     for i in range(len(rows)):

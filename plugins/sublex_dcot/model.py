@@ -1,9 +1,10 @@
-"""Dense cohort of terms: Z. Xu, M. Chen, K. Weinberger and F. Sha, An alternative text representation to TF-IDF and
-Bag-of-Words, 2013 (arXiv:1301.6770).
+"""Dense cohorts of terms (dCoT).
 
-A linear map is learned that predicts the frequent words of a document from what is left of it when each word is removed with
-probability p, in the limit of infinitely many such removals. The letters and equation numbers are the paper's: x counts of words,
-W the map, S the scatter matrix, P and Q the expectations of (5) and (6), h the representation. No matrix of words by words is made.
+Z. Xu, M. Chen, K. Weinberger and F. Sha, An alternative text representation to TF-IDF and Bag-of-Words, 2013 (arXiv:1301.6770). The
+method learns a linear map that predicts the frequent words of a document, its prototypes, from the words that remain when each word is
+removed with probability p, in the limit of infinitely many removals. Letters and equation numbers are the paper's: x are the counts of
+words, W is the map, S the scatter matrix, E[P] and E[Q] are the expectations (5) and (6), and h is the representation. No matrix of
+words by words is made.
 """
 
 from __future__ import annotations
@@ -20,22 +21,23 @@ from sublex.estimators.blocks import in_order, one_thread, spans
 from sublex_dcot import kernels
 from sublex_dcot.maps import Progress, deeper_map, first_map
 
-# Documents encoded together.
-ROWS = 1024
+# Documents per block of dense rows.
+DENSE_DOCUMENTS = 1024
 STORAGE = {"float32": np.float32, "float64": np.float64}
 
 
 class Share(NamedTuple):
-    """A word and what it adds to a prototype before the tanh of the first layer: W[prototype, word] x[word]."""
+    """A word, and what it adds to a prototype before the tanh of the first layer: W[prototype, word] x[word]."""
 
     word: int
     share: float
 
 
 class Evoked(NamedTuple):
-    """A prototype that a document evokes: its h less that of an empty document, and the words that raised it most.
+    """A prototype that a document evokes.
 
-    `raised` is W x of the first layer without the bias, which is the sum of the shares of all words of the document.
+    `value` is its h minus that of an empty document. `raised` is its W x in the first layer without the bias, the sum of the shares of all
+    words of the document; `shares` are the words with the largest shares.
     """
 
     prototype: int
@@ -46,14 +48,32 @@ class Evoked(NamedTuple):
 
 @dataclass(eq=False)
 class DCoT:
-    """Counts of words to h = tanh(W [x; 1]): an entry for each of r prototypes, the words that occur most often.
+    """dCoT as an estimator with scikit-learn's interface: maps counts x to h = tanh(W [x; 1]), one entry per prototype.
 
-    `layers` maps are learned, each from the h before it; `p` is the probability that a word is removed; with `log` x is
-    log(1 + count). Words in fewer than `min_df` documents are left out. `tol` is how exactly W is solved for, `storage` the
-    type of W and h. Nothing is left to chance.
+    Parameters
+    ----------
+    r : int
+        The number of prototypes, the words that occur most often; fewer if there are fewer words.
+    layers : int
+        The number of maps; each is learned from the h of the one before.
+    p : float between 0 and 1
+        The probability with which a word is removed.
+    log : bool
+        Whether x is log(1 + count) in place of the count.
+    min_df : int
+        Words in fewer documents are left out.
+    tol : float between 0 and 1
+        The tolerance with which W is solved for; see `conjugate_gradients.solve`.
+    storage : "float32" or "float64"
+        The type of W and h.
 
-    After `fit`: `words_`, the columns in use, most frequent first, of which the first r are the prototypes; `W_`, for each layer
-    W' with a row for each input and the bias in the last; `steps_`, how many steps the first layer's columns took.
+    Attributes
+    ----------
+    words_ : the columns in use, most frequent first; the first r are the prototypes
+    W_ : list with W' of each layer, one row per input and the bias in the last row
+    steps_ : the steps of conjugate gradients for each column of the first layer's map
+
+    The method uses no random numbers.
     """
 
     r: int = 500
@@ -65,11 +85,11 @@ class DCoT:
     storage: str = "float32"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name."""
+        """Return the parameters by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def set_params(self, **params: Any) -> DCoT:
-        """Change parameters, as scikit-learn's searches do."""
+        """Change parameters and return the estimator, as scikit-learn's searches expect."""
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
@@ -78,11 +98,14 @@ class DCoT:
         return self
 
     def fit(self, matrix: Any, y: Any = None, *, workers: int = 1, progress: Progress | None = None) -> DCoT:
-        """Learn from the counts of a matrix of documents by words; the same bytes for any number of workers."""
+        """Learn the maps from a matrix of counts, documents by words, and return the estimator.
+
+        The result is the same, to the byte, for any number of workers. `progress` gets the work done and in all, and may raise to end it.
+        """
         self._check()
         x = self._counts(matrix)
         self.columns_ = x.shape[1]
-        self.words_ = _frequent(x, self.min_df)
+        self.words_ = _frequent_columns(x, self.min_df)
         self.place_ = np.full(self.columns_, -1, np.int32)
         self.place_[self.words_] = np.arange(len(self.words_))
         r = min(self.r, len(self.words_))
@@ -94,7 +117,7 @@ class DCoT:
         return self
 
     def transform(self, matrix: Any, workers: int = 1) -> np.ndarray:
-        """A row [h^1 … h^l] for each document, by (7); what stands in a row does not depend on the other rows."""
+        """Return one row [h^1 … h^l] for each document (equation 7). A row does not depend on the other documents."""
         x = self._counts(self._fitted(matrix))
         width = self.W_[0].shape[1]
         out = np.empty((x.shape[0], width * len(self.W_)), self.W_[0].dtype)
@@ -103,22 +126,22 @@ class DCoT:
             for k, h in enumerate(self._encode(x, rows)):
                 out[rows, k * width : (k + 1) * width] = h
 
-        for _ in in_order(work, spans(len(out), ROWS), workers):
+        for _ in in_order(work, spans(len(out), DENSE_DOCUMENTS), workers):
             pass
         return out
 
     @property
     def prototypes_(self) -> np.ndarray:
-        """The columns of the prototypes, in the order of h."""
+        """The columns of the prototypes, in the order of the entries of h."""
         return self.words_[: self.W_[0].shape[1]]
 
     @property
     def empty_(self) -> np.ndarray:
-        """The row of a document without words, which the biases alone make."""
+        """The row of a document without words, which comes from the biases alone."""
         return self.transform(csr_array((1, self.columns_)))[0]
 
     def concatenation(self, matrix: Any, weights: Sequence[float] = (), workers: int = 1) -> csr_array:
-        """[x; h^1; …; h^l] of (8) as sparse rows, each block multiplied by its weight, or by 1."""
+        """Return [x; h^1; …; h^l] (equation 8) as sparse rows; each block is multiplied by its weight, by default 1."""
         h = self.transform(matrix, workers)
         x = self._counts(matrix)
         weights = self._weights(weights)
@@ -127,27 +150,31 @@ class DCoT:
         return csr_array(hstack([(x * weights[0]).astype(h.dtype), csr_array(dense)], format="csr"))
 
     def score(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Cosines of h less that of an empty document, queries by rows, both as `transform` made them; 0 for an empty one."""
+        """Return cosines of h minus that of an empty document, queries by documents; 0 for empty ones. `transform` makes both arguments."""
         empty = self.empty_
         return _cosines(queries - empty, rows - empty)
 
     def score_concatenation(
         self, queries: Any, matrix: Any, rows: np.ndarray | None = None, weights: Sequence[float] = (), workers: int = 1
     ) -> np.ndarray:
-        """Cosines of [x; h^1; …; h^l], each h less that of an empty document, each block times its weight, or 1."""
+        """Return cosines of [x; h^1; …; h^l], queries by documents.
+
+        From each h that of an empty document is subtracted; each block is multiplied by its weight, by default 1. `rows` are what
+        `transform(matrix)` returns; without them they are computed.
+        """
         weights = self._weights(weights)
         scale = np.repeat(np.asarray(weights[1:]), self.W_[0].shape[1])
         empty = self.empty_
-        q, d = (self._counts(one) * weights[0] for one in (queries, matrix))
+        q, d = (self._counts(counts) * weights[0] for counts in (queries, matrix))
         rows = self.transform(matrix, workers) if rows is None else rows
-        g, h = ((one - empty) * scale for one in (self.transform(queries, workers), rows))
+        g, h = ((encoded - empty) * scale for encoded in (self.transform(queries, workers), rows))
         lengths = [np.sqrt((a.multiply(a)).sum(axis=1) + (b * b).sum(axis=1)) for a, b in ((q, g), (d, h))]
         return _divided((q @ d.T).toarray() + g @ h.T, *lengths)
 
     def explain(self, row: Any, prototypes: int = 10, words: int = 5, layer: int = 0) -> list[Evoked]:
-        """The prototypes that one document evokes most, by h less that of an empty document, and why.
+        """Return the prototypes that one document evokes most, by h minus that of an empty document, with the words that raised them.
 
-        `layer` counts from 1, 0 is the last; the shares are always of the first.
+        `layer` counts from 1, and 0 is the last layer. The shares of words are always those of the first layer.
         """
         if not 0 <= layer <= len(self.W_):
             raise InputError(f"There is no layer {layer}; there are {len(self.W_)}.")
@@ -161,7 +188,10 @@ class DCoT:
         ]
 
     def raised(self, row: Any, prototypes: np.ndarray, words: int = 5) -> list[tuple[float, tuple[Share, ...]]]:
-        """Of some prototypes, by their places in h, how far one document's words raise them in the first layer, and which most."""
+        """Return for each of some prototypes the sum of one document's shares in the first layer, and the `words` largest shares.
+
+        `prototypes` are places in h.
+        """
         x = self._counts(self._fitted(row))
         if x.shape[0] != 1:
             raise InputError(f"One document is explained at a time, not {x.shape[0]}.")
@@ -192,7 +222,7 @@ class DCoT:
             raise InputError(f"DCoT's storage is {self.storage}; it may be {' or '.join(STORAGE)}.")
 
     def _counts(self, matrix: Any) -> csr_array:
-        """The matrix as rows of x."""
+        """Return a matrix of counts as rows of x, sparse."""
         x = _plain(matrix)
         if not (np.isfinite(x.data) & (x.data >= 0)).all():
             raise InputError("DCoT learns from counts; the matrix has an entry that is negative or not finite.")
@@ -211,20 +241,20 @@ class DCoT:
         return weights or (1.0,) * (len(self.W_) + 1)
 
     def _encode(self, x: csr_array, rows: slice) -> list[np.ndarray]:
-        """h^1 … h^l of some documents."""
-        found = []
+        """Return h^1 … h^l of the documents of a slice."""
+        encoded: list[np.ndarray] = []
         for W in self.W_:
             h = np.empty((rows.stop - rows.start, W.shape[1]), W.dtype)
-            if found:
-                kernels.affine_dense(found[-1], W, h)
+            if encoded:
+                kernels.affine_dense(encoded[-1], W, h)
             else:
                 part = x[rows]
                 kernels.affine(part.indptr, part.indices, part.data.astype(W.dtype), self.place_, W, h)
-            found.append(np.tanh(h, out=h))
-        return found
+            encoded.append(np.tanh(h, out=h))
+        return encoded
 
     def _next(self, x: csr_array, workers: int, progress: Progress | None) -> np.ndarray:
-        """The map of one more layer, solved directly: its scatter matrix is small."""
+        """Return the map of the next layer, solved directly from its small scatter matrix."""
         size = self.W_[0].shape[1] + 1
         S = np.zeros((size, size))
 
@@ -233,7 +263,7 @@ class DCoT:
             h = np.concatenate([h, np.ones((len(h), 1))], axis=1)
             return h.T @ h
 
-        blocks = spans(x.shape[0], ROWS)
+        blocks = spans(x.shape[0], DENSE_DOCUMENTS)
         for done, part in enumerate(in_order(work, blocks, workers), 1):
             S += part
             if progress:
@@ -242,7 +272,7 @@ class DCoT:
 
 
 def _plain(matrix: Any) -> csr_array:
-    """A matrix as sparse rows of float64, each column once and in order; the matrix itself stays as it is."""
+    """Return a matrix as sparse rows of float64 in canonical form; the matrix itself is not changed."""
     x = csr_array(matrix, dtype=np.float64)
     if x.ndim != 2:
         raise InputError("DCoT needs a matrix, of documents by words.")
@@ -252,23 +282,23 @@ def _plain(matrix: Any) -> csr_array:
     return x
 
 
-def _frequent(x: csr_array, least: int) -> np.ndarray:
-    """The columns of words in enough documents, those with the greatest sums first."""
-    there = np.bincount(x.indices[x.data > 0], minlength=x.shape[1]) >= least
-    if not there.any():
+def _frequent_columns(x: csr_array, least: int) -> np.ndarray:
+    """Return the columns of words that occur in at least `least` documents, those with the greatest sums first."""
+    frequent = np.bincount(x.indices[x.data > 0], minlength=x.shape[1]) >= least
+    if not frequent.any():
         raise InputError(
             f"DCoT has nothing to learn from: no word is in {least:,} or more of the {x.shape[0]:,} documents."
         )
     order = np.argsort(-np.bincount(x.indices, x.data, x.shape[1]), kind="stable")
-    return order[there[order]].astype(np.int32)
+    return order[frequent[order]].astype(np.int32)
 
 
 def _cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The cosines of the rows of one matrix with those of another."""
+    """Return the cosines of the rows of a with the rows of b."""
     return _divided(a @ b.T, np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1))
 
 
 def _divided(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Products of rows over their lengths; 0 where a length is 0."""
+    """Return products of rows divided by the rows' lengths; 0 where a length is 0."""
     lengths = np.outer(left, right)
     return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)

@@ -1,7 +1,12 @@
-"""dCoT on an index: a document's row is h of its last layer less that of an empty document, at length 1, then that length and x's."""
+"""dCoT on an index.
+
+A document's row is a direction (h of the last layer minus that of an empty document, at length 1), then the length that the direction had,
+and the length of x.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,25 +14,28 @@ from scipy.sparse import csr_array, vstack
 
 from sublex.base import Explanation
 from sublex.errors import InputError
-from sublex.fitted import Representation
-from sublex.word_sums import counts, frequent, sound
-from sublex_dcot.model import DCoT
+from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
+from sublex.word_sums import check_model, count_blocks, frequent_terms
+from sublex_dcot.model import DCoT, Share
 
-# The prototypes that an explanation names, and the words of the document that it names for each.
-PROTOTYPES, WORDS = 10, 5
+# Prototypes that an explanation lists, and words of the document that it lists for each.
+LISTED_PROTOTYPES, LISTED_WORDS = 10, 5
 
 
-class Asked(NamedTuple):
-    """A query: the direction and the length of what it evokes, x as a sparse row, and the length of that."""
+class EncodedQuery(NamedTuple):
+    """A query: the direction and the length of what it evokes, x as a sparse row, and the length of x."""
 
     direction: np.ndarray
     length: float
-    x: Any
+    x: csr_array
     words: float
 
 
 class DCoTRepresentation(Representation):
-    """Cosines of what query and document evoke; with `words` of [x; h], x times this weight."""
+    """Cosines of what query and document evoke; with `words` above 0 cosines of [words · x; h].
+
+    `max_df` leaves out words in more than this share of the documents.
+    """
 
     version = 2
 
@@ -43,19 +51,21 @@ class DCoTRepresentation(Representation):
     ):
         self.estimator, self.max_df, self.words = DCoT(r, layers, p, log, min_df), max_df, words
 
-    def fit(self, corpus, job):
-        # Words that are everywhere would be the first prototypes, and everything evokes them.
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Learn the maps from the counts of words that are neither too rare nor too common."""
+        # Words in nearly all documents would become prototypes, and every document evokes them.
         least = self.estimator.min_df
-        self.vocabulary = frequent(corpus, least, self.max_df)
+        self.vocabulary = frequent_terms(corpus, least, self.max_df)
         if not self.vocabulary:
             raise InputError(
                 f"dcot: no word is in {least:,} or more of {len(corpus.docs):,} documents and in no more than {self.max_df:.0%} of them; "
                 "lower min_df, or raise max_df."
             )
-        matrix = csr_array(vstack(list(counts(corpus, self.vocabulary)())))
+        matrix = csr_array(vstack(list(count_blocks(corpus, self.vocabulary)())))
         self.estimator.fit(matrix, workers=job.workers, progress=job.progress)
 
-    def save(self, store):
+    def save(self, store: Store) -> None:
+        """Store the vocabulary, the columns in use, the steps and the maps."""
         fitted = self.estimator
         store.put("vocabulary", list(self.vocabulary))
         store.put("words", fitted.words_)
@@ -63,12 +73,13 @@ class DCoTRepresentation(Representation):
         for layer, W in enumerate(fitted.W_):
             store.put(f"W{layer}", W)
 
-    def load(self, store):
+    def load(self, store: Stored) -> None:
+        """Restore the model, and check every shape and index that the kernels rely on."""
         fitted = self.estimator
         self.vocabulary = store.get("vocabulary")
         fitted.columns_, fitted.words_, fitted.steps_ = len(self.vocabulary), store.get("words"), store.get("steps")
         words = fitted.words_
-        sound(
+        check_model(
             words.dtype.kind == "i"
             and 0 < len(words) <= fitted.columns_
             and 0 <= words.min() <= words.max() < fitted.columns_
@@ -77,10 +88,11 @@ class DCoTRepresentation(Representation):
         fitted.place_[fitted.words_] = np.arange(len(fitted.words_))
         fitted.W_ = [store.get(f"W{layer}") for layer in range(fitted.layers)]
         r = fitted.W_[0].shape[-1]
-        sound(fitted.W_[0].shape == (len(words) + 1, r) and all(W.shape == (r + 1, r) for W in fitted.W_[1:]))
-        sound(0 < r <= len(words))
+        check_model(fitted.W_[0].shape == (len(words) + 1, r) and all(W.shape == (r + 1, r) for W in fitted.W_[1:]))
+        check_model(0 < r <= len(words))
 
-    def describe(self, view):
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return the number of prototypes, the most frequent ones, and the steps of conjugate gradients."""
         first = [view.surface(self.vocabulary[word]) for word in self.estimator.prototypes_[:10].tolist()]
         steps = int(np.max(self.estimator.steps_))
         return {
@@ -89,34 +101,38 @@ class DCoTRepresentation(Representation):
             "steps of conjugate gradients": steps,
         }
 
-    def estimate(self, corpus, job):
-        # The counts with what is made of them, W, and what conjugate gradients hold of some columns.
+    def estimate(self, corpus: Corpus, job: Job) -> int:
+        """Return the bytes of the counts and their copies, of W, and of the blocks of conjugate gradients."""
         terms = len(corpus.vocabulary)
         return 48 * int(corpus.lengths.sum()) + 4 * terms * self.estimator.r + 8 * 10 * terms * 32 * job.workers
 
-    def transform(self, inputs):
+    def transform(self, inputs: csr_array) -> np.ndarray:
+        """Return [h^1 … h^l] of documents as it is."""
         return self.estimator.transform(inputs)
 
-    def encode_documents(self, inputs):
+    def encode_documents(self, inputs: csr_array) -> np.ndarray:
+        """Return for each document its direction, the direction's length and the length of x, float32."""
         directions, lengths = _directions(self._above(inputs))
         return np.hstack([directions, lengths, self._lengths(inputs)]).astype(np.float32)
 
-    def encode_queries(self, inputs):
-        # What is not wanted evokes the opposite: counts, which the model reads, are never negative.
+    def encode_queries(self, inputs: csr_array) -> list[EncodedQuery]:
+        """Return what queries evoke, minus what their words of negative weight evoke."""
+        # The model reads counts, which are never negative.
         above = self._above(inputs.maximum(0)) - self._above((-inputs).maximum(0))
         directions, lengths = _directions(above)
         return [
-            Asked(direction, float(length), self._tamed(inputs[[k]]), float(own))
-            for k, (direction, length, own) in enumerate(
+            EncodedQuery(direction, float(length), self._x(inputs[[k]]), float(words))
+            for k, (direction, length, words) in enumerate(
                 zip(directions, lengths[:, 0], self._lengths(inputs)[:, 0], strict=True)
             )
         ]
 
-    def score(self, query, view, docs=None):
+    def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return cosines; -inf where the vector of the query or of the document has length 0."""
         rows = view.rows(docs, slice(-2, None))
         evoked = view.products(np.append(query.direction, (0.0, 0.0)), docs)
         if self.words == 0:
-            # What evokes nothing has no direction.
+            # A text that evokes nothing has no direction.
             return np.where((rows[:, -2] > 0) & (query.length > 0), evoked, -np.inf)
         values = np.zeros(len(self.vocabulary))
         values[query.x.indices] = query.x.data
@@ -125,56 +141,60 @@ class DCoTRepresentation(Representation):
         sums = self.words**2 * shared + evoked * np.float64(query.length) * rows[:, -2]
         return np.divide(sums, lengths, out=np.full(len(rows), -np.inf), where=lengths > 0)
 
-    def explain(self, query, view, doc):
+    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+        """Return a cosine by prototypes, each with the words that raised it, and with `words` by shared words too."""
         row, terms = np.asarray(view.rows(np.array([doc])), np.float64), view.terms(np.array([doc]))
         products = row[0, :-2] * query.direction.astype(np.float64)
-        parts = []
+        parts: list[Explanation] = []
         if self.words:
             norm = self._norms(query, row)[0] or 1.0
             products *= query.length * row[0, -2] / norm
-            shared = query.x.multiply(self._tamed(terms)).tocoo()
+            shared = query.x.multiply(self._x(terms)).tocoo()
             parts = [
                 Explanation(self.words**2 * value / norm, view.surface(self.vocabulary[word]))
                 for word, value in zip(shared.coords[1].tolist(), shared.data.tolist(), strict=True)
             ]
         order = np.argsort(-np.abs(products), kind="stable")
-        best = order[:PROTOTYPES]
+        best = order[:LISTED_PROTOTYPES]
         parts += [
             self._prototype(k, float(products[k]), shares, view)
-            for k, (_, shares) in zip(best.tolist(), self.estimator.raised(terms, best, WORDS), strict=True)
+            for k, (_, shares) in zip(best.tolist(), self.estimator.raised(terms, best, LISTED_WORDS), strict=True)
         ]
-        rest = order[PROTOTYPES:]
+        rest = order[LISTED_PROTOTYPES:]
         if len(rest):
             parts.append(Explanation(float(products[rest].sum()), f"{len(rest):,} other prototypes"))
-        what = "by shared words and prototypes" if self.words else "by prototypes"
+        by = "by shared words and prototypes" if self.words else "by prototypes"
         total = sum(part.value for part in parts)
-        return Explanation(total, f"cosine of what query and document evoke, {what}", "sum", tuple(parts))
+        return Explanation(total, f"cosine of what query and document evoke, {by}", "sum", tuple(parts))
 
-    def _prototype(self, place, value, shares, view):
-        """What a prototype adds, and the words of the document that raised it in the first layer."""
-        told = {view.surface(self.vocabulary[share.word]): round(share.share, 4) for share in shares if share.share > 0}
+    def _prototype(self, place: int, value: float, shares: Sequence[Share], view: View) -> Explanation:
+        """Return what a prototype adds to a score, with the words of the document that raised it in the first layer."""
+        raised_by = {
+            view.surface(self.vocabulary[share.word]): round(share.share, 4) for share in shares if share.share > 0
+        }
         label = view.surface(self.vocabulary[self.estimator.prototypes_[place]])
-        return Explanation(value, label, evidence={"raised by": told} if told else {})
+        return Explanation(value, label, evidence={"raised by": raised_by} if raised_by else {})
 
-    def _above(self, inputs):
+    def _above(self, inputs: csr_array) -> np.ndarray:
+        """Return h of the last layer minus that of an empty document."""
         return (self.estimator.transform(inputs) - self.estimator.empty_)[:, -self.estimator.W_[-1].shape[1] :]
 
-    def _norms(self, query, rows):
-        """The lengths of [x; h] of the query, x times its weight, times those of documents."""
-        own = np.hypot(self.words * query.words, query.length)
-        return own * np.hypot(self.words * rows[:, -1].astype(np.float64), rows[:, -2].astype(np.float64))
+    def _norms(self, query: EncodedQuery, rows: np.ndarray) -> np.ndarray:
+        """Return the length of the query's [words · x; h] times that of each document's."""
+        query_length = np.hypot(self.words * query.words, query.length)
+        return query_length * np.hypot(self.words * rows[:, -1].astype(np.float64), rows[:, -2].astype(np.float64))
 
-    def _tamed(self, inputs):
-        """x: counts, or their logarithms."""
+    def _x(self, inputs: csr_array) -> csr_array:
+        """Return x: counts, or their logarithms."""
         return inputs.sign().multiply(abs(inputs).log1p()).tocsr() if self.estimator.log else inputs
 
-    def _lengths(self, inputs):
-        """The lengths of x."""
-        x = self._tamed(inputs)
+    def _lengths(self, inputs: csr_array) -> np.ndarray:
+        """Return the lengths of x, as a column."""
+        x = self._x(inputs)
         return np.sqrt(x.multiply(x).sum(axis=1)).reshape(-1, 1)
 
 
-def _directions(rows):
-    """Rows of length 1, or of zeros, and the lengths that they had."""
+def _directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows brought to length 1, zeros staying zeros, and the lengths that they had, as a column."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0), lengths

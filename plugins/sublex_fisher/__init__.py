@@ -1,13 +1,16 @@
-"""Fisher vectors over bags of embedded words, as a plugin."""
+"""Fisher vectors over bags of embedded words as a plugin: registers the representation `fisher`."""
+
+from typing import Any
 
 from sublex import Expression
 from sublex.base import Param
-from sublex.hookspecs import hookimpl
+from sublex.fitted import Representation
+from sublex.hookspecs import Register, hookimpl
 
 sublex_api = 2
 
 PARAMS = [
-    Param("k", int, 16, stage="fit", range=(1, 1024), help="Gaussians"),
+    Param("k", int, 16, stage="fit", range=(1, 1024), help="the number of Gaussians"),
     Param(
         "words",
         Expression,
@@ -16,23 +19,29 @@ PARAMS = [
         help="the model that gives words their vectors",
     ),
     Param("idf", bool, False, stage="fit", help="weight words by ln(N/df)"),
-    Param("variance", bool, False, stage="fit", help="take the gradient by the deviations too"),
+    Param("variance", bool, False, stage="fit", help="take the gradient by the standard deviations too"),
     Param(
-        "power", float, 1.0, stage="fit", range=(0, 1), open=False, help="bring each entry to this power, its sign kept"
+        "power",
+        float,
+        1.0,
+        stage="fit",
+        range=(0, 1),
+        open=False,
+        help="raise the magnitude of each entry to this power",
     ),
-    Param("starts", int, 5, stage="fit", range=(1, 100), help="of which the likeliest mixture is kept"),
-    Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="of the starts"),
+    Param("starts", int, 5, stage="fit", range=(1, 100), help="random starts; the likeliest mixture is kept"),
+    Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of the random starts"),
 ]
 
 
-def make(**params):
-    """The representation; what it needs is imported now."""
+def make(**params: Any) -> Representation:
+    """Return the representation; SciPy and the model are imported only now."""
     from sublex_fisher.representation import FisherRepresentation
 
     return FisherRepresentation(**params)
 
 
 @hookimpl
-def register_representations(register):
-    """fisher: cosines of Fisher vectors."""
+def register_representations(register: Register) -> None:
+    """Register `fisher`: cosines of Fisher vectors."""
     register("fisher", make, PARAMS)

@@ -1,7 +1,7 @@
-"""Kernels of the Fisher vector: the vectors of documents, and the similarity of words to a query.
+"""Kernels of the Fisher vector: the vectors of documents, and the similarities of words to a query.
 
-Words x are in the mixture's standard units. Their posteriors are sparse, for nearly all of them are 0: of word w, gammas[g] belongs to
-Gaussian of[g], for g from begins[w] on.
+The word vectors x are in the mixture's standard units. Posteriors are stored sparsely, because nearly all are 0: word w belongs to Gaussian
+of[g] with probability gammas[g], for g from begins[w] to begins[w + 1]. Callers check the arguments.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, mu, sigma, vectors):
-    """Equation 8 for each row from the first on; the second half of wider vectors is the gradient by the deviations.
+    """Set vectors[d] to the Fisher vector (equation 8) of row first + d.
 
-    Σ γ (x - μ) / σ is (Σ γ x - μ Σ γ) / σ, so the sums over words need nothing of the Gaussian.
+    The second half of wider vectors is the gradient by the standard deviations. Σ γ (x - μ) / σ is computed as (Σ γ x - μ Σ γ) / σ, so
+    that the loop over words needs neither μ nor σ.
     """
     gaussians, e = mu.shape
     second = vectors.shape[1] > gaussians * e
@@ -50,7 +51,10 @@ def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, 
 
 @njit(cache=True, nogil=True)
 def similarities(words, x, begins, of, gammas, squares, linear, constants, values):
-    """The dot products of some words' vectors with the query's, which is a quadratic form for each Gaussian; `squares` may be empty."""
+    """Set values[word] to the dot product of the word's Fisher vector with the query's, for each of the words.
+
+    The product is a quadratic form in x for each Gaussian, weighted by the word's posteriors; `squares` is empty if the form is linear.
+    """
     second = len(squares) > 0
     for i in range(len(words)):
         word = words[i]

@@ -1,9 +1,11 @@
-"""The Fisher vector of a document, a bag of embedded words.
+"""Fisher vectors of documents, which are bags of embedded words.
 
-S. Clinchant and F. Perronnin, Aggregating continuous word embeddings for information retrieval, CVSC 2013. The words' vectors x_t
-are taken for drawn from a mixture of Gaussians with shares θ, means μ and deviations σ; a document is the gradient of its
-log-likelihood by the means, G_i = θ_i^(-1/2) Σ_t γ_t(i) (x_t - μ_i) / σ_i (equation 8), compared by cosine. It is a sum over
-occurrences, so the mixture is fitted to the distinct words, each counted as often as it occurs, and a document needs one number, its norm.
+S. Clinchant and F. Perronnin, Aggregating continuous word embeddings for information retrieval, CVSC 2013. The word vectors x_t are
+assumed to be drawn from a mixture of Gaussians with shares θ, means μ and standard deviations σ. A document's vector is the gradient of its
+log-likelihood by the means, G_i = θ_i^(-1/2) Σ_t γ_t(i) (x_t - μ_i) / σ_i (equation 8). Documents are compared by cosine.
+
+The gradient is a sum over occurrences. So the mixture is fitted to the distinct words, each weighted by its number of occurrences, and a
+document needs only one stored number, its norm.
 """
 
 from __future__ import annotations
@@ -15,35 +17,63 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.estimators import gmm, linear
-from sublex.estimators.bags import Sums
+from sublex.estimators.bags import SummedVectors
 from sublex.estimators.blocks import Blocks, blocks_of, in_order, one_thread, rows_of, spans, totals
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Documents whose dense vectors are held at a time, and words whose posteriors are.
-ROWS = 1 << 8
-WORDS = 1 << 12
-# A posterior below this cannot change a sum of doubles that has others in it.
+# Documents per block of dense vectors.
+DENSE_DOCUMENTS = 1 << 8
+# Words per block of posteriors.
+WORDS_PER_BLOCK = 1 << 12
+# Posteriors below this are stored as 0: they cannot change a sum of doubles that holds larger ones.
 NEGLIGIBLE = 1e-20
 
 
 class Gammas(NamedTuple):
-    """The posteriors of words, the zeros left out: where each word's begin, of which Gaussian each is, and the values."""
+    """The posteriors of words, without zeros: word w belongs to Gaussian `of[g]` with probability `values[g]`.
+
+    g runs from `begins[w]` to `begins[w + 1]`. The names of the fields are names on disk.
+    """
 
     begins: np.ndarray
     of: np.ndarray
     values: np.ndarray
 
 
-class Fisher(Sums):
-    """Estimator with scikit-learn's habits. After `fit`: `x`, the words' vectors in standard units; `mixture`; `gammas`; `weights`,
-    a word's factor in every document; `counts`, its occurrences; `likelihoods` of all starts.
+class Fisher(SummedVectors):
+    """Fisher vectors as an estimator with scikit-learn's interface.
 
-    `words` holds a row for each word, of zeros or not-a-numbers where it has none, or is an `LSI`, fitted to the same documents unless
-    it is already. Off, as in the paper, are: `idf`, words weighted by ln(N/df); `power`, each entry brought to this power, its sign
-    kept, and `l2`, exported vectors of length 1 (F. Perronnin, J. Sánchez and T. Mensink, ECCV 2010); `variance`, the gradient by the
-    deviations too.
+    Parameters
+    ----------
+    words : array of shape (words, e), or an `LSI`
+        A vector for each word; zeros or NaN for words without one. An `LSI` that is not fitted is copied, and the copy fitted to the
+        same documents.
+    k : int
+        The number of Gaussians.
+    idf : bool
+        Whether words are weighted by ln(N/df). The paper does not weight them.
+    power : float above 0
+        Each entry keeps its sign, and its magnitude is raised to this power. The paper uses 1; see F. Perronnin, J. Sánchez and
+        T. Mensink, Improving the Fisher kernel for large-scale image classification, ECCV 2010.
+    l2 : bool
+        Whether `transform` returns vectors of length 1 (the same source).
+    variance : bool
+        Whether the vector also has the gradient by the standard deviations; it is then twice as wide.
+    starts : int
+        Random starts of EM; the mixture with the highest likelihood is kept.
+    seed : int
+        Determines the starts.
+
+    Attributes
+    ----------
+    x : array of shape (words, e), the word vectors in the mixture's standard units, 0 for words without a vector
+    mixture : the fitted `gmm.Mixture`
+    gammas : the posteriors of the words, `Gammas`
+    weights : array of shape (words,), a factor for each word, the same in every document
+    counts : array of shape (words,), the occurrences of each word
+    likelihoods : the mean log-likelihood that each start reached
     """
 
     def __init__(
@@ -59,17 +89,17 @@ class Fisher(Sums):
     ):
         self.words, self.k, self.idf, self.power = words, k, idf, power
         self.l2, self.variance, self.starts, self.seed = l2, variance, starts, seed
-        self.x = np.zeros(0)
+        self.x: np.ndarray = np.zeros(0)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters, by name."""
+        """Return the parameters by name."""
         names = ("words", "k", "idf", "power", "l2", "variance", "starts", "seed")
         return {name: getattr(self, name) for name in names}
 
     def fit(
         self, matrix: csr_array | Blocks, workers: int = 1, progress: gmm.Progress = lambda done, total: None
     ) -> Fisher:
-        """Fit to counts of documents by terms: a matrix, a list of blocks of rows, or a function that returns them."""
+        """Fit to counts of documents by words: a matrix, a list of blocks of rows, or a function that returns the blocks."""
         if not self.power > 0:
             raise InputError(f"Fisher: power={self.power} must be above 0.")
         blocks = blocks_of(matrix)
@@ -81,82 +111,88 @@ class Fisher(Sums):
         self.weights = np.log(np.maximum(docs, 1) / np.maximum(df, 1)) if self.idf else np.ones(len(df))
         if not (self.counts * known).any():
             raise InputError("Fisher: no word of the documents has a vector.")
-        found, self.likelihoods = gmm.fit(
+        fitted, self.likelihoods = gmm.fit(
             vectors[known], self.counts[known], self.k,
             starts=self.starts, seed=self.seed, workers=workers, progress=progress,
         )  # fmt: skip
-        self.mixture = found.mixture
+        self.mixture = fitted.mixture
         self.x = np.zeros(vectors.shape)
         self.x[known] = self.mixture.standard(vectors[known])
         self.gammas = _gammas(self.mixture, self.x, known, workers)
         return self
 
     def transform(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
-        """The vectors of documents, dense: the Gaussians' parts one after another, one row for each document."""
-        made = super().transform(matrix, workers)
+        """Return the Fisher vectors of documents, float64, one row each: the parts of the Gaussians one after another."""
+        vectors = super().transform(matrix, workers)
         if self.l2:
-            norms = np.linalg.norm(made, axis=1, keepdims=True)
-            made /= np.where(norms > 0, norms, 1.0)
-        return made
+            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors /= np.where(norms > 0, norms, 1.0)
+        return vectors
 
     def scores(self, query: Any, matrix: csr_array, norms: np.ndarray | None = None, workers: int = 1) -> np.ndarray:
-        """The cosines of a query, a vector over the vocabulary, with the documents in these rows; `norms` are those of the rows.
+        """Return the cosines of a query with documents, float64; 0 where either vector has length 0.
 
-        With a power the vectors of all these documents have to be made, which is slow.
+        `query` is a vector of weights over the vocabulary. `norms` are what `norms(matrix)` returns; without them they are computed. With
+        a power other than 1 the vectors of all these documents are computed, which is slow.
         """
         rows = self.rows(matrix)
-        asked = self._vector(linear.query_of(query, len(self.x)))
+        query_vector = self._vector(linear.query_of(query, len(self.x)))
         norms = self.norms(rows, workers) if norms is None else norms
         if self.power == 1:
-            found = linear.sums(rows, self._similar_to(asked), self.weights, workers)
+            sums = linear.sums(rows, self._valuer(query_vector), self.weights, workers)
         else:
-            found = np.empty(rows.shape[0])
-            for span, part in self.blocks(rows, workers):
-                found[span] = (part * asked).sum(axis=1)
-        return linear.cosines(found, float(np.sqrt((asked * asked).sum())), norms)
+            sums = np.empty(rows.shape[0])
+            for span, vectors in self.blocks(rows, workers):
+                sums[span] = (vectors * query_vector).sum(axis=1)
+        return linear.cosines(sums, float(np.sqrt((query_vector * query_vector).sum())), norms)
 
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
-        """What each pair of a query's word and a document's word adds to the score, c_w c_v <Φ_w, Φ_v> over the norms."""
+        """Return what each pair of a query word w and a document word v adds to a score, c_w c_v <Φ_w, Φ_v> over the norms."""
         if self.power != 1:
             raise InputError(
                 f"Fisher: with power={self.power} a score is no sum over words; only power=1 can be taken apart."
             )
-        asked, held = linear.query_of(query, len(self.x)), self.rows(row)
-        norm = float(np.prod([np.linalg.norm(self._vector(r)) for r in (asked, held)]))
-        return linear.shares(asked, held, self.word_map(asked.indices), self.word_map(held.indices), norm)
+        query_row, document = linear.query_of(query, len(self.x)), self.rows(row)
+        norm = float(np.prod([np.linalg.norm(self._vector(r)) for r in (query_row, document)]))
+        return linear.shares(
+            query_row, document, self.word_map(query_row.indices), self.word_map(document.indices), norm
+        )
 
     def word_map(self, words: np.ndarray) -> np.ndarray:
-        """Φ of some words (equation 10), a row each: the vector of a document that is this word alone."""
+        """Return Φ of some words (equation 10), one row each: the vector of a document that holds only this word."""
         from scipy.sparse import csr_array
 
         places = np.arange(len(words) + 1)
         alone = csr_array((np.ones(len(words)), words, places), shape=(len(words), len(self.x)))
         return np.vstack([np.zeros((0, self.width)), *(part for _, part in self.blocks(alone, 1, power=1.0))])
 
-    def similarities(self, asked: np.ndarray, words: np.ndarray, values: np.ndarray) -> None:
-        """Put <F_q, Φ_w> of some words at their places among the values, for the vector of a query."""
-        self._similar_to(asked)(words, values)
+    def similarities(self, query_vector: np.ndarray, words: np.ndarray, values: np.ndarray) -> None:
+        """Set values[w] to <F_q, Φ_w> for each of the words, where F_q is the vector of a query."""
+        self._valuer(query_vector)(words, values)
 
     def topics(self, number: int = 10) -> tuple[np.ndarray, np.ndarray]:
-        """The words that name each Gaussian, the most frequent there first, and their shares in it; -1 where there are no more."""
+        """Return the words that occur most often in each Gaussian, as columns, and their shares of its occurrences.
+
+        Both arrays have one row per Gaussian. The word is -1 where a Gaussian has fewer words.
+        """
         names = np.full((len(self.mixture.shares), number), -1)
         shares = np.zeros(names.shape)
         words = np.repeat(np.arange(len(self.x)), np.diff(self.gammas.begins))
         weights = self.counts[words] * self.gammas.values
         for k in range(len(names)):
-            own = np.flatnonzero((self.gammas.of == k) & (weights > 0))
-            best = own[np.argsort(-weights[own], kind="stable")[:number]]
+            entries = np.flatnonzero((self.gammas.of == k) & (weights > 0))
+            best = entries[np.argsort(-weights[entries], kind="stable")[:number]]
             names[k, : len(best)] = words[best]
-            shares[k, : len(best)] = weights[best] / weights[own].sum()
+            shares[k, : len(best)] = weights[best] / weights[entries].sum()
         return names, shares
 
     @property
     def width(self) -> int:
-        """How many entries a document's vector has."""
+        """The number of entries of a document's vector."""
         return self.mixture.means.size * (2 if self.variance else 1)
 
     def _vectors(self, blocks: Blocks, workers: int) -> np.ndarray:
-        """The words' vectors; an LSI that is not fitted yet is left as it is, and one like it fitted."""
+        """Return the word vectors. For an LSI that is not fitted, a copy is fitted; the LSI itself is not changed."""
         if not hasattr(self.words, "get_params"):
             vectors = np.asarray(self.words, np.float64)
         elif self.words.vectors.ndim == 2:
@@ -168,6 +204,7 @@ class Fisher(Sums):
         return vectors
 
     def rows(self, matrix: Any) -> csr_array:
+        """Return a matrix as sparse rows; raise `InputError` before `fit`, or for another number of words."""
         if self.x.ndim < 2:
             raise InputError("Fisher: not fitted yet; call fit first.")
         return rows_of(matrix, len(self.x))
@@ -176,7 +213,10 @@ class Fisher(Sums):
         return next(part for _, part in self.blocks(row, 1))[0]
 
     def blocks(self, rows: csr_array, workers: int, power: float | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        """The vectors of a few documents at a time, with where they belong; brought to another power, if one is given."""
+        """Yield the vectors of some documents at a time, with the slice of `rows` that they belong to.
+
+        `power` replaces the estimator's power.
+        """
         from sublex_fisher.kernels import fisher
 
         power = self.power if power is None else power
@@ -184,18 +224,18 @@ class Fisher(Sums):
         model = (self.weights, self.x, *self.gammas, theta, mu, np.sqrt(variances))
 
         def vectors(span: slice) -> tuple[slice, np.ndarray]:
-            made = np.empty((span.stop - span.start, self.width))
-            fisher(rows.indptr, rows.indices, rows.data, span.start, *model, made)
-            return span, made if power == 1 else np.sign(made) * np.abs(made) ** power
+            block = np.empty((span.stop - span.start, self.width))
+            fisher(rows.indptr, rows.indices, rows.data, span.start, *model, block)
+            return span, block if power == 1 else np.sign(block) * np.abs(block) ** power
 
-        return in_order(vectors, spans(rows.shape[0], ROWS), workers)
+        return in_order(vectors, spans(rows.shape[0], DENSE_DOCUMENTS), workers)
 
-    def _similar_to(self, asked: np.ndarray) -> linear.Valuer:
-        """What values words by <F_q, Φ_w>: for each Gaussian a quadratic form in x_w, times γ."""
+    def _valuer(self, query_vector: np.ndarray) -> linear.Valuer:
+        """Return the function that values words by <F_q, Φ_w>, a quadratic form in x_w for each Gaussian, weighted by γ."""
         from sublex_fisher.kernels import similarities
 
         theta, mu, variances = self.mixture[:3]
-        roots, halves = np.sqrt(theta)[:, None], asked.reshape(-1, *mu.shape)
+        roots, halves = np.sqrt(theta)[:, None], query_vector.reshape(-1, *mu.shape)
         lines = halves[0] / np.sqrt(variances) / roots
         constants = -(lines * mu).sum(axis=1)
         squares = np.zeros((0, mu.shape[1]))
@@ -208,15 +248,15 @@ class Fisher(Sums):
 
 
 def _gammas(mixture: gmm.Mixture, x: np.ndarray, known: np.ndarray, workers: int) -> Gammas:
-    """The posteriors of the known words, those that are negligible left out."""
+    """Return the posteriors of the known words, without negligible ones."""
 
-    def some(span: slice) -> tuple[np.ndarray, ...]:
-        found = mixture.posteriors(x[span])
-        found[(found < NEGLIGIBLE) | ~known[span, None]] = 0.0
-        places = np.nonzero(found)
-        return (found != 0).sum(axis=1), places[1], found[places]
+    def sparse_posteriors(span: slice) -> tuple[np.ndarray, ...]:
+        posteriors = mixture.posteriors(x[span])
+        posteriors[(posteriors < NEGLIGIBLE) | ~known[span, None]] = 0.0
+        places = np.nonzero(posteriors)
+        return (posteriors != 0).sum(axis=1), places[1], posteriors[places]
 
     with one_thread():
-        parts = list(in_order(some, spans(len(x), WORDS), workers))
+        parts = list(in_order(sparse_posteriors, spans(len(x), WORDS_PER_BLOCK), workers))
     numbers, of, values = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Gammas(np.concatenate(([0], np.cumsum(numbers))), of, values)

@@ -1,32 +1,42 @@
-"""Fisher vectors on an index: one stored number a document, its norm; scores come from the words through the forward index.
+"""Fisher vectors on an index: stores the norm of each document's vector, and scores documents through the forward index.
 
-With a power a vector is no sum over words any more; then the vectors themselves are stored, at length 1.
+With a power other than 1 a vector is not a sum over words. The vectors themselves are then stored, at length 1.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sublex.base import Explanation
 from sublex.errors import InputError
 from sublex.estimators.gmm import Mixture
-from sublex.word_sums import WordSums, counts, sound
+from sublex.fitted import Corpus, Job, Rows, Store, Stored, View
+from sublex.word_sums import WordSums, check_model, count_blocks
 from sublex_fisher.model import Fisher, Gammas
 
-# The words that name a Gaussian.
-NAMED = 8
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from sublex.expression import Expression
+
+# Words that name a Gaussian.
+LISTED_WORDS = 8
 
 
 class FisherRepresentation(WordSums):
-    """Cosines of Fisher vectors; the words' vectors are those of another model, which is fitted first."""
+    """Cosines of Fisher vectors. The word vectors come from another model, which is fitted first."""
 
     version = 2
-    compared = "Fisher vectors"
+    vectors_name = "Fisher vectors"
+    estimator: Fisher
 
     def __init__(
         self,
+        words: Expression,
         k: int = 16,
-        words=None,
         idf: bool = False,
         variance: bool = False,
         power: float = 1.0,
@@ -36,21 +46,22 @@ class FisherRepresentation(WordSums):
         self.words = words
         self.estimator = Fisher(None, k, idf, power, l2=power != 1, variance=variance, starts=starts, seed=seed)
 
-    def depends(self):
+    def depends(self) -> Sequence[Expression]:
+        """Return the expression of the model that has the word vectors."""
         return (self.words,)
 
-    def fit(self, corpus, job):
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Fit the mixture to the word vectors of the other model, over its vocabulary."""
         model = job.model(self.words)
         vectors = model.word_vectors()
         if vectors is None:
-            raise InputError(
-                f"{self.words} gives words no vectors; name a model that does, as in fisher(words=lsi(e=50))."
-            )
+            raise InputError(f"{self.words} has no word vectors; name a model that has, as in fisher(words=lsi(e=50)).")
         self.vocabulary = list(model.vocabulary)
         self.estimator.words = vectors
-        self.estimator.fit(counts(corpus, self.vocabulary), workers=job.workers, progress=job.progress)
+        self.estimator.fit(count_blocks(corpus, self.vocabulary), workers=job.workers, progress=job.progress)
 
-    def save(self, store):
+    def save(self, store: Store) -> None:
+        """Store the vocabulary, the word vectors and counts, the mixture and the posteriors."""
         fitted = self.estimator
         store.put("vocabulary", self.vocabulary)
         for name in ("x", "weights", "counts", "likelihoods"):
@@ -60,7 +71,8 @@ class FisherRepresentation(WordSums):
         for name, values in zip(fitted.gammas._fields, fitted.gammas, strict=True):
             store.put(f"gammas_{name}", values)
 
-    def load(self, store):
+    def load(self, store: Stored) -> None:
+        """Restore the model, and check every shape and index that the kernels rely on."""
         fitted = self.estimator
         self.vocabulary = store.get("vocabulary")
         for name in ("x", "weights", "counts", "likelihoods"):
@@ -69,13 +81,16 @@ class FisherRepresentation(WordSums):
         fitted.gammas = Gammas(*(store.get(f"gammas_{name}") for name in Gammas._fields))
         begins, of, values = fitted.gammas
         words, (k, e) = len(self.vocabulary), fitted.mixture.means.shape
-        sound(fitted.x.shape == (words, e) and fitted.weights.shape == fitted.counts.shape == (words,))
-        sound(fitted.mixture.shares.shape == (k,) and fitted.mixture.variances.shape == (k, e))
-        sound(begins.dtype.kind == of.dtype.kind == "i" and begins.shape == (words + 1,) and of.shape == values.shape)
-        sound(begins[0] == 0 and begins[-1] == len(of) and (np.diff(begins) >= 0).all())
-        sound(not len(of) or 0 <= of.min() <= of.max() < k)
+        check_model(fitted.x.shape == (words, e) and fitted.weights.shape == fitted.counts.shape == (words,))
+        check_model(fitted.mixture.shares.shape == (k,) and fitted.mixture.variances.shape == (k, e))
+        check_model(
+            begins.dtype.kind == of.dtype.kind == "i" and begins.shape == (words + 1,) and of.shape == values.shape
+        )
+        check_model(begins[0] == 0 and begins[-1] == len(of) and (np.diff(begins) >= 0).all())
+        check_model(not len(of) or 0 <= of.min() <= of.max() < k)
 
-    def describe(self, view):
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return the likelihoods of the starts, and each Gaussian's share and most frequent words."""
         theta = self.estimator.mixture.shares
         topics = {
             f"Gaussian {place} ({theta[k]:.0%})": words
@@ -83,32 +98,36 @@ class FisherRepresentation(WordSums):
         }
         return {"log-likelihoods of the starts": [round(float(x), 4) for x in self.estimator.likelihoods], **topics}
 
-    def estimate(self, corpus, job):
-        # The vectors thrice, and of each word in a block what belongs to which Gaussian.
+    def estimate(self, corpus: Corpus, job: Job) -> int:
+        """Return the bytes of four arrays of word vectors, and of four arrays of posteriors."""
         vectors = job.model(self.words).word_vectors()
         return 0 if vectors is None else 8 * 4 * vectors.size + 8 * 4 * len(vectors) * self.estimator.k
 
-    def encode_documents(self, inputs):
+    def encode_documents(self, inputs: csr_array) -> Rows:
+        """Return the norms; with a power the vectors at length 1, and a last column that is 0 for documents without a vector."""
         if self._sums:
             return super().encode_documents(inputs)
         vectors = self.estimator.transform(inputs)
         return np.hstack([vectors, vectors.any(axis=1, keepdims=True)]).astype(np.float32)
 
-    def valued(self, row):
-        asked = self.estimator.transform(row)[0]
+    def word_values(self, row: csr_array) -> tuple[np.ndarray, float]:
+        """Return the value of each word for a query and the query's norm; with a power the query's vector, at length 1, and 1."""
+        query_vector = self.estimator.transform(row)[0]
         if not self._sums:
-            return asked, 1.0
+            return query_vector, 1.0
         values = np.zeros(len(self.vocabulary))
-        self.estimator.similarities(asked, np.arange(len(values)), values)
-        return values * self.estimator.weights, float(np.linalg.norm(asked))
+        self.estimator.similarities(query_vector, np.arange(len(values)), values)
+        return values * self.estimator.weights, float(np.linalg.norm(query_vector))
 
-    def score(self, query, view, docs=None):
+    def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return cosines; -inf for documents, or for a query, without a vector."""
         if self._sums:
             return super().score(query, view, docs)
         known = np.asarray(view.rows(docs, slice(-1, None)))[:, 0] > 0
         return np.where(known & query[1].any(), view.products(np.append(query[1], 0.0), docs), -np.inf)
 
-    def explain(self, query, view, doc):
+    def explain(self, query: Any, view: View, doc: int) -> Explanation:
+        """Return a cosine by pairs of words; with a power by Gaussians."""
         if self._sums:
             return super().explain(query, view, doc)
         k = len(self.estimator.mixture.shares)
@@ -120,11 +139,12 @@ class FisherRepresentation(WordSums):
         )
 
     @property
-    def _sums(self):
+    def _sums(self) -> bool:
+        """Whether a document's vector is a sum over its words."""
         return self.estimator.power == 1
 
-    def _named(self, surface):
-        """The Gaussians, those with the largest shares first, each with its commonest words."""
-        names, _ = self.estimator.topics(NAMED)
+    def _named(self, surface: Callable[[str], str]) -> dict[int, str]:
+        """Return the Gaussians, those with the largest shares first, each with its most frequent words."""
+        names, _ = self.estimator.topics(LISTED_WORDS)
         order = np.argsort(-self.estimator.mixture.shares, kind="stable").tolist()
         return {k: ", ".join(surface(self.vocabulary[word]) for word in names[k] if word >= 0) for k in order}

@@ -1,8 +1,8 @@
-"""Latent semantic indexing: words and documents as vectors of one small space.
+"""Latent semantic indexing (LSI): words and documents as vectors of one small space.
 
-S. Deerwester, S. Dumais, G. Furnas, T. Landauer and R. Harshman, Indexing by latent semantic analysis, JASIS 41 (1990). With the counts
-A (terms × documents) ≈ UΣVᵀ a word is its row of U and a document AᵀU = VΣ, the sum of its words' vectors, so that a document
-needs one stored number, its norm.
+S. Deerwester, S. Dumais, G. Furnas, T. Landauer and R. Harshman, Indexing by latent semantic analysis, JASIS 41 (1990). The weighted
+counts A (terms × documents) are decomposed as A ≈ UΣVᵀ. A word's vector is its row of U. A document's vector is its row of AᵀU = VΣ, the
+sum of its words' vectors, so a document needs only one stored number, its norm.
 """
 
 from __future__ import annotations
@@ -23,10 +23,24 @@ WEIGHTINGS = ("count", "tfidf", "logtfidf")
 
 
 class LSI(Bag):
-    """Estimator with scikit-learn's habits; after `fit`: `vectors` (U), `values` (Σ) and `weights`, a word's factor in every document.
+    """LSI as an estimator with scikit-learn's interface.
 
-    `weighting` is of the counts: as they are, times ln(N/df), or 1 + ln tf times ln(N/df); with `unit` each document's weights are
-    brought to length 1 before the decomposition.
+    Parameters
+    ----------
+    e : int
+        The number of dimensions; fewer if the rank of the matrix is lower.
+    weighting : "count", "tfidf" or "logtfidf"
+        The weights that are decomposed: counts, counts × ln(N/df), or (1 + ln count) × ln(N/df).
+    unit : bool
+        Whether each document's weights are brought to length 1 before the decomposition.
+    seed : int
+        Determines the random start of the decomposition.
+
+    Attributes
+    ----------
+    vectors : array of shape (words, e), U
+    values : array of shape (e,), the singular values Σ, descending
+    weights : array of shape (words,), ln(N/df) of each word, or 1 with "count"; 0 for words in no document
     """
 
     def __init__(self, e: int = 200, weighting: str = "count", unit: bool = False, seed: int = 0):
@@ -34,11 +48,11 @@ class LSI(Bag):
         self.values, self.logs = np.zeros(0), weighting == "logtfidf"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters, by name."""
+        """Return the parameters by name."""
         return {"e": self.e, "weighting": self.weighting, "unit": self.unit, "seed": self.seed}
 
     def fit(self, matrix: csr_array | Blocks, workers: int = 1) -> LSI:
-        """Fit to counts of documents by terms: a matrix, a list of blocks of rows, or a function that returns them."""
+        """Fit to counts of documents by words: a matrix, a list of blocks of rows, or a function that returns the blocks."""
         if self.weighting not in WEIGHTINGS:
             raise InputError(f"LSI: weighting={self.weighting} is none of {', '.join(WEIGHTINGS)}.")
         blocks = blocks_of(matrix)
@@ -59,11 +73,11 @@ class LSI(Bag):
         return self
 
     def _decomposed(self, rows: csr_array) -> csr_array:
-        """The weights of the words in documents, as they are decomposed."""
-        made = self.weighted(rows)
+        """Return the rows that are decomposed for a block of counts."""
+        weights = self.weighted(rows)
         if self.unit:
-            norms = np.sqrt(
-                np.bincount(np.repeat(np.arange(made.shape[0]), np.diff(made.indptr)), made.data**2, made.shape[0])
-            )
-            made.data /= np.repeat(np.where(norms > 0, norms, 1.0), np.diff(made.indptr))
-        return made
+            sizes = np.diff(weights.indptr)
+            document = np.repeat(np.arange(weights.shape[0]), sizes)
+            norms = np.sqrt(np.bincount(document, weights.data**2, weights.shape[0]))
+            weights.data /= np.repeat(np.where(norms > 0, norms, 1.0), sizes)
+        return weights

@@ -1,31 +1,38 @@
-"""LSI on an index: one stored number a document, its norm; scores come from the words through the forward index."""
+"""LSI on an index: stores the norm of each document's vector, and scores documents through the forward index."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from sublex.estimators.bags import damped
-from sublex.word_sums import BagSums, counts, frequent
+from sublex.fitted import Corpus, Job, View
+from sublex.word_sums import BagSums, count_blocks, frequent_terms
 from sublex_lsi.model import LSI
 
 
 class LSIRepresentation(BagSums):
-    """Cosines of sums of words' vectors."""
+    """Cosines of LSI vectors, which are weighted sums of word vectors."""
 
     version = 3
-    compared = "LSI vectors"
-    kept = ("vectors", "values", "weights")
+    vectors_name = "LSI vectors"
+    stored = ("vectors", "values", "weights")
+    estimator: LSI
 
     def __init__(self, e: int = 100, weighting: str = "tfidf", unit: bool = False, min_df: int = 2, seed: int = 0):
         self.estimator, self.min_df = LSI(e, weighting, unit, seed), min_df
-        self.of = damped if self.estimator.logs else None
+        self.transform_counts = damped if self.estimator.logs else None
 
-    def fit(self, corpus, job):
-        self.vocabulary = frequent(corpus, self.min_df)
-        self.estimator.fit(counts(corpus, self.vocabulary, job.progress), workers=job.workers)
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Decompose the counts of all words that occur in `min_df` documents or more."""
+        self.vocabulary = frequent_terms(corpus, self.min_df)
+        self.estimator.fit(count_blocks(corpus, self.vocabulary, job.progress), workers=job.workers)
 
-    def describe(self, view):
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return the number of dimensions and the five largest singular values."""
         values = self.estimator.values
         return {"dimensions": len(values), "largest singular values": [round(float(v), 3) for v in values[:5]]}
 
-    def estimate(self, corpus, job):
-        # The random start, twice as wide as the vectors, and what the power iterations make of it.
+    def estimate(self, corpus: Corpus, job: Job) -> int:
+        """Return the bytes of the random start, twice as wide as the vectors, and of its copies in the power iterations."""
         return 8 * 4 * len(corpus.vocabulary) * 2 * max(10, self.estimator.e)

@@ -1,7 +1,10 @@
-"""Word vectors that somebody else trained, as a plugin: documents and queries as sums of them."""
+"""Word vectors from a file as a plugin: registers the representation `vectors`."""
+
+from typing import Any
 
 from sublex.base import Param, Resource
-from sublex.hookspecs import hookimpl
+from sublex.fitted import Representation
+from sublex.hookspecs import Register, hookimpl
 
 sublex_api = 2
 
@@ -11,14 +14,14 @@ PARAMS = [
 ]
 
 
-def make(**params):
-    """The representation; what it needs is imported now."""
+def make(**params: Any) -> Representation:
+    """Return the representation; NumPy and the model are imported only now."""
     from sublex_vectors.representation import VectorsRepresentation
 
     return VectorsRepresentation(**params)
 
 
 @hookimpl
-def register_representations(register):
-    """vectors: cosines of sums of given word vectors."""
+def register_representations(register: Register) -> None:
+    """Register `vectors`: cosines of sums of word vectors from a file."""
     register("vectors", make, PARAMS)

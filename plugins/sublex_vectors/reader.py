@@ -1,4 +1,7 @@
-"""Word vectors from a file in word2vec's text format: a word and its numbers on each line, on the first perhaps how many of both."""
+"""Reading word vectors from a file in word2vec's text format: a word and its numbers on each line.
+
+The first line may hold the number of words and the number of dimensions instead. The file may be compressed.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,14 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.readers.source import FileSource
 
-WIDEST = 10_000
-# No line is longer.
-LINE = 1 << 20
-LARGEST = 1e100
+# The most dimensions of a vector.
+MAX_DIMENSIONS = 10_000
+# The most bytes of a line.
+MAX_LINE = 1 << 20
+# Numbers must be smaller than this in magnitude, so that sums of squares stay finite.
+MAX_NUMBER = 1e100
+# Words between two calls of the progress callback.
+WORDS_PER_REPORT = 10_000
 Progress = Callable[[int, int], None]
 
 
@@ -24,111 +31,117 @@ def read_vectors(
     analyze: Callable[[str], list[str]] | None = None,
     progress: Progress = lambda done, total: None,
 ) -> np.ndarray:
-    """A row for each term of the vocabulary, of not-a-numbers where the file has none.
+    """Return one row for each term of the vocabulary, float64; rows of NaN for terms that the file does not have.
 
-    `analyze` makes the file's words into terms; those that become none or several are left out. Of words that become the same
-    term the first counts, which in such files is the commonest. The file may be compressed.
+    `analyze` turns a word of the file into terms, as an index's analyzer does. Words that become no term, or several, are left out. Of
+    words that become the same term the first counts, which is the most frequent one in files of this kind. Raises `InputError` for a
+    file in another format, or without any of the terms.
     """
     numbers = {term: number for number, term in enumerate(vocabulary)}
 
-    def place(word: bytes) -> int | None:
-        """The number of a word's term; words may hold spaces, as some files' do."""
+    def row_of(word: bytes) -> int | None:
+        """Return the row of a word's term. Some files have words with spaces."""
         text = word.decode("utf-8", "surrogateescape")
         terms = analyze(text) if analyze else [text]
         return numbers.get(terms[0]) if len(terms) == 1 else None
 
     with FileSource(path).open() as lines:
-        made = _read(os.fspath(path), _lines(path, lines), len(numbers), place, progress)
-    if np.isnan(made).all():
+        vectors = _read(os.fspath(path), _lines(path, lines), len(numbers), row_of, progress)
+    if np.isnan(vectors).all():
         raise InputError(f"{path} has a vector for none of the {len(vocabulary):,} terms; is it in their language?")
-    return made
+    return vectors
 
 
 def width(path: str | os.PathLike[str]) -> int:
-    """How many numbers the vectors have, by the first line."""
+    """Return the number of dimensions of the vectors, judged by the first line of the file."""
     with FileSource(path).open() as lines:
         parts = next((parts for line in _lines(path, lines) if (parts := line.split())), [])
-    return min(WIDEST, int(parts[1]) if _is_header(parts) else len(parts))
+    return min(MAX_DIMENSIONS, int(parts[1]) if _is_header(parts) else len(parts))
 
 
 def _lines(path: str | os.PathLike[str], lines: BinaryIO) -> Iterator[bytes]:
-    """The lines, none of which is endless."""
-    at = 0
-    while line := lines.readline(LINE):
-        at += 1
-        if len(line) == LINE:
-            raise InputError(f"{os.fspath(path)}:{at}: a line of more than {LINE >> 20} MB is none of word vectors.")
+    """Yield the lines of a stream; raise `InputError` for a line that is too long."""
+    number = 0
+    while line := lines.readline(MAX_LINE):
+        number += 1
+        if len(line) == MAX_LINE:
+            raise InputError(
+                f"{os.fspath(path)}:{number}: the line has more than {MAX_LINE >> 20} MB, so this is no file of word vectors."
+            )
         yield line
 
 
 def _is_header(parts: list[bytes]) -> bool:
-    """Whether a line says how many words follow, and how many numbers each has."""
+    """Return whether a first line holds the number of words and the number of dimensions."""
     return len(parts) == 2 and all(part.isdigit() and len(part) < 19 for part in parts)
 
 
 def _read(
-    path: str, lines: Iterable[bytes], terms: int, place: Callable[[bytes], int | None], progress: Progress
+    path: str, lines: Iterable[bytes], terms: int, row_of: Callable[[bytes], int | None], progress: Progress
 ) -> np.ndarray:
-    """The numbers are counted from the end of a line."""
-    made, words, e = None, None, 0
-    at = read = 0
-    for at, line in enumerate(lines, 1):
+    """Return an array of `terms` rows with the vectors of the lines. A line's numbers are its last parts; what precedes is the word."""
+    vectors, words, dimensions = None, None, 0
+    number = words_read = 0
+    for number, line in enumerate(lines, 1):
         parts = line.split()
         if not parts:
             continue
-        if at == 1 and _is_header(parts):
-            words, e = int(parts[0]), int(parts[1])
+        if number == 1 and _is_header(parts):
+            words, dimensions = int(parts[0]), int(parts[1])
             continue
-        e = e or len(parts) - 1
-        if made is None:
-            if e < 1 or (words is None and not all(map(_is_number, parts[-e:]))):
+        dimensions = dimensions or len(parts) - 1
+        if vectors is None:
+            if dimensions < 1 or (words is None and not all(map(_is_number, parts[-dimensions:]))):
                 raise InputError(
-                    f"{path}:{at}: a word and its numbers are needed, or first how many words and numbers there are."
+                    f"{path}:{number}: a word and its numbers are needed, or first the number of words and of dimensions."
                 )
-            if e > WIDEST:
-                raise InputError(f"{path}:{at}: vectors of {e:,} numbers; {WIDEST:,} are the most.")
-            made = np.full((terms, e), np.nan)
-        if len(parts) <= e or (len(parts) > e + 1 and _is_number(parts[-e - 1])):
-            raise InputError(f"{path}:{at}: {_numbers_of(parts)} numbers where the vectors have {e}.")
-        read += 1
-        if read % 10_000 == 0:
-            progress(read, words or read)
-        number = place(b" ".join(parts[:-e]))
-        if number is None or not np.isnan(made[number, 0]):
+            if dimensions > MAX_DIMENSIONS:
+                raise InputError(
+                    f"{path}:{number}: vectors of {dimensions:,} numbers; {MAX_DIMENSIONS:,} are the most."
+                )
+            vectors = np.full((terms, dimensions), np.nan)
+        if len(parts) <= dimensions or (len(parts) > dimensions + 1 and _is_number(parts[-dimensions - 1])):
+            raise InputError(f"{path}:{number}: {_count_numbers(parts)} numbers where the vectors have {dimensions}.")
+        words_read += 1
+        if words_read % WORDS_PER_REPORT == 0:
+            progress(words_read, words or words_read)
+        row = row_of(b" ".join(parts[:-dimensions]))
+        if row is None or not np.isnan(vectors[row, 0]):
             continue
-        made[number] = _numbers(f"{path}:{at}", parts[-e:])
-    if words is not None and read != words:
+        vectors[row] = _numbers(f"{path}:{number}", parts[-dimensions:])
+    if words is not None and words_read != words:
         raise InputError(
-            f"{path}:{at}: the file ends after {read:,} words, but its first line says {words:,}; is it whole?"
+            f"{path}:{number}: the file ends after {words_read:,} words, but its first line says {words:,}; is it whole?"
         )
-    if made is None:
+    if vectors is None:
         raise InputError(f"{path} holds no word vectors; give a file in word2vec's text format.")
-    return made
+    return vectors
 
 
 def _numbers(place: str, parts: list[bytes]) -> list[float]:
-    """The numbers of one line; all finite."""
+    """Return the numbers of a line; raise `InputError`, naming the place, unless all are finite."""
     try:
         if any(b"_" in part for part in parts):
             raise ValueError
-        found = [float(part) for part in parts]
+        numbers = [float(part) for part in parts]
     except ValueError:
         wrong = next(part for part in parts if not _is_number(part)).decode(errors="replace")
         raise InputError(f"{place}: {wrong} is no number.") from None
-    if not (np.abs(found) < LARGEST).all():
-        raise InputError(f"{place}: the vector holds numbers that are not finite, or beyond all measure.")
-    return found
+    if not (np.abs(numbers) < MAX_NUMBER).all():
+        raise InputError(f"{place}: the vector holds numbers that are not finite, or not below {MAX_NUMBER:g}.")
+    return numbers
 
 
-def _numbers_of(parts: list[bytes]) -> int:
-    """How many of a line's parts are numbers, counted from the end."""
-    found = 0
-    while found < len(parts) - 1 and _is_number(parts[-found - 1]):
-        found += 1
-    return found
+def _count_numbers(parts: list[bytes]) -> int:
+    """Return how many parts of a line are numbers, counted from its end; the first part is the word."""
+    count = 0
+    while count < len(parts) - 1 and _is_number(parts[-count - 1]):
+        count += 1
+    return count
 
 
 def _is_number(part: bytes) -> bool:
+    """Return whether a part is a number. Python's digit separator _ is not allowed."""
     try:
         float(part)
     except ValueError:

@@ -1,25 +1,30 @@
-"""Given word vectors on an index: one stored number a document, its norm; scores come from the words through the forward index."""
+"""Word vectors from a file on an index: stores the norm of each document's vector, and scores documents through the forward index."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from sublex.estimators.bags import Bag
 from sublex.estimators.blocks import totals
+from sublex.fitted import Corpus, Job, View
 from sublex.word_sums import BagSums
 from sublex_vectors.reader import read_vectors, width
 
 
 class VectorsRepresentation(BagSums):
-    """Cosines of sums of words' vectors."""
+    """Cosines of weighted sums of word vectors. The vocabulary is the words of the index that the file has a vector for."""
 
     version = 1
-    compared = "sums of word vectors"
+    vectors_name = "sums of word vectors"
 
     def __init__(self, file: str = "", idf: bool = True):
         self.file, self.idf, self.estimator = file, idf, Bag()
 
-    def fit(self, corpus, job):
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Read the vectors of the corpus's words from the file, and weight the words."""
         terms = corpus.vocabulary
         vectors = read_vectors(job.resource(self.file), terms, corpus.analyze, job.progress)
         known = np.flatnonzero(~np.isnan(vectors[:, 0]))
@@ -29,8 +34,10 @@ class VectorsRepresentation(BagSums):
             docs, _, df = totals(corpus.blocks)
             self.estimator.weights = np.log(docs / df[known])
 
-    def describe(self, view):
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return the number of dimensions."""
         return {"dimensions": self.estimator.vectors.shape[1]}
 
-    def estimate(self, corpus, job):
+    def estimate(self, corpus: Corpus, job: Job) -> int:
+        """Return the bytes of the vectors of all words, twice."""
         return 8 * 2 * len(corpus.vocabulary) * width(job.resource(self.file))

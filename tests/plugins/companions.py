@@ -1,4 +1,4 @@
-"""An expander that is fitted, as a stranger would write it: each word brings the words it stands beside most."""
+"""A test plugin with a fitted expander: it adds to each word the words that share most documents with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ sublex_api = 2
 
 
 class Companions(Fitted):
-    """Adds to each word of a query the words that most documents have beside it."""
+    """Adds to each word of a query the words that share most documents with it."""
 
     docs = 0
 
@@ -48,7 +48,7 @@ class Companions(Fitted):
 
 @hookimpl
 def register_expanders(register):
-    """Companions: the words that a query's words stand beside."""
+    """Register `Companions`."""
     register(
         "Companions",
         Companions,

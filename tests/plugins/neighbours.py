@@ -1,4 +1,4 @@
-"""A representation that reads sequences, as a stranger would write it: words that follow one another with no pause between them."""
+"""A test plugin with a representation that reads sequences: phrases of two words with no pause between them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ sublex_api = 2
 
 
 def phrases(words):
-    """The pairs of terms that follow one another, stop words aside, each with the words as written."""
+    """Yield the pairs of successive terms, without stop words, each with the words as written."""
     before = None
     for word in words:
-        if word.pause:
+        if word.after_break:
             before = None
         if word.term:
             if before:
@@ -26,7 +26,7 @@ def phrases(words):
 
 
 class Neighbours(Representation):
-    """Cosines of bags of phrases that enough documents have; `log` damps how often one does."""
+    """Cosines of bags of phrases that occur in at least `least` documents; with `log` of log(1 + count)."""
 
     reads = "sequence"
 
@@ -85,7 +85,7 @@ class Neighbours(Representation):
 
 @hookimpl
 def register_representations(register):
-    """neighbours: cosines of bags of phrases."""
+    """Register `neighbours`: cosines of bags of phrases."""
     register(
         "neighbours",
         Neighbours,

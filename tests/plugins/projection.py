@@ -1,4 +1,4 @@
-"""A representation as a stranger would write it: random indexing. Every term has a random direction; a document is the sum."""
+"""A test plugin with a representation: random indexing, where each term has a random direction and a document is their sum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""dCoT: the map against every corruption there is, against samples and against a direct solution; layers; what it shows; hostile input."""
+"""Tests of dCoT: its map against all corruptions, samples of them and a direct solution; layers; explanations; hostile input."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ EXACT = {"storage": "float64", "tol": 1e-13}
 
 
 def counts(n: int, d: int, seed: int, density: float = 0.2) -> csr_array:
-    """Random counts, most of them 1, of words of very different frequency, with empty documents among them."""
+    """Return random counts, most of them 1, of words with very different frequencies; some documents are empty."""
     rng = np.random.default_rng(seed)
     common = rng.random(d) ** 2 * 2 * density
     return csr_array(np.where(rng.random((n, d)) < common, rng.geometric(0.6, (n, d)), 0).astype(np.int32))
 
 
 def direct(x: np.ndarray, prototypes: np.ndarray, p: float) -> np.ndarray:
-    """W = E[P] E[Q]^-1 of equations (4) to (6), entry by entry."""
+    """Return W = E[P] E[Q]⁻¹ by equations (4) to (6), entry by entry."""
     bar = np.concatenate([x, np.ones((len(x), 1))], axis=1)
     S = bar.T @ bar
     q = [1 - p] * x.shape[1] + [1.0]
@@ -41,7 +41,7 @@ def direct(x: np.ndarray, prototypes: np.ndarray, p: float) -> np.ndarray:
 
 
 def by_words(model: DCoT) -> np.ndarray:
-    """The first map as the paper has it, in the matrix's order of words."""
+    """Return the first map in the paper's layout, with words in the order of the matrix."""
     W = np.zeros((len(model.prototypes_), model.columns_ + 1))
     W[:, model.words_] = model.W_[0][:-1].T
     W[:, -1] = model.W_[0][-1]

@@ -1,4 +1,4 @@
-"""LSI: its vectors, its scores by one number a document, what it says of pairs of words."""
+"""Tests of LSI: its vectors, scores from norms, and shares of pairs of words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sublex_lsi.model import LSI
 
 
 def counts(docs=80, words=50, seed=0, density=0.2):
-    """Small counts, one document empty and one word in no document."""
+    """Return small random counts with an empty document and a word in no document."""
     chance = np.random.default_rng(seed)
     made = chance.poisson(2, (docs, words)) * (chance.random((docs, words)) < density)
     made[5], made[:, 7] = 0, 0
@@ -27,7 +27,7 @@ WEIGHTINGS = ("count", "tfidf", "logtfidf")
 
 
 def weighted(matrix, weighting):
-    """The matrix that is decomposed, dense, by the formula."""
+    """Return the matrix that is decomposed, dense, by the formula."""
     tf = matrix.toarray().astype(float)
     df = (tf > 0).sum(axis=0)
     idf = np.where(df > 0, np.log(len(tf) / np.maximum(df, 1)), 0)

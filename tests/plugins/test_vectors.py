@@ -1,4 +1,4 @@
-"""Word vectors from files on an index, and resources: what a file holds counts, not where it lies."""
+"""Tests of word vectors from files on an index, and of resources, which are identified by content and not by place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS = ("cranes", "crane", "river", "rivers", "bird", "seal", "bank", "unheard"
 
 @pytest.fixture
 def file(tmp_path):
-    """Vectors of words as written, the commonest first."""
+    """A file of vectors of words as written, the most frequent first, and the vectors by word."""
     random = np.random.default_rng(1)
     made = {word: random.standard_normal(4) for word in WORDS}
     path = tmp_path / "vectors.txt"
@@ -37,7 +37,7 @@ def test_a_score_is_the_cosine_of_sums_of_vectors(index, file):
         "seal": made["seal"],
         "bank": made["bank"],
     }
-    docs = {docno: index.analyze(index.document(docno).contents) for docno in map(str, index.all_docnos)}
+    docs = {docno: index.analyze(index.document(docno).contents) for docno in map(str, index.snapshot.all_docnos)}
     idf = {term: np.log(len(docs) / sum(term in terms for terms in docs.values())) for term in vectors}
 
     def vector(terms):

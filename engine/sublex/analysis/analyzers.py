@@ -1,6 +1,7 @@
-"""The built-in analyzers: one class, whose choices make `english`, `plain`, the Snowball languages and Terrier's tokens.
+"""The built-in analyzers: `english`, `plain`, the Snowball languages and `terrier`.
 
-A raw token becomes words by the Unicode rules; each is normalised, lower-cased, stopped and stemmed.
+One class makes them all; they differ in their parameters. An analyzer normalises a raw token, cuts it into words by the
+rules of Unicode, lower-cases the words, removes stop words and stems the rest.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ _FOUR_ALIKE = re.compile(r"(.)\1{3}")
 
 
 class WordAnalyzer:
-    """Words, normalised, stopped and stemmed."""
+    """An analyzer that turns a raw token into words, and words into terms, by the parameters it is made with."""
 
-    # A raw token of ASCII characters is one word.
-    _whole = True
+    # Whether an ASCII raw token of up to LONGEST characters is always one word.
+    _ascii_is_one_word = True
 
     def __init__(self, name: str, params: Sequence[Param], values: dict[str, Any]):
         self.name, self.params = name, tuple(params)
         chosen = {param.name: values.get(param.name, param.default) for param in params}
         self.stop = stopwords.load(chosen["stop"])
-        self._given = chosen["stop"] not in stopwords.NAMES
+        self._users_list = chosen["stop"] not in stopwords.NAMES
         chosen["stop"] = self.stop.name
         self.values = chosen
         self._stem = _stemmer(chosen["stem"])
@@ -52,61 +53,66 @@ class WordAnalyzer:
         return printed(self.name, self.params, self.values)
 
     def settings(self) -> dict[str, Any]:
-        """All that is needed to make this analyzer again, stop words included where they are the user's."""
-        stop = {"name": self.stop.name, "words": sorted(self.stop.words)} if self._given else self.stop.name
+        """Return the name and the parameters that make this analyzer again, with the words of a stop list of the user."""
+        stop = {"name": self.stop.name, "words": sorted(self.stop.words)} if self._users_list else self.stop.name
         return {"name": self.name, "params": self.values | {"stop": stop}}
 
     def versions(self) -> dict[str, str]:
-        """The parts whose versions may change a term."""
+        """Return the versions of Unicode and of the packages that may change a term."""
         parts = {"unicode": unicodedata.unidata_version, "regex": _version("regex")}
         return parts | ({"PyStemmer": _version("PyStemmer")} if self.values["stem"] not in ("none", "porter") else {})
 
     def terms(self, token: str) -> list[str]:
-        """The terms of one raw token."""
+        """Return the terms of one raw token."""
         return split_terms(self.batch([token])[0])
 
     def batch(self, tokens: Sequence[str]) -> list[str]:
-        """The terms of many raw tokens, each on its own; those of one token stand one a line."""
+        """Return for each raw token its terms, joined by newlines."""
         if not tokens:
             return []
-        if self._whole and (joined := "\n".join(tokens)).isascii() and max(map(len, tokens)) <= LONGEST:
+        if self._ascii_is_one_word and (joined := "\n".join(tokens)).isascii() and max(map(len, tokens)) <= LONGEST:
             return self._finish(self._lowered(joined))
-        split = [self._split(token) for token in tokens]
-        words = [word for found in split for word in found]
-        kept = iter(self._finish(self._lowered("\n".join(words))) if words else [])
-        return ["\n".join(filter(None, islice(kept, len(found)))) for found in split]
+        words_of = [self._split(token) for token in tokens]
+        flat = [word for words in words_of for word in words]
+        terms = iter(self._finish(self._lowered("\n".join(flat))) if flat else [])
+        return ["\n".join(filter(None, islice(terms, len(words)))) for words in words_of]
 
     def _finish(self, lowered: list[str]) -> list[str]:
-        """Stop and stem; nothing stands for a stop word."""
+        """Return the stem of each lower-case word, and an empty string for each stop word."""
         stop = self.stop.words
         return ["" if word in stop else stem for word, stem in zip(lowered, self._stem(lowered), strict=True)]
 
     def _lowered(self, words: str) -> list[str]:
-        """Lower-case words, one a line, without their final 's where that is wanted."""
+        """Return words, which come joined by newlines, in lower case, without a final 's if `possessive` is set."""
         lowered = words.replace("\u0130", "i").lower()
         return (_POSSESSIVE.sub("", lowered) if self._possessive else lowered).split("\n")
 
     def words(self, text: str) -> list[str]:
-        """The words of a text as they are written."""
+        """Return the words of a text, in order and as they are written."""
         return words(unicodedata.normalize("NFC", text) if self._normal else text, self._bigrams)
 
     def _split(self, token: str) -> list[str]:
+        """Return the words of a raw token."""
         return [token] if token.isascii() and len(token) <= LONGEST else self.words(token)
 
     def stages(self, text: str) -> list[tuple[str, list[str]]]:
-        """What each stage makes of a text, for people to look at."""
-        found = self.words(text)
-        lowered = self._lowered("\n".join(found)) if found else []
-        kept = [word for word in lowered if word not in self.stop.words]
-        return [("words", found), ("lower-cased", lowered), ("stopped", kept), ("stemmed", self._stem(kept))]
+        """Return (stage, words) for each stage of the analysis of a text, for `sublex analyze`."""
+        words = self.words(text)
+        lowered = self._lowered("\n".join(words)) if words else []
+        stopped = [word for word in lowered if word not in self.stop.words]
+        return [("words", words), ("lower-cased", lowered), ("stopped", stopped), ("stemmed", self._stem(stopped))]
 
 
 class TerrierAnalyzer(WordAnalyzer):
-    """Terrier's English tokens: runs of letters and digits; long, repetitive and digit-heavy ones are dropped."""
+    """An analyzer with Terrier's English tokens: runs of ASCII letters and digits.
 
-    _whole = False
+    It drops words of more than 20 characters, of more than 4 digits, or with 4 identical characters in a row.
+    """
+
+    _ascii_is_one_word = False
 
     def words(self, text: str) -> list[str]:
+        """Return the words of a text that Terrier keeps."""
         return [word for word in _TERRIER.findall(text) if _terrier_keeps(word)]
 
     def _split(self, token: str) -> list[str]:
@@ -123,6 +129,7 @@ def _terrier_keeps(word: str) -> bool:
 
 
 def _stemmer(name: str) -> Callable[[list[str]], list[str]]:
+    """Return the function that stems a list of words."""
     if name == "none":
         return lambda words: words
     if name == "porter":
@@ -135,6 +142,7 @@ def _stemmer(name: str) -> Callable[[list[str]], list[str]]:
 
 
 def _params(stop: str, stem: str, possessive: bool) -> tuple[Param, ...]:
+    """Return an analyzer's parameters with these defaults."""
     return (
         Param("stop", object, stop, help="a list's name (lucene, none) or a file with one word a line"),
         Param("stem", str, stem, range=STEMMERS, help="the stemmer"),
@@ -156,5 +164,6 @@ def register(register: Register) -> None:
     register("terrier", _factory(TerrierAnalyzer, "terrier", terrier), terrier)
 
 
-def _factory(made: type[WordAnalyzer], name: str, params: tuple[Param, ...]) -> Callable[..., WordAnalyzer]:
-    return lambda **values: made(name, params, values)
+def _factory(kind: type[WordAnalyzer], name: str, params: tuple[Param, ...]) -> Callable[..., WordAnalyzer]:
+    """Return the function that makes an analyzer from the values of its parameters."""
+    return lambda **values: kind(name, params, values)

@@ -1,51 +1,67 @@
-"""A table that numbers byte strings by first appearance: raw tokens while tokenizing, docnos while building."""
+"""A hash table that numbers byte strings in the order of their first appearance.
+
+The index builder numbers raw tokens and docnos with it; the run reader numbers topic ids, docnos and tags. `Strings` in
+`sublex.strings` is the immutable sequence that the table hands out; `index.arena.Arena` reads strings from an index's files.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from sublex.analysis import kernels
+from sublex.strings import Strings
 
 
 class Interner:
-    """Byte strings to numbers 0, 1, 2, …; the strings stay readable in one arena, each followed by a newline."""
+    """Number byte strings 0, 1, 2, … by first appearance, and keep the bytes of each distinct string once.
+
+    The table only grows. String k ends before `arena[ends[k] - 1]`, which is a newline. `keys` and `hashes` are what
+    `kernels.describe` says of each string; `slots` is an open-addressing hash table of string numbers, -1 where empty.
+    """
 
     def __init__(self) -> None:
         self.size = 0
         self.ends = np.empty(1 << 12, np.int64)
         self.hashes = np.empty(1 << 12, np.uint64)
-        self.rows = np.empty((1 << 12, 3), np.uint64)
+        self.keys = np.empty((1 << 12, 3), np.uint64)
         self.arena = np.empty(1 << 16, np.uint8)
         self.slots = np.full(1 << 13, -1, np.int32)
 
     @property
     def nbytes(self) -> int:
-        """Memory held."""
-        return self.ends.nbytes + self.hashes.nbytes + self.rows.nbytes + self.arena.nbytes + self.slots.nbytes
+        """The bytes of memory that the table's arrays take."""
+        return self.ends.nbytes + self.hashes.nbytes + self.keys.nbytes + self.arena.nbytes + self.slots.nbytes
 
     def add(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """The numbers of the strings text[start:start + length]; unknown ones are added."""
+        """Return the numbers (int32) of the strings `text[start : start + length]`, and add those that are new."""
         text = np.concatenate([text, np.zeros(kernels.SPARE, np.uint8)])
         return self.add_described(text, starts, *kernels.describe(text, starts, lengths))
 
-    def add_described(self, text: np.ndarray, starts: np.ndarray, rows: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-        """The same for strings that a kernel has described."""
-        self._make_room(len(starts), int(rows[:, 2].sum()) + len(starts))
+    def add_described(self, text: np.ndarray, starts: np.ndarray, keys: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+        """Return the numbers of strings for which a kernel has computed keys and hashes, and add those that are new."""
+        self._make_room(len(starts), int(keys[:, 2].sum()) + len(starts))
         numbers, self.size = kernels.intern(
-            text, starts, rows, hashes, self.slots, self.rows, self.hashes, self.ends, self.arena, self.size
+            text, starts, keys, hashes, self.slots, self.keys, self.hashes, self.ends, self.arena, self.size
         )
         return numbers
 
-    def strings(self, first: int = 0) -> bytes:
-        """All strings from number `first` on, each followed by a newline."""
+    def strings(self) -> Strings:
+        """Return a copy of all strings, in the order of their numbers."""
+        ends = self.ends[: self.size]
+        starts = np.concatenate([[0], ends])[: self.size]
+        return Strings(self.arena[: ends[-1] if self.size else 0].copy(), starts, ends - starts - 1)
+
+    def lines(self, first: int = 0) -> bytes:
+        """Return the strings from number `first` on as bytes, each followed by a newline."""
         begin = self.ends[first - 1] if first else 0
         return self.arena[begin : self.ends[self.size - 1] if self.size else 0].tobytes()
 
     def _make_room(self, strings: int, size: int) -> None:
+        """Enlarge the arrays for at most `strings` more strings of `size` bytes in all, newlines included."""
         if self.size + strings > len(self.ends):
             self.ends = _longer(self.ends, self.size + strings)
             self.hashes = _longer(self.hashes, self.size + strings)
-            self.rows = _longer(self.rows, self.size + strings)
+            self.keys = _longer(self.keys, self.size + strings)
         used = int(self.ends[self.size - 1]) if self.size else 0
         if used + size > len(self.arena):
             self.arena = _longer(self.arena, used + size)
@@ -54,6 +70,7 @@ class Interner:
 
 
 def _longer(values: np.ndarray, least: int) -> np.ndarray:
+    """Return a copy with room for at least `least` entries and at least twice as many as before."""
     longer = np.empty((max(least, 2 * len(values)), *values.shape[1:]), values.dtype)
     longer[: len(values)] = values
     return longer

@@ -1,19 +1,25 @@
-"""Kernels of the analysis: cutting text into raw tokens, interning byte strings, Porter's stemmer as Lucene has it."""
+"""Kernels of text analysis: cut text into raw tokens, number byte strings, and stem words with Porter's algorithm.
+
+`analysis.tokens`, `analysis.interner` and `analysis.porter` call them. A byte string is described by its *key*, three
+numbers: the first eight bytes, the next eight, and the length. Strings of up to sixteen bytes are equal exactly when
+their keys are; longer ones need a comparison of the bytes that follow.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-# Classes of bytes. A joiner belongs to a token only between the right neighbours (UAX 29, rules WB6, 7, 11 and 12).
+# Classes of bytes. The joiners, from COLON on, belong to a token only between the right neighbours (UAX 29, rules WB6,
+# WB7, WB11 and WB12).
 BREAK, LETTER, DIGIT, UNDERSCORE, HIGH, COLON, COMMA, DOT, QUOTE = range(9)
 
-# Texts are read sixteen bytes at a time, so arrays given to these kernels carry so many bytes more than their strings.
+# Bytes that must follow the last string of an array: the kernels read sixteen bytes at a time.
 SPARE = 16
 
 U = np.uint64
 EIGHT, SIXTEEN = U(8), U(16)
-# Masks of a string's first eight and next eight bytes, by its length up to 16.
+# Masks for a string's first eight bytes and for its next eight, by the string's length from 0 to 16.
 LOW = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(17)], np.uint64)
 HIGHER = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(17)], np.uint64)
 MIX1, MIX2, PRIME = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x100000001B3)
@@ -22,9 +28,9 @@ NEWLINE = np.uint8(10)
 
 @njit(cache=True, nogil=True)
 def _joins(kind, before, after):
-    """Whether a joiner of this kind stands inside a token, between bytes of these two classes.
+    """Return whether a joiner of this class, between bytes of the two other classes, is inside a token.
 
-    Next to a byte above ASCII the answer is yes: the character is not known here, and the Unicode rules decide later.
+    Next to a byte above ASCII the answer is yes: the kernel does not know the character, and the Unicode rules decide later.
     """
     if before == HIGH or after == HIGH:
         return kind != QUOTE or before == after
@@ -37,9 +43,10 @@ def _joins(kind, before, after):
 
 @njit(cache=True, nogil=True)
 def _breaking(text, i, end):
-    """The length of the punctuation character above ASCII that starts at `i` and never stands inside a word, else 0.
+    """Return the bytes of the non-ASCII punctuation character at `i` if it can never be inside a word, else 0.
 
-    Dashes, quotes, spaces and the like of U+2010 to U+2029, the no-break space, and the CJK comma and full stop.
+    These characters are dashes, quotes and spaces from U+2010 to U+2029, the no-break space, and the CJK space, comma and
+    full stop (U+3000 to U+3002).
     """
     c = text[i]
     if c == 0xE2 and i + 2 < end and text[i + 1] == 0x80:
@@ -55,7 +62,10 @@ def _breaking(text, i, end):
 
 @njit(cache=True, nogil=True)
 def _runs(text, begin, end, in_word, bounds):
-    """Where runs of word bytes start and end, alternately; how many such places there are. The ASCII pass has no branches."""
+    """Write to `bounds` where runs of word bytes start and end, in turn, and return how many entries were written.
+
+    The pass over ASCII text has no branches.
+    """
     n = 0
     before = np.uint8(0)
     seen = np.uint8(0)
@@ -73,7 +83,7 @@ def _runs(text, begin, end, in_word, bounds):
 
 @njit(cache=True, nogil=True)
 def _runs_above_ascii(text, begin, end, in_word, bounds):
-    """The same for text with bytes above ASCII: breaking punctuation among them ends a run."""
+    """Do the work of `_runs` for text with bytes above ASCII, where breaking punctuation ends a run."""
     n = 0
     before = np.uint8(0)
     i = begin
@@ -92,7 +102,7 @@ def _runs_above_ascii(text, begin, end, in_word, bounds):
 
 @njit(cache=True, nogil=True)
 def _word8(text, i):
-    """Eight bytes as a number; the compiler makes one load of it."""
+    """Return eight bytes as one number; the compiler turns this into one load."""
     i = U(i)
     return (
         U(text[i])
@@ -108,7 +118,7 @@ def _word8(text, i):
 
 @njit(cache=True, nogil=True)
 def _head(text, start, length):
-    """The first sixteen bytes of a string as two numbers, zeros behind a shorter one; the text has SPARE bytes behind it."""
+    """Return the first sixteen bytes of a string as two numbers, with zeros after the end of a shorter string."""
     wide = min(U(length), SIXTEEN)
     return _word8(text, start) & LOW[wide], _word8(text, start + 8) & HIGHER[wide]
 
@@ -124,10 +134,10 @@ def _hash(text, start, length, a, b):
 
 @njit(cache=True, nogil=True)
 def tokenize(text, ends, classes):
-    """Raw tokens of documents laid end to end: a number for each token met, and the bytes of each distinct one once.
+    """Cut documents, laid end to end in `text`, into raw tokens, and number the distinct raw tokens from 0.
 
-    Returns the tokens, where each document's tokens end, and the starts, rows (first sixteen bytes and length) and hashes of the distinct
-    ones. A raw token is a word, or, where bytes above ASCII take part, a run that holds whole words.
+    Return five arrays: the number of each occurrence, where each document's occurrences end, and the starts, keys and
+    hashes of the distinct raw tokens. An ASCII raw token is a word; one with bytes above ASCII is a run of whole words.
     """
     in_word = ((classes >= LETTER) & (classes <= HIGH)).astype(np.uint8)
     longest = np.int64(0)
@@ -136,22 +146,22 @@ def tokenize(text, ends, classes):
     bounds = np.empty(longest + 2, np.int64)
     tokens = np.empty(len(text) // 2 + len(ends) + 1, np.int32)
     token_ends = np.empty(len(ends), np.int64)
-    slots, rows = np.full(1 << 13, -1, np.int32), np.empty((1 << 12, 3), np.uint64)
+    slots, keys = np.full(1 << 13, -1, np.int32), np.empty((1 << 12, 3), np.uint64)
     starts, hashes = np.empty(1 << 12, np.int64), np.empty(1 << 12, np.uint64)
     state = np.zeros(5, np.int64)
-    while _tokenize(text, ends, classes, in_word, bounds, slots, rows, starts, hashes, tokens, token_ends, state):
-        rows, starts, hashes = _doubled_rows(rows), _doubled(starts), _doubled(hashes)
+    while _tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
+        keys, starts, hashes = _doubled_keys(keys), _doubled(starts), _doubled(hashes)
         slots = _slots(hashes, state[3], 4 * state[3])
     n, o = state[3], state[4]
-    return tokens[:o], token_ends, starts[:n].copy(), rows[:n].copy(), hashes[:n].copy()
+    return tokens[:o], token_ends, starts[:n].copy(), keys[:n].copy(), hashes[:n].copy()
 
 
 @njit(cache=True, nogil=True)
-def _tokenize(text, ends, classes, in_word, bounds, slots, rows, starts, hashes, tokens, token_ends, state):
-    """Go on from a state until the text ends (False) or the table is full (True).
+def _tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
+    """Cut text from a saved state on; return True if the table is full and must grow, False at the end of the text.
 
-    `rows` holds the first sixteen bytes and the length of each distinct token: for most of them the whole of it.
-    No array is replaced in here: that keeps the loop fast.
+    `state` holds the document, the position in its runs, the number of runs, of distinct raw tokens and of occurrences.
+    No array is replaced in this function: that keeps the loop fast.
     """
     doc, k, m, n, o = state[0], state[1], state[2], state[3], state[4]
     mask = U(len(slots) - 1)
@@ -180,11 +190,11 @@ def _tokenize(text, ends, classes, in_word, bounds, slots, rows, starts, hashes,
                 known = slots[j]
                 if known < 0:
                     slots[j] = n
-                    rows[n, 0], rows[n, 1], rows[n, 2], starts[n], hashes[n] = a, b, length, start, h
+                    keys[n, 0], keys[n, 1], keys[n, 2], starts[n], hashes[n] = a, b, length, start, h
                     known = np.int32(n)
                     n += 1
                     break
-                if rows[known, 0] == a and rows[known, 1] == b and rows[known, 2] == length:
+                if keys[known, 0] == a and keys[known, 1] == b and keys[known, 2] == length:
                     if length <= SIXTEEN or _same(text, starts[known] + 16, text, start + 16, end - start - 16):
                         break
                 j = (j + U(1)) & mask
@@ -201,7 +211,7 @@ def _tokenize(text, ends, classes, in_word, bounds, slots, rows, starts, hashes,
 
 @njit(cache=True, nogil=True)
 def _blank(text, start, end, classes):
-    """Whether a run holds underscores only."""
+    """Return whether a run consists of underscores only."""
     for i in range(start, end):
         if classes[text[i]] != UNDERSCORE:
             return False
@@ -216,15 +226,15 @@ def _doubled(values):
 
 
 @njit(cache=True, nogil=True)
-def _doubled_rows(rows):
-    longer = np.empty((2 * len(rows), 3), np.uint64)
-    longer[: len(rows)] = rows
+def _doubled_keys(keys):
+    longer = np.empty((2 * len(keys), 3), np.uint64)
+    longer[: len(keys)] = keys
     return longer
 
 
 @njit(cache=True, nogil=True)
 def _slots(hashes, n, size):
-    """An open-addressing table of the first n entries."""
+    """Return an open-addressing hash table, a power of two in size, of the first n entries."""
     slots = np.full(size, -1, np.int32)
     mask = U(size - 1)
     for k in range(n):
@@ -245,25 +255,25 @@ def _same(a, i, b, j, length):
 
 @njit(cache=True, nogil=True)
 def describe(text, starts, lengths):
-    """The rows and hashes that `tokenize` gives, for any strings of a text with spare bytes."""
-    rows, hashes = np.empty((len(starts), 3), np.uint64), np.empty(len(starts), np.uint64)
+    """Return the keys and hashes of strings of a text; they equal those that `tokenize` computes. The text ends in SPARE bytes."""
+    keys, hashes = np.empty((len(starts), 3), np.uint64), np.empty(len(starts), np.uint64)
     for k in range(len(starts)):
         a, b = _head(text, starts[k], lengths[k])
-        rows[k, 0], rows[k, 1], rows[k, 2] = a, b, lengths[k]
+        keys[k, 0], keys[k, 1], keys[k, 2] = a, b, lengths[k]
         hashes[k] = _hash(text, starts[k], lengths[k], a, b)
-    return rows, hashes
+    return keys, hashes
 
 
 @njit(cache=True, nogil=True)
-def intern(text, starts, rows, hashes, slots, known_rows, known_hashes, ends, arena, n):
-    """Number byte strings by first appearance, adding the new ones to the table; the caller has made room.
+def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, arena, n):
+    """Return the numbers of byte strings, adding new strings to the table, and how many strings the table then holds.
 
-    Each string in the arena is followed by a newline, so that what is new can be read in one go.
+    The caller has made room in all arrays. A newline follows each string in the arena, so new strings can be read as lines.
     """
     mask = U(len(slots) - 1)
     numbers = np.empty(len(starts), np.int32)
     for k in range(len(starts)):
-        a, b, wide = rows[k, 0], rows[k, 1], rows[k, 2]
+        a, b, wide = keys[k, 0], keys[k, 1], keys[k, 2]
         length = int(wide)
         j = hashes[k] & mask
         while True:
@@ -274,13 +284,13 @@ def intern(text, starts, rows, hashes, slots, known_rows, known_hashes, ends, ar
                     arena[begin + x] = text[starts[k] + x]
                 arena[begin + length] = NEWLINE
                 ends[n] = begin + length + 1
-                known_rows[n, 0], known_rows[n, 1], known_rows[n, 2] = a, b, wide
+                known_keys[n, 0], known_keys[n, 1], known_keys[n, 2] = a, b, wide
                 known_hashes[n] = hashes[k]
                 slots[j] = n
                 known = np.int32(n)
                 n += 1
                 break
-            if known_rows[known, 0] == a and known_rows[known, 1] == b and known_rows[known, 2] == wide:
+            if known_keys[known, 0] == a and known_keys[known, 1] == b and known_keys[known, 2] == wide:
                 begin = ends[known - 1] if known and length > 16 else 0
                 if length <= 16 or _same(arena, begin + 16, text, starts[k] + 16, length - 16):
                     break
@@ -291,12 +301,12 @@ def intern(text, starts, rows, hashes, slots, known_rows, known_hashes, ends, ar
 
 @njit(cache=True, nogil=True)
 def refill(hashes, n, size):
-    """A larger table for `intern`."""
+    """Return a hash table of the given size for `intern`."""
     return _slots(hashes, n, size)
 
 
 # Porter's algorithm (1980) with Lucene's departures: words of one or two letters stay, `bli` becomes `ble`, `logi` becomes `log`.
-# A word is word[start:k + 1]; suffixes are tables of code points.
+# A word is word[start:k + 1], an array of code points; k changes as suffixes are removed. The paper calls _measure m.
 
 
 @njit(cache=True, nogil=True)
@@ -311,7 +321,7 @@ def _consonant(word, start, i):
 
 @njit(cache=True, nogil=True)
 def _measure(word, start, j):
-    """How many vowel-consonant sequences stand in word[start:j + 1]."""
+    """Return m, the number of vowel-consonant sequences in word[start:j + 1]."""
     m = 0
     vowel = False
     for i in range(start, j + 1):
@@ -351,7 +361,7 @@ def _cvc(word, start, i):
 
 @njit(cache=True, nogil=True)
 def _ends(word, start, k, suffix, a, b):
-    """The index before the suffix suffix[a:b] when word[start:k + 1] ends in it, else a number below start - 1."""
+    """Return the index before the suffix if word[start:k + 1] ends in suffix[a:b], else start - 2."""
     length = b - a
     if length > k - start + 1:
         return start - 2
@@ -363,7 +373,7 @@ def _ends(word, start, k, suffix, a, b):
 
 @njit(cache=True, nogil=True)
 def _replace(word, start, k, table, bounds, least):
-    """Take the first row (suffix, replacement) of the table that ends the word; replace it when the stem's measure exceeds `least`."""
+    """Find the first suffix of the table that ends the word, and replace it if the stem's m exceeds `least`; return the new k."""
     for row in range(len(bounds)):
         j = _ends(word, start, k, table, bounds[row, 0], bounds[row, 1])
         if j >= start - 1:
@@ -378,9 +388,10 @@ def _replace(word, start, k, table, bounds, least):
 
 @njit(cache=True, nogil=True)
 def porter(words, breaks, tables, rows, row_ends):
-    """Stem words of code points separated by `breaks`, in place; returns how many code points remain.
+    """Stem words of code points, separated by `breaks`, in place; return how many code points remain.
 
-    `rows` bounds each suffix and its replacement in `tables`; steps 2, 3 and 4 are its three groups.
+    Each row of `rows` says where a suffix and its replacement begin and end in `tables`. `row_ends` separates the rows of
+    steps 2, 3 and 4.
     """
     step2, step3, step4 = rows[: row_ends[0]], rows[row_ends[0] : row_ends[1]], rows[row_ends[1] : row_ends[2]]
     out = 0
@@ -456,7 +467,7 @@ def _stem(w, start, k, tables, step2, step3, step4):
 
 @njit(cache=True, nogil=True)
 def _residual(w, start, k, tables, step4):
-    """Step 4: the first suffix that fits goes when the measure exceeds 1; -ion only after s or t."""
+    """Do step 4: remove the first suffix that ends the word if m exceeds 1 (-ion only after s or t); return the new k."""
     for row in range(len(step4)):
         j = _ends(w, start, k, tables, step4[row, 0], step4[row, 1])
         if j >= start - 1:

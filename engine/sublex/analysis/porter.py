@@ -1,6 +1,7 @@
-"""Porter's stemmer as Lucene has it, many words at a time.
+"""Porter's stemmer as Lucene has it. It stems many words in one call of a kernel.
 
-M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980; `bli` and `logi` as in his later C version.
+M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980. The rules for `bli` and `logi` are those of Porter's
+later C program.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from functools import cache
 
 import numpy as np
 
+# The rules of steps 2 to 4: a suffix and its replacement, which may be empty.
 STEP2 = """ational ate, tional tion, enci ence, anci ance, izer ize, bli ble, alli al, entli ent, eli e, ousli ous, ization ize,
 ation ate, ator ate, alism al, iveness ive, fulness ful, ousness ous, aliti al, iviti ive, biliti ble, logi log"""
 STEP3 = "icate ic, ative, alize al, iciti ic, ical ic, ful, ness"
-# After -ion a mark: it goes only after s or t.
+# The asterisk marks -ion, which is removed only after s or t.
 STEP4 = "al, ance, ence, er, ic, able, ible, ant, ement, ment, ent, ion *, ou, ism, ate, iti, ous, ive, ize"
 
 
 @cache
 def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rules as the kernel wants them: code points, the bounds of each rule in them, the end of each step's rules."""
     text, rows, ends = "", [], []
     for step in (STEP2, STEP3, STEP4):
         for rule in step.split(","):
@@ -30,11 +33,11 @@ def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def stem(words: list[str]) -> list[str]:
-    """The stems of lower-cased words."""
+    """Return the stems of lower-case words, in their order."""
     from sublex.analysis import kernels
 
     if not words:
         return []
     points = np.frombuffer("\n".join(words).encode("utf-32-le"), np.uint32).copy()
-    left = kernels.porter(points, np.uint32(10), *_tables())
-    return points[:left].tobytes().decode("utf-32-le").split("\n")
+    remaining = kernels.porter(points, np.uint32(10), *_tables())
+    return points[:remaining].tobytes().decode("utf-32-le").split("\n")

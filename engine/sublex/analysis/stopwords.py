@@ -1,4 +1,4 @@
-"""Lists of stop words: Lucene's English one, none, or the user's file."""
+"""Load lists of stop words: Lucene's English list, an empty list, or a file of the user."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from sublex.errors import InputError
 LUCENE = """a an and are as at be but by for if in into is it no not of on or such that the their then there these they
 this to was will with"""
 NAMES = ("none", "lucene")
-_CHOICES = f"there are {', '.join(NAMES)}, or name a file with one word a line"
+_CHOICES = f"use {' or '.join(NAMES)}, or name a file with one word a line"
 
 
 class StopWords(NamedTuple):
-    """A named set of words, lower-cased."""
+    """A set of lower-case words and the name it goes by."""
 
     name: str
     words: frozenset[str]
 
 
 def load(choice: Any) -> StopWords:
-    """A list by its name, from a file with one word a line, or from an index's stored settings."""
+    """Return the list with this name, or read it from a file with one word a line.
+
+    `choice` may also be a mapping with `name` and `words`, as an index stores a list of the user.
+    """
     if choice == "none":
         return StopWords("none", frozenset())
     if choice == "lucene":
@@ -31,7 +34,7 @@ def load(choice: Any) -> StopWords:
     if isinstance(choice, Mapping):
         return StopWords(choice["name"], frozenset(choice["words"]))
     if not isinstance(choice, str):
-        raise InputError(f"stop={choice} is not a list; {_CHOICES}.")
+        raise InputError(f"stop={choice} is not a list of stop words; {_CHOICES}.")
     try:
         with open(choice, encoding="utf-8-sig") as file:
             words = (line.partition("#")[0].strip().lower() for line in file)

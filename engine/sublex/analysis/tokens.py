@@ -1,4 +1,8 @@
-"""Texts through an analyzer: the same raw tokens, and so the same terms, for documents and for queries."""
+"""Cut texts into raw tokens, and turn raw tokens into terms with an analyzer.
+
+Documents and queries go through the same functions, so equal texts get equal terms. An analyzer sees each distinct raw
+token once, however often it occurs.
+"""
 
 from __future__ import annotations
 
@@ -15,27 +19,33 @@ from sublex.analysis.words import split_terms
 from sublex.base import Analyzer, Token
 from sublex.errors import contract
 
+# Between two words: punctuation or an empty line.
 _PAUSE = re.compile(r"\S|\n\s*\n")
 
 
-class Tokens(NamedTuple):
-    """Raw tokens of texts laid end to end: a number for each met, and the distinct ones as the kernel describes them."""
+class RawTokens(NamedTuple):
+    """The raw tokens of texts that are laid end to end, as arrays.
 
-    tokens: np.ndarray
+    `numbers` (int32) has one entry for each occurrence of a raw token: its place among the distinct raw tokens. `ends` is
+    where each text's entries end. Distinct raw token k starts at byte `starts[k]` of the texts; `keys` and `hashes` are
+    what `kernels.describe` says of it.
+    """
+
+    numbers: np.ndarray
     ends: np.ndarray
     starts: np.ndarray
-    rows: np.ndarray
+    keys: np.ndarray
     hashes: np.ndarray
 
     def strings(self, text: bytes) -> list[str]:
-        """The distinct raw tokens."""
-        spans = zip(self.starts.tolist(), self.rows[:, 2].tolist(), strict=True)
+        """Return the distinct raw tokens; `text` is the bytes that were cut."""
+        spans = zip(self.starts.tolist(), self.keys[:, 2].tolist(), strict=True)
         return [text[start : start + length].decode() for start, length in spans]
 
 
 @cache
 def byte_classes() -> np.ndarray:
-    """The class of every byte, for the tokenizer."""
+    """Return the class of each of the 256 byte values, as the tokenizing kernel wants them."""
     k = kernels
     classes = np.full(256, k.BREAK, np.uint8)
     classes[128:] = k.HIGH
@@ -46,35 +56,35 @@ def byte_classes() -> np.ndarray:
     return classes
 
 
-def tokenize(text: np.ndarray, ends: np.ndarray) -> Tokens:
-    """Cut texts laid end to end into raw tokens."""
-    return Tokens(*kernels.tokenize(with_spare(text, int(ends[-1]) if len(ends) else 0), ends, byte_classes()))
+def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
+    """Cut texts into raw tokens. `text` holds their UTF-8 bytes end to end; `ends` is where each ends."""
+    return RawTokens(*kernels.tokenize(with_spare(text, int(ends[-1]) if len(ends) else 0), ends, byte_classes()))
 
 
 def with_spare(text: np.ndarray, end: int) -> np.ndarray:
-    """The text with the spare bytes that kernels want behind its end; copied only where they are missing."""
+    """Return the bytes with the spare bytes that kernels read after `end`; copy them only if the spare is missing."""
     if len(text) - end >= kernels.SPARE:
         return text
     return np.concatenate([text, np.zeros(kernels.SPARE, np.uint8)])
 
 
 def raw_tokens(text: str) -> list[str]:
-    """The raw tokens of one text."""
+    """Return the raw tokens of one text, in order."""
     data = text.encode("utf-8", "replace")
-    found = tokenize(np.frombuffer(data, np.uint8), np.array([len(data)], np.int64))
-    strings = found.strings(data)
-    return [strings[token] for token in found.tokens.tolist()]
+    cut = tokenize(np.frombuffer(data, np.uint8), np.array([len(data)], np.int64))
+    strings = cut.strings(data)
+    return [strings[number] for number in cut.numbers.tolist()]
 
 
-def terms_of(analyzer: Analyzer, tokens: Sequence[str]) -> list[str]:
-    """The terms of each raw token, one a line; by the analyzer's `batch` where it has one."""
+def terms_of(analyzer: Analyzer, raws: Sequence[str]) -> list[str]:
+    """Return for each raw token its terms, joined by newlines. The analyzer's `batch` does it if there is one."""
     batch = getattr(analyzer, "batch", None)
     with contract("analyzer", analyzer):
-        return batch(tokens) if batch else ["\n".join(analyzer.terms(token)) for token in tokens]
+        return batch(raws) if batch else ["\n".join(analyzer.terms(raw)) for raw in raws]
 
 
-def in_place(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, list[str]]]:
-    """Where each raw token of a text begins, the token, and its terms."""
+def located_terms(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield for each raw token of a text where it begins, the raw token, and its terms."""
     raws, at = raw_tokens(text), 0
     for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True):
         at = text.index(raw, at)
@@ -83,40 +93,40 @@ def in_place(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, list[str
 
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:
-    """The terms of one text, in order."""
-    return [term for terms in terms_of(analyzer, raw_tokens(text)) for term in split_terms(terms)]
+    """Return the terms of one text, in order."""
+    return [term for joined in terms_of(analyzer, raw_tokens(text)) for term in split_terms(joined)]
 
 
 def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:
-    """The words of each text in order, stop words included; each distinct one is analysed once."""
-    data = [text.encode("utf-8", "replace") for text in texts]
-    whole = b"".join(data)
-    found = tokenize(np.frombuffer(whole, np.uint8), np.cumsum([len(own) for own in data], dtype=np.int64))
-    raws = found.strings(whole)
+    """Return the words of each text in order, as `Token` records; stop words are included, with an empty term."""
+    parts = [text.encode("utf-8", "replace") for text in texts]
+    data = b"".join(parts)
+    cut = tokenize(np.frombuffer(data, np.uint8), np.cumsum([len(part) for part in parts], dtype=np.int64))
+    raws = cut.strings(data)
     forms = [_forms(raw, split_terms(joined)) for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True)]
-    tokens, begins = found.tokens.tolist(), [0, *found.ends.tolist()]
+    numbers, begins = cut.numbers.tolist(), [0, *cut.ends.tolist()]
     return [
-        _placed(text, [(raws[token], forms[token]) for token in tokens[begin:end]])
+        _with_pauses(text, [(raws[number], forms[number]) for number in numbers[begin:end]])
         for text, (begin, end) in zip(texts, pairwise(begins), strict=True)
     ]
 
 
 def _forms(raw: str, terms: list[str]) -> list[Token]:
-    """The words of a raw token."""
+    """Return the tokens of a raw token, without pauses. With several terms, each stands for its own surface."""
     surfaces = [raw] if len(terms) < 2 else terms
     return [Token(surface, term, False) for surface, term in zip(surfaces, terms or [""], strict=True)]
 
 
-def _placed(text: str, raws: Iterable[tuple[str, list[Token]]]) -> list[Token]:
-    """The words of a text, those after punctuation or an empty line marked."""
-    found: list[Token] = []
+def _with_pauses(text: str, raws: Iterable[tuple[str, list[Token]]]) -> list[Token]:
+    """Return all tokens of a text; `pause` is set on those that follow punctuation or an empty line."""
+    tokens: list[Token] = []
     end = 0
     for raw, forms in raws:
         start = text.index(raw, end)
         gap = text[end:start]
         end = start + len(raw)
         if gap in ("", " ") or not _PAUSE.search(gap):
-            found += forms
+            tokens += forms
         else:
-            found += [forms[0]._replace(pause=True), *forms[1:]]
-    return found
+            tokens += [forms[0]._replace(after_break=True), *forms[1:]]
+    return tokens

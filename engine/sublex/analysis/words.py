@@ -1,7 +1,7 @@
-"""Words of a text by the Unicode rules (UAX 29), with the choices Lucene's standard tokenizer makes.
+"""Cut text into words by the rules of Unicode (UAX 29), with the choices that Lucene's standard tokenizer makes.
 
-Letters, digits and what joins them form words; Han and Hiragana characters stand alone or pair up as bigrams. Which
-characters are letters, digits and joiners follows Unicode 12.1 as in Lucene, plus what was assigned since.
+Letters, digits and the characters that join them form words. Han and Hiragana characters are words alone or in overlapping
+pairs. Letters, digits and joiners are those of Unicode 12.1, as in Lucene, and the characters assigned since.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+# Characters of the longest word; longer ones are cut into pieces, as Lucene does.
 LONGEST = 255
-# The regular expression takes memory in proportion to a match, some hundred bytes a character.
+# Characters of a text from which it is cut window by window: the regular expression takes some hundred bytes of memory
+# for each character of a match.
 ENDLESS = 100_000
 _UNDERSCORES = re.compile("_*")
 
-# What Unicode 12.1 calls pictographic; later versions dropped hundreds of old symbols that Lucene still keeps.
+# The Extended_Pictographic characters of Unicode 12.1. Later versions dropped hundreds of symbols that Lucene keeps.
 _PICTOGRAPHS = (
     r"\u00A9\u00AE\u203C\u2049\u2122\u2139\u2194-\u2199\u21A9\u21AA\u231A\u231B\u2328\u2388\u23CF\u23E9-\u23F3\u23F8-\u23FA"
     r"\u24C2\u25AA\u25AB\u25B6\u25C0\u25FB-\u25FE\u2600-\u2605\u2607-\u2612\u2614-\u2685\u2690-\u2705\u2708-\u2712\u2714\u2716"
@@ -29,13 +31,17 @@ _PICTOGRAPHS = (
     r"\U0001F80C-\U0001F80F\U0001F848-\U0001F84F\U0001F85A-\U0001F85F\U0001F888-\U0001F88F\U0001F8AE-\U0001F8FF"
     r"\U0001F90C-\U0001F93A\U0001F93C-\U0001F945\U0001F947-\U0001FFFD"
 )
-# Signs that became letters after 12.1: the cedilla, tone letters, Armenian punctuation, the Syriac abbreviation mark.
+# Characters that became letters after Unicode 12.1 and are none in Lucene: the cedilla, tone letters, Armenian punctuation
+# and the Syriac abbreviation mark.
 _NOT_LETTERS = r"\u00B8\u02E5-\u02EB\u055A\u058A\u070F\uA708-\uA716"
 
 
 @cache
 def _pattern():
-    """A regular expression with one group a kind of word: `single` characters of scripts without spaces, or a word."""
+    """Return the regular expression that matches one word, with a group for each kind: `single`, `word` or `emoji`.
+
+    A `single` is one Han or Hiragana character.
+    """
     import regex
 
     marks = r"\p{WB=Format}\p{WB=Extend}\p{WB=ZWJ}\u0600-\u0605\u06DD\u070F\u08E2\U000110BD\U000110CD"
@@ -54,49 +60,53 @@ def _pattern():
     numbers = rf"{number}(?:(?:{join}*|{middle_number}){number})*+"
     katakanas = rf"{katakana}(?:{join}*{katakana})*+"
     part = rf"(?:(?:{letters}|{numbers})++|{katakanas})"
-    # A run of joiners is tried from its first one only, or a long one without letters would take quadratic time.
+    # A run of joiners is tried from its first joiner only; otherwise a long run without letters takes quadratic time.
     word = rf"(?:(?<!{join}){join}++)?{part}(?:{join}+{part})*+{join}*+"
     picture = rf"(?:[{_PICTOGRAPHS}][[{marks}]--[\uFE0E\uFE0F]]*\uFE0F?|\p{{EMod}}[[{marks}]--[\uFE0E\uFE0F]]*)"
     flag = rf"(?:\p{{Regional_Indicator}}{extend}){{2}}"
     emoji = rf"{flag}|{picture}(?:(?:(?<=\u200D)|\u200D){picture})*+"
-    found = rf"(?P<single>{special}){extend}|(?P<word>{word}|(?:{asian}{extend})+)|(?P<emoji>{emoji})"
-    return regex.compile(found, regex.VERSION1)
+    kinds = rf"(?P<single>{special}){extend}|(?P<word>{word}|(?:{asian}{extend})+)|(?P<emoji>{emoji})"
+    return regex.compile(kinds, regex.VERSION1)
 
 
 def words(text: str, bigrams: bool) -> list[str]:
-    """The words of any text, in order; no word is longer than 255 characters."""
-    found: list[str] = []
-    run: list[str] = []
+    """Return the words of a text, in order; no word is longer than 255 characters.
+
+    With `bigrams`, adjacent Han and Hiragana characters become overlapping pairs.
+    """
+    cut: list[str] = []
+    singles: list[str] = []
     end = -1
-    for offset, match in _pieces(text) if len(text) > ENDLESS else ((0, m) for m in _pattern().finditer(text)):
-        if run and (offset + match.start() != end or match.lastgroup != "single"):
-            found += _bigrams(run)
-            run = []
+    for offset, match in _windowed(text) if len(text) > ENDLESS else ((0, m) for m in _pattern().finditer(text)):
+        if singles and (offset + match.start() != end or match.lastgroup != "single"):
+            cut += _bigrams(singles)
+            singles = []
         end = offset + match.end()
         if match.lastgroup == "single" and bigrams:
-            run.append(match["single"])
+            singles.append(match["single"])
         elif len(match.group()) <= LONGEST:
-            found.append(match.group())
+            cut.append(match.group())
         else:
-            found += [piece.group() for _, piece in _pieces(match.group())]
-    return found + _bigrams(run)
+            cut += [piece.group() for _, piece in _windowed(match.group())]
+    return cut + _bigrams(singles)
 
 
-def _bigrams(run: list[str]) -> list[str]:
-    return run if len(run) < 2 else [a + b for a, b in pairwise(run)]
+def _bigrams(singles: list[str]) -> list[str]:
+    """Return overlapping pairs of adjacent characters; a character without neighbours stays alone."""
+    return singles if len(singles) < 2 else [a + b for a, b in pairwise(singles)]
 
 
-def _pieces(text: str) -> Iterator[tuple[int, Any]]:
-    """A long text as Lucene's scanner cuts it, which sees 255 characters at a time and takes the longest word there."""
+def _windowed(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield (offset, match) for each word of a long text, cut as Lucene does: the longest word in a window of 255 characters."""
     at = 0
     while at < len(text):
         match = _pattern().match(text[at : at + LONGEST])
         if match:
             yield at, match
-        # Joiners that fill what the scanner sees are no word, whatever comes after them.
+        # Joiners that fill the whole window are no word, whatever follows them.
         at += match.end() if match else max(1, _UNDERSCORES.match(text, at).end() - at - LONGEST + 1)  # type: ignore[union-attr]
 
 
 def split_terms(joined: str) -> list[str]:
-    """Terms that stand one a line."""
+    """Return the terms in a string that joins them by newlines, as analyzers' `batch` gives them."""
     return joined.split("\n") if joined else []

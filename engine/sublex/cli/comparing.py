@@ -67,13 +67,13 @@ def compare(
     The first system is the one that others are held against. A ranker's run is kept beside the index and used again.
     """
     from sublex.evaluation.comparison import Plan, compare
-    from sublex.evaluation.measures import DEFAULTS, parse
+    from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
 
     if output is not None:
-        from sublex.report.page import check_place
+        from sublex.report.page import check_report_path
 
-        check_place(output)
-    chosen = [str(measure) for measure in parse(measures or DEFAULTS)]
+        check_report_path(output)
+    chosen = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     given = _given(files, rankers)
     say_if_compiling()
     judged = sublex.read_qrels(given.qrels)
@@ -151,22 +151,19 @@ def _against_first(comparison: Comparison) -> Table:
     """The main measure: where each mean may lie, how it stands against the first system, how long a topic took."""
     head = ["", "system", comparison.main, f"{100 - 100 * comparison.plan.alpha:g} % interval", "difference",
             "corrected p", "better/same/worse", "ms a topic"]  # fmt: skip
-    against = {pair.b: pair for pair in comparison.pairs() if pair.a == comparison.names[0]}
     rows = []
-    for place, system in enumerate(comparison.systems):
-        low, high = comparison.intervals[comparison.main][place]
-        took = system.mean_milliseconds
-        pair = against.get(system.name)
+    for row in comparison.summaries():
+        pair = row.pair
         rows.append(
             [
-                comparison.letters()[place].own,
-                system.name,
-                f"{comparison.mean(comparison.main)[place]:.4f}",
-                f"{low:.4f} to {high:.4f}" if low == low else "-",
+                row.letter,
+                row.name,
+                f"{row.mean:.4f}",
+                f"{row.interval[0]:.4f} to {row.interval[1]:.4f}" if row.interval else "-",
                 _signed(-pair.difference) if pair else "-",
                 f"{pair.corrected:.4f}" if pair else "-",
                 f"{pair.losses}/{pair.ties}/{pair.wins}" if pair else "-",
-                f"{took:.3g}" if took is not None else "-",
+                f"{row.milliseconds:.3g}" if row.milliseconds is not None else "-",
             ]
         )
     return Table(head, rows, 2)

@@ -37,7 +37,7 @@ def _spare(path: Path, documents: Path) -> None:
 
     if (path / "index.json").exists():
         known = {json.loads(line)["id"] for line in documents.read_text(encoding="utf-8").splitlines()}
-        if not known.issuperset(sublex.open(path).all_docnos.tolist()):
+        if not known.issuperset(sublex.open(path).snapshot.all_docnos.tolist()):
             raise InputError(
                 f"{path} holds documents of your own, which the demo would replace; move or remove it first."
             )
@@ -52,9 +52,9 @@ def demo(output: str) -> None:
     import sublex
     from sublex.evaluation.comparison import compare
     from sublex.evaluation.systems import run_system
-    from sublex.report.page import check_place, write_report
+    from sublex.report.page import check_report_path, write_report
 
-    check_place(output)
+    check_report_path(output)
     collection, path = folder(), home() / "demo"
     _spare(path, collection / "documents.jsonl")
     say_if_compiling()

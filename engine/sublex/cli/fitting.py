@@ -35,7 +35,7 @@ def fit(
     workers: int | None,
 ) -> None:  # fmt: skip
     """Fit models such as lsi(e=100), and encode the documents."""
-    from sublex.index.api import size_of
+    from sublex.index.indexing import parse_size
 
     path = index_path(index)
     say_if_compiling()
@@ -45,7 +45,7 @@ def fit(
         wanted = [rows["expression"] for entry in opened.fitted.values() for rows in entry["rows"].values()]
     if not wanted:
         raise InputError("Name what to fit, as in: sublex fit INDEX 'lsi(e=100)'.")
-    options = {"workers": workers or os.cpu_count() or 1, "memory": size_of(memory)}
+    options = {"workers": workers or os.cpu_count() or 1, "memory": parse_size(memory)}
     if not fit_each(opened, wanted, seed, None if source is None else index_path(source), **options):
         context.exit(2)
 
@@ -150,6 +150,11 @@ def encode(index: str, expression: str, file: str | None, output: str, reader: s
     say_if_compiling()
     opened = sublex.open(index_path(index), allow_uncovered=True)
     count = export(
-        opened, opened.representation(expression), None if file is None else Path(file), Path(output), reader, say
+        opened.snapshot,
+        opened.representation(expression),
+        None if file is None else Path(file),
+        Path(output),
+        reader,
+        say,
     )
     click.echo(f"{output} has the vectors of {count:,} documents by {expression}")

@@ -48,7 +48,7 @@ def fuse(
     """Fuse several run files into one."""
     import sublex
     from sublex.trec.fuse import fuse
-    from sublex.trec.metadata import comments
+    from sublex.trec.metadata import to_comments
     from sublex.trec.run_writer import run_lines, write_run
 
     for path in runs:
@@ -62,7 +62,7 @@ def fuse(
     about = {**fused.metadata, "implementation": {"software": "sublex", "version": sublex.__version__}}
     if output in (None, "-"):
         if metadata == "header":
-            click.echo(comments(about), nl=False)
+            click.echo(to_comments(about), nl=False)
             sys.stdout.flush()
         for lines in run_lines(fused.rows(), fused.tag):
             sys.stdout.buffer.write(lines.data)

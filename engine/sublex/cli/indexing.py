@@ -14,7 +14,7 @@ from sublex.cli.output import changing, format_option, index_path, progress, say
 from sublex.errors import InputError, SublexError
 
 if TYPE_CHECKING:
-    from sublex.index.outcome import Outcome
+    from sublex.index.build_summary import BuildSummary
 
 KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
 
@@ -53,7 +53,7 @@ def index(
     SOURCE is a file, a folder, - for standard input, or irds:NAME.
     """
     from sublex import plugins
-    from sublex.index.api import create
+    from sublex.index.indexing import build_index
     from sublex.parser import parse_call
 
     path = index_path(index)
@@ -63,7 +63,7 @@ def index(
     _check_fits(path, fits, options["store"])
     say_if_compiling()
     with progress(f"Indexing {path}") as advance, changing(path):
-        outcome = create(path, list(sources), progress=advance, say=say, **options)
+        outcome = build_index(path, list(sources), progress=advance, say=say, **options)
     _report(path, outcome, form)
     try:
         sublex.open(path).store_impacts(impacts)
@@ -80,8 +80,8 @@ def _check_fits(path: Path, fits: tuple[str, ...], store: str) -> None:
     """What cannot be fitted is said before the work is done."""
     from sublex.fitted import Representation
     from sublex.index.manifest import MANIFEST, RESOURCES, read_manifest
-    from sublex.representations.fitting import namer
     from sublex.representations.inputs import READINGS
+    from sublex.representations.stored_models import namer
 
     there = read_manifest(path) if fits and (path / MANIFEST).exists() else {}
     names = namer(path, {RESOURCES: there.get(RESOURCES, {})})
@@ -118,7 +118,7 @@ def add(index: str, sources: tuple[str, ...], form: str, **options: Any) -> None
     _report(path, outcome, form)
 
 
-def _report(path: Path, outcome: Outcome, form: str) -> None:
+def _report(path: Path, outcome: BuildSummary, form: str) -> None:
     """The table every build ends with."""
     listing = path / "last-build.tsv"
     for remark in outcome.remarks():
@@ -137,7 +137,7 @@ def _report(path: Path, outcome: Outcome, form: str) -> None:
 
 
 def _first(which: list[str]) -> str:
-    from sublex.index.outcome import visible
+    from sublex.index.build_summary import visible
 
     shown = map(visible, which[:3])
     return ", ".join(name if len(name) < 60 else name[:57] + "…" for name in shown) + (", …" if len(which) > 3 else "")
@@ -164,7 +164,7 @@ def merge(index: str, workers: int | None) -> None:
     path = index_path(index)
     say_if_compiling()
     opened = sublex.open(path)
-    before = len(opened.segments)
+    before = len(opened.snapshot.segments)
     with changing(path):
         opened.merge(workers, say)
     click.echo(f"{path} has one segment" + (f", made of {before}" if before > 1 else ""))

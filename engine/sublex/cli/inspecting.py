@@ -41,7 +41,7 @@ def info(index: str, terms: int, form: str) -> None:
         "generation": found.generation,
         "fingerprint": found.fingerprint,
     }
-    segments = [(s.name, s.live, s.docs - s.live, len(s.terms)) for s in found.segments]
+    segments = [(s.name, s.live, s.docs - s.live, len(s.terms)) for s in found.snapshot.segments]
     top, impacts = found.top_terms(terms), found.kept_impacts()
     if form == "json":
         more = {

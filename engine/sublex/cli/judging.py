@@ -13,7 +13,7 @@ from sublex.cli.output import draw, format_option, say, say_if_compiling
 from sublex.tables import Table
 
 if TYPE_CHECKING:
-    from sublex.evaluation.evaluation import Evaluation
+    from sublex.evaluation.run_evaluation import Evaluation
     from sublex.evaluation.systems import System
 
 measures_option = click.option(
@@ -34,16 +34,20 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
 
     Every judged topic counts; what a run lacks, it found nothing for.
     """
-    from sublex.evaluation.doubts import doubts
-    from sublex.evaluation.evaluation import evaluate
-    from sublex.evaluation.measures import DEFAULTS, parse
+    from sublex.evaluation.input_warnings import input_warnings
+    from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
+    from sublex.evaluation.run_evaluation import evaluate
 
-    chosen = [str(measure) for measure in parse(measures or DEFAULTS)]
+    chosen = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     say_if_compiling()
     judged = sublex.read_qrels(qrels)
     say(str(judged))
     systems = read_systems(runs)
-    for note in (*judged.notes, *(note for system in systems for note in system.run.notes), *doubts(systems, judged)):
+    for note in (
+        *judged.notes,
+        *(note for system in systems for note in system.run.notes),
+        *input_warnings(systems, judged),
+    ):
         say(note)
     evaluated = [evaluate(judged, system.run, chosen, system.name) for system in systems]
     if form == "json":
@@ -72,7 +76,7 @@ def _as_json(evaluation: Evaluation, by_topic: bool) -> dict:
 
 
 def _table(evaluated: Sequence[Evaluation], by_topic: bool, digits: int) -> Table:
-    from sublex.evaluation.evaluation import cells
+    from sublex.evaluation.run_evaluation import format_values
 
     first = evaluated[0]
     head = ["run", *(["topic"] if by_topic else []), *first.measures]
@@ -80,8 +84,9 @@ def _table(evaluated: Sequence[Evaluation], by_topic: bool, digits: int) -> Tabl
     for evaluation in evaluated:
         if by_topic:
             rows += [
-                [evaluation.name, qid, *cells(row.values(), first.counts, digits)] for qid, row in evaluation.topics()
+                [evaluation.name, qid, *format_values(row.values(), first.counts, digits)]
+                for qid, row in evaluation.topics()
             ]
-        mean = cells(evaluation.mean.values(), first.counts, digits)
+        mean = format_values(evaluation.mean.values(), first.counts, digits)
         rows.append([evaluation.name, *(["all"] if by_topic else []), *mean])
     return Table(head, rows, 1 + by_topic)

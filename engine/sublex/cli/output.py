@@ -130,7 +130,7 @@ def _stamp(path: Path) -> list[int]:
 @contextmanager
 def changing(path: Path) -> Iterator[None]:
     """Whoever interrupts what happens here hears that nothing has changed, and how to go on."""
-    from sublex.index.build import resumable
+    from sublex.index.journal import resumable
 
     before = _stamp(path)
     try:

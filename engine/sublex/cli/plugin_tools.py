@@ -113,7 +113,7 @@ def test(context: click.Context, expression: str) -> None:
     NAME is what the plugin registers, with parameters where they matter, as in 'lsi(e=20)'.
     """
     from sublex.fitted import Representation
-    from sublex.representations.fitting import namer
+    from sublex.representations.stored_models import namer
     from sublex.testing import CHECKS, Subject
 
     # A name that is none, or a parameter out of its range, is said once.

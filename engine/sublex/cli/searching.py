@@ -76,7 +76,7 @@ def search(
             click.echo(folded(f"     {_marked(text, spans)}", 5))
     if not hits:
         words = " or ".join(term.term for term in answer.query.terms)
-        alone = ranker is None or opened.searches_words(ranker)
+        alone = ranker is None or not opened.pipeline(ranker, profile).models
         found = f"holds {words}" if alone else f"is found by {ranker} for {words}"
         if not words:
             found = "is found: the analyzer leaves no word of the query"
@@ -89,7 +89,7 @@ def _shown(opened: Any, answer: Answer, doc: int) -> tuple[str, str, tuple[tuple
         return "", "", ()
     from sublex.pipeline.passages import passage
 
-    document = opened.stored(doc)
+    document = opened.snapshot.stored(doc)
     found = passage(document.text, opened.analyzer, answer.query.weights())
     return document.title, found.text, found.spans
 

@@ -64,7 +64,7 @@ def tune(
             say(f"{many:,} {what} and are left out.")
     given = {"-k": (options["k"], 1000), "--fields": (fields, "title"), "--profile": (options["profile"], None)}
     more = [part for name, (value, default) in given.items() if value != default for part in (name, str(value))]
-    command = shlex.join(["sublex", "run", index, topics, "-r", found.fitted.setting.text, *more])
+    command = shlex.join(["sublex", "run", index, topics, "-r", found.best.setting.text, *more])
     if form == "json":
         click.echo(json.dumps(_as_json(found, command), ensure_ascii=False, indent=1))
     elif form == "table":
@@ -78,10 +78,10 @@ def _show(found: Tuning, command: str) -> None:
     click.echo(f"{clean(found.expression)} by {found.measure}: {counted}\n")
     draw(found.table())
     click.echo()
-    for name, value, what in found.figures():
-        click.echo(f"{name:<20}{value:.4f}  {clean(what)}")
+    for figure in found.figures():
+        click.echo(f"{figure.name:<20}{figure.value:.4f}  {clean(figure.description)}")
     click.echo()
-    draw(found.curve())
+    draw(found.settings_table())
     if found.at_end:
         click.echo(f"\nThe best has {' and '.join(found.at_end)} at an end of its range; a wider one may hold better.")
     click.echo(f"\nRun it: {clean(command)}")
@@ -94,7 +94,7 @@ def _as_json(found: Tuning, command: str) -> dict[str, Any]:
     return {
         "expression": found.expression, "measure": found.measure, "search": found.search,
         "topics": found.qids, "unused": found.unused,
-        "cross-validated": found.honest, "best on all topics": scored(found.fitted),
+        "cross-validated": found.cross_validated, "best on all topics": scored(found.best),
         "defaults": scored(found.default) if found.default else None,
         "folds": [
             {"topics": fold.qids, **_setting(fold.setting), "training": fold.training, "held out": fold.held_out}

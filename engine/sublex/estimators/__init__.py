@@ -1,1 +1,6 @@
-"""What more than one plugin uses: estimators, arrays in and arrays out, and in `words` what representations by words share."""
+"""Estimators that several plugins share: arrays in, arrays out.
+
+Truncated SVD (`svd`), mixtures of Gaussians (`gmm`), conjugate gradients (`conjugate_gradients`), sums of word vectors (`bags`), and scores
+that are linear in term counts (`linear`). Their data are SciPy's sparse rows of documents by terms, from the corpus view or from anywhere
+else; nothing here knows an index. `blocks` cuts the work so that results are the same, to the byte, for any number of workers.
+"""

@@ -1,4 +1,8 @@
-"""Documents as sums of their words' vectors, each times the word's weight and its count, compared by cosine."""
+"""Estimators that represent a document by a sum over its words and compare documents with queries by cosine.
+
+`SummedVectors` is the base class; `Bag` is the case in which every word has one vector and one weight. The vectors of documents are dense,
+so only those of a block are in memory at a time.
+"""
 
 from __future__ import annotations
 
@@ -14,50 +18,60 @@ from sublex.estimators.blocks import in_order, rows_of, spans
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Documents whose dense vectors are held at a time.
-ROWS = 1 << 10
+# Documents per block of dense vectors.
+DENSE_DOCUMENTS = 1 << 10
 
 
 def damped(counts: Any) -> np.ndarray:
-    """1 + ln of a count; below 1 the count itself."""
+    """Return 1 + ln of each count; counts below 1 stay as they are."""
     return np.where(counts < 1, counts, 1 + np.log(np.maximum(counts, 1)))
 
 
-class Sums:
-    """Documents whose vectors are sums over their words; only some are ever held at a time."""
+class SummedVectors:
+    """An estimator that gives each document a vector, the sum of what its words add to it.
+
+    Subclasses implement `width`, `rows` and `blocks`.
+    """
 
     @property
     def width(self) -> int:
-        """How many numbers a vector has."""
+        """The number of entries of a vector."""
         raise NotImplementedError
 
     def rows(self, matrix: Any) -> csr_array:
-        """Documents, checked."""
+        """Return a matrix of documents by words as sparse rows, checked against the fitted estimator."""
         raise NotImplementedError
 
     def blocks(self, rows: csr_array, workers: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """The vectors of a few documents at a time, with where they belong."""
+        """Yield the vectors of some documents at a time, with the slice of `rows` that they belong to."""
         raise NotImplementedError
 
     def transform(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
-        """The vectors of documents, one row each."""
+        """Return the vectors of documents, float64, one row each."""
         rows = self.rows(matrix)
-        made = np.empty((rows.shape[0], self.width))
-        for span, part in self.blocks(rows, workers):
-            made[span] = part
-        return made
+        vectors = np.empty((rows.shape[0], self.width))
+        for span, block in self.blocks(rows, workers):
+            vectors[span] = block
+        return vectors
 
     def norms(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
-        """The lengths of the documents' vectors."""
+        """Return the lengths of the documents' vectors, float64."""
         rows = self.rows(matrix)
-        made = np.empty(rows.shape[0])
-        for span, part in self.blocks(rows, workers):
-            made[span] = np.sqrt((part * part).sum(axis=1))
-        return made
+        norms = np.empty(rows.shape[0])
+        for span, block in self.blocks(rows, workers):
+            norms[span] = np.sqrt((block * block).sum(axis=1))
+        return norms
 
 
-class Bag(Sums):
-    """`vectors`, a row for each word, and `weights`, a word's factor in every document; counts are damped where `logs` says so."""
+class Bag(SummedVectors):
+    """Documents as weighted sums of word vectors: the sum over a document's words of count × weight × vector.
+
+    Attributes
+    ----------
+    vectors : array of shape (words, width), a vector for each word
+    weights : array of shape (words,), a factor for each word, the same in every document
+    logs : whether `damped` is applied to counts first
+    """
 
     vectors: np.ndarray = np.zeros(0)
     weights: np.ndarray = np.zeros(0)
@@ -65,52 +79,58 @@ class Bag(Sums):
 
     @property
     def width(self) -> int:
+        """The number of entries of a vector."""
         return self.vectors.shape[1]
 
     def scores(self, query: Any, matrix: csr_array, norms: np.ndarray | None = None, workers: int = 1) -> np.ndarray:
-        """The cosines of a query, a vector over the vocabulary, with the documents in these rows; `norms` are those of the rows."""
+        """Return the cosines of a query with documents, float64; 0 where either vector has length 0.
+
+        `query` is a vector of weights over the vocabulary. `norms` are what `norms(matrix)` returns; without them they are computed.
+        """
         from sublex.estimators.kernels import similarities
 
         rows = self.rows(matrix)
-        asked = self.transform(linear.query_of(query, len(self.vectors)))[0]
-        found = linear.sums(
-            self._tamed(rows),
-            lambda words, values: similarities(words, self.vectors, asked, values),
+        query_vector = self.transform(linear.query_of(query, len(self.vectors)))[0]
+        sums = linear.sums(
+            self._damped(rows),
+            lambda words, values: similarities(words, self.vectors, query_vector, values),
             self.weights,
             workers,
         )
-        return linear.cosines(
-            found, float(np.sqrt(asked @ asked)), self.norms(rows, workers) if norms is None else norms
-        )
+        norms = self.norms(rows, workers) if norms is None else norms
+        return linear.cosines(sums, float(np.sqrt(query_vector @ query_vector)), norms)
 
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
-        """What each pair of a query's word and a document's word adds to the score."""
-        asked, held = (self.weighted(r) for r in (linear.query_of(query, len(self.vectors)), self.rows(row)))
-        norm = float(np.prod([np.linalg.norm((r @ self.vectors)[0]) for r in (asked, held)]))
-        return linear.shares(asked, held, self.vectors[asked.indices], self.vectors[held.indices], norm)
+        """Return what each pair of a query word and a document word adds to the score of one document, a sparse row."""
+        query_row, document = (self.weighted(r) for r in (linear.query_of(query, len(self.vectors)), self.rows(row)))
+        norm = float(np.prod([np.linalg.norm((r @ self.vectors)[0]) for r in (query_row, document)]))
+        return linear.shares(query_row, document, self.vectors[query_row.indices], self.vectors[document.indices], norm)
 
     def rows(self, matrix: Any) -> csr_array:
+        """Return a matrix as sparse rows; raise `InputError` before `fit`, or for another number of words."""
         if self.vectors.ndim < 2:
             raise InputError(f"{type(self).__name__}: not fitted yet; call fit first.")
         return rows_of(matrix, len(self.vectors))
 
     def weighted(self, rows: csr_array) -> csr_array:
-        """The words in documents with their weights times their counts."""
-        made = self._tamed(rows)
-        return _with(made, made.data * self.weights[made.indices])
+        """Return sparse rows with each count, damped where `logs` says so, multiplied by its word's weight."""
+        counts = self._damped(rows)
+        return _with_data(counts, counts.data * self.weights[counts.indices])
 
     def blocks(self, rows: csr_array, workers: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield the vectors of some documents at a time, with the slice of `rows` that they belong to."""
+
         def vectors(span: slice) -> tuple[slice, np.ndarray]:
             return span, self.weighted(rows[span]) @ self.vectors
 
-        return in_order(vectors, spans(rows.shape[0], ROWS), workers)
+        return in_order(vectors, spans(rows.shape[0], DENSE_DOCUMENTS), workers)
 
-    def _tamed(self, rows: csr_array) -> csr_array:
-        return _with(rows, damped(rows.data)) if self.logs else rows
+    def _damped(self, rows: csr_array) -> csr_array:
+        return _with_data(rows, damped(rows.data)) if self.logs else rows
 
 
-def _with(rows: csr_array, data: np.ndarray) -> csr_array:
-    """The same places with other values."""
+def _with_data(rows: csr_array, data: np.ndarray) -> csr_array:
+    """Return sparse rows with the same places and other values."""
     from scipy.sparse import csr_array
 
     return csr_array((data, rows.indices, rows.indptr), shape=rows.shape)

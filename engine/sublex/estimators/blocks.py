@@ -1,4 +1,8 @@
-"""Work in blocks whose size never depends on the number of workers, finished in order: the same bytes for any number of workers."""
+"""Working in blocks of rows: checking matrices, cutting them into blocks, and running the blocks on threads in order.
+
+The size of a block never depends on the number of workers, and results are combined in order, so they are the same, to the byte, for any
+number of workers.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +20,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 U = TypeVar("U")
+# A function that returns the blocks of a matrix, each some rows; it is called once for each pass over the data.
 Blocks = Callable[[], Iterable[Any]]
-BLOCK = 4096
-# What kernels are compiled for; everything else becomes float64.
-DATA = ("int32", "float32", "float64")
+# Rows per block.
+ROWS_PER_BLOCK = 4096
+# Types of values that kernels are compiled for; other types are converted to float64.
+KERNEL_DTYPES = ("int32", "float32", "float64")
 
 
 class _OneThread:
-    """The limit is the whole process's: who comes first sets it, who leaves last lifts it."""
+    """A context manager that limits BLAS to one thread.
+
+    The limit holds for the whole process. Of several contexts at a time the first sets the limit and the last restores the old one.
+    """
 
     def __init__(self) -> None:
         self._lock, self._inside = threading.Lock(), 0
@@ -48,29 +57,32 @@ _ONE_THREAD = _OneThread()
 
 
 def one_thread() -> _OneThread:
-    """BLAS on one thread: how it shares work out decides how it rounds."""
+    """Return a context in which BLAS runs on one thread; how BLAS divides work among threads changes how it rounds."""
     return _ONE_THREAD
 
 
 def in_order(function: Callable[[T], U], items: Iterable[T], workers: int = 1) -> Iterator[U]:
-    """The results in the order of the items, by threads of their own."""
+    """Yield the results of a function on items, computed by threads, in the order of the items."""
     with Workers(workers) as pool:
         yield from pool.map(function, items)
 
 
 def spans(number: int, size: int = 0) -> list[slice]:
-    """The blocks of this many rows."""
-    size = size or BLOCK
+    """Return slices that cut `number` rows into blocks of `size` rows, by default `ROWS_PER_BLOCK`."""
+    size = size or ROWS_PER_BLOCK
     return [slice(begin, min(begin + size, number)) for begin in range(0, number, size)]
 
 
 def random(seed: int, item: int = 0) -> np.random.Generator:
-    """Random numbers for one item of work, counter-based: they depend on the seed and the item alone."""
+    """Return a generator of random numbers for one item of work; the numbers depend only on the seed and the item."""
     return np.random.Generator(np.random.Philox(key=[seed % (1 << 64), item]))
 
 
 def rows_of(matrix: Any, columns: int | None = None) -> csr_array:
-    """The matrix as finite sparse rows that kernels can read; with `columns`, of this width."""
+    """Return a matrix, dense or sparse, as sparse rows that kernels can read.
+
+    Raises `InputError` for a value that is not finite, or, with `columns`, for another number of columns.
+    """
     from scipy.sparse import csr_array
 
     rows = matrix if isinstance(matrix, csr_array) else csr_array(matrix)
@@ -78,7 +90,7 @@ def rows_of(matrix: Any, columns: int | None = None) -> csr_array:
         raise InputError(f"A matrix of documents by terms is needed, not one of {rows.ndim} dimensions.")
     if columns is not None and rows.shape[1] != columns:
         raise InputError(f"The matrix has {rows.shape[1]:,} columns where the model knows {columns:,} words.")
-    if rows.dtype.name not in DATA:
+    if rows.dtype.name not in KERNEL_DTYPES:
         rows = rows.astype(np.float64)
     if rows.dtype.kind == "f" and not np.isfinite(rows.data).all():
         raise InputError("The matrix holds values that are not finite; counts or weights are needed.")
@@ -86,19 +98,19 @@ def rows_of(matrix: Any, columns: int | None = None) -> csr_array:
 
 
 def blocks_of(matrix: Any) -> Blocks:
-    """A function that returns the blocks of rows, checked: of a matrix, of a list of blocks, or of a function that returns them."""
+    """Return a function that returns the checked blocks of a matrix, of a list of blocks, or of a function that returns blocks."""
     if callable(matrix):
         return lambda: map(rows_of, matrix())
     if isinstance(matrix, (list, tuple)):
         checked = [rows_of(block) for block in matrix]
         return lambda: checked
     rows = rows_of(matrix)
-    cut = [rows[span] for span in spans(rows.shape[0])] or [rows]
-    return lambda: cut
+    blocks = [rows[span] for span in spans(rows.shape[0])] or [rows]
+    return lambda: blocks
 
 
 class Totals(NamedTuple):
-    """Of documents by terms: how many documents, each term's sum over them, and in how many it stands."""
+    """Totals of a matrix of documents by terms: the number of documents, the sum of each column, and its non-zero entries."""
 
     docs: int
     cf: np.ndarray
@@ -106,7 +118,7 @@ class Totals(NamedTuple):
 
 
 def totals(blocks: Blocks) -> Totals:
-    """The totals, in one pass."""
+    """Return the totals of all blocks, in one pass."""
     docs, cf, df = 0, np.zeros(0), np.zeros(0)
     for block in blocks():
         if docs and block.shape[1] != len(cf):

@@ -1,31 +1,37 @@
-"""A mixture of Gaussians with diagonal covariances, fitted by EM to points that count several times each.
+"""A mixture of Gaussians with diagonal covariances, fitted by expectation maximisation (EM) to weighted points.
 
-Everything happens in standard units, each dimension less its mean and over its deviation: EM does not care, but where it begins does,
-so the fit is the same whatever the dimensions' scales. A point with weight 3 counts as three equal points.
+A point of weight 3 counts as three equal points. Points are brought to standard units first (each dimension minus its mean, divided by
+its standard deviation), so that the fit does not depend on the scales of the dimensions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, one_thread, random, spans
 
-# The least variance, as a share of the variance of all points; the least share of the points that a Gaussian keeps.
-FLOOR = 1e-3
-GONE = 1e-10
+# The least variance of a Gaussian, as a share of the variance of all points.
+VARIANCE_FLOOR = 1e-3
+# A Gaussian with a smaller share of the points is dropped.
+SHARE_FLOOR = 1e-10
+# EM ends when a step raises the log-likelihood by less than this share of it.
 TOLERANCE = 1e-8
-LEAST, MOST = 20, 1000
+# The fewest and the most steps of EM.
+MIN_STEPS, MAX_STEPS = 20, 1000
 LOG_TAU = float(np.log(2 * np.pi))
 Progress = Callable[[int, int], None]
 
 
 class Mixture(NamedTuple):
-    """The Gaussians' shares (K), means and variances (K × e) in standard units; the units' centre and scale (e)."""
+    """K Gaussians in e dimensions.
+
+    `shares` (K) add up to 1; `means` and `variances` (K × e) are in standard units. A point p is (p - centre) / scale in these units.
+    """
 
     shares: np.ndarray
     means: np.ndarray
@@ -34,20 +40,20 @@ class Mixture(NamedTuple):
     scale: np.ndarray
 
     def standard(self, points: np.ndarray) -> np.ndarray:
-        """Points in standard units."""
+        """Return points in standard units."""
         return (points - self.centre) / self.scale
 
     def posteriors(self, x: np.ndarray) -> np.ndarray:
-        """For points in standard units the probability of each Gaussian, rows that add up to 1."""
+        """Return the probabilities of the Gaussians for points in standard units; each row adds up to 1."""
         return _posteriors(x, x * x, *_quadratic(self))[0]
 
     def likelihood(self, x: np.ndarray, weights: np.ndarray) -> float:
-        """The mean log-likelihood of points in standard units."""
+        """Return the weighted mean log-likelihood of points in standard units."""
         return float(_posteriors(x, x * x, *_quadratic(self))[1] @ weights / weights.sum())
 
 
 class Fit(NamedTuple):
-    """The mixture, and the mean log-likelihood before each step of EM and after the last."""
+    """A fitted mixture, and the mean log-likelihood before each step of EM and after the last."""
 
     mixture: Mixture
     trace: list[float]
@@ -63,9 +69,23 @@ def fit(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> tuple[Fit, list[float]]:
-    """The best of several starts by likelihood, and the likelihoods of all; fewer Gaussians where there are fewer points.
+    """Fit a mixture from several random starts; return the fit with the highest likelihood, and the likelihoods of all starts.
 
-    `progress` is called at each step with the starts done.
+    Parameters
+    ----------
+    points : array of shape (n, e)
+    weights : array of shape (n,), not negative
+        A point with weight 0 is ignored, whatever its coordinates.
+    k : int
+        The number of Gaussians. There are fewer if there are fewer distinct points.
+    starts : int
+        The number of random starts.
+    seed : int
+        Determines the starts.
+    workers : int
+        Threads; the result is the same, to the byte, for any number.
+    progress : function
+        Called before each step of EM with the number of starts done and of all starts. It may raise to end the work.
     """
     points, weights = _checked(points, weights)
     if k < 1 or starts < 1:
@@ -81,18 +101,18 @@ def fit(
             em(
                 x,
                 weights,
-                first(x[distinct], k, seed, s)._replace(centre=centre, scale=scale),
+                initial_mixture(x[distinct], k, seed, s)._replace(centre=centre, scale=scale),
                 workers,
                 partial(progress, s, starts),
             )
             for s in range(starts)
         ]
-    likelihoods = [found.trace[-1] for found in fits]
+    likelihoods = [fitted.trace[-1] for fitted in fits]
     return fits[int(np.argmax(likelihoods))], likelihoods
 
 
 def _checked(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The points that count at all, as floats."""
+    """Return the points whose weight is above 0, and their weights, as float64."""
     points, weights = np.asarray(points, np.float64), np.asarray(weights, np.float64)
     if points.ndim != 2 or weights.shape != points.shape[:1]:
         raise InputError(
@@ -108,11 +128,11 @@ def _checked(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nd
     return points, weights
 
 
-def first(x: np.ndarray, k: int, seed: int = 0, start: int = 0) -> Mixture:
-    """Where a start begins, of points that all differ: means at k of them, any alike, the variances of all, equal shares.
+def initial_mixture(x: np.ndarray, k: int, seed: int = 0, start: int = 0) -> Mixture:
+    """Return the mixture that a start begins with: means at k of the distinct points `x`, the variances of all points, equal shares.
 
-    Of words, to take the frequent rather, or as k-means++ does those far out, begins with a few that are both, and leaves
-    everything else to one Gaussian.
+    All points are equally likely to be chosen. For word vectors, choosing frequent words, or distant ones as k-means++ does, starts at a
+    few outlying frequent words and leaves the rest to one Gaussian.
     """
     chosen = np.sort(random(seed, start).permutation(len(x))[:k])
     number, e = len(chosen), x.shape[1]
@@ -122,31 +142,36 @@ def first(x: np.ndarray, k: int, seed: int = 0, start: int = 0) -> Mixture:
 def em(
     x: np.ndarray, weights: np.ndarray, mixture: Mixture, workers: int = 1, progress: Callable[[], None] = lambda: None
 ) -> Fit:
-    """Steps of EM until the log-likelihood hardly rises; it never falls. Gaussians that no point belongs to any more are dropped."""
+    """Improve a mixture by EM until the log-likelihood hardly rises, and return the fit.
+
+    `x` are points in standard units. The likelihood never falls. Gaussians to which no point belongs any more are dropped.
+    """
     trace: list[float] = []
     total = weights.sum()
     blocks = spans(len(x))
-    for _ in range(MOST):
+    for _ in range(MAX_STEPS):
         progress()
         form = _quadratic(mixture)
-        parts = in_order(lambda span, form=form: _step(x[span], weights[span], form), blocks, workers)  # type: ignore[misc]
-        sums = [sum(column) for column in zip(*parts, strict=True)]
+        parts = in_order(lambda span, form=form: _expectation(x[span], weights[span], form), blocks, workers)  # type: ignore[misc]
+        sums: list[Any] = [sum(column) for column in zip(*parts, strict=True)]
         trace.append(float(sums[0] / total))
-        if len(trace) > LEAST and trace[-1] - trace[-2] <= TOLERANCE * abs(trace[-2]):
+        if len(trace) > MIN_STEPS and trace[-1] - trace[-2] <= TOLERANCE * abs(trace[-2]):
             break
-        mixture = _maximised(mixture, total, *sums[1:])
+        mixture = _maximisation(mixture, total, *sums[1:])
     return Fit(mixture, trace)
 
 
 def _quadratic(mixture: Mixture) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The log of share times density as a quadratic form: factors of x² and x, and what is constant."""
+    """Return the log of share × density of each Gaussian as a quadratic form: the factors of x² and of x, and the constant."""
     shares, means, variances = mixture[:3]
     constant = np.log(shares) - 0.5 * (np.log(variances) + means**2 / variances + LOG_TAU).sum(axis=1)
     return -0.5 / variances.T, (means / variances).T, constant
 
 
-def _posteriors(x, squares, a, b, c):
-    """The probabilities of the Gaussians, and the log-likelihood of each point."""
+def _posteriors(
+    x: np.ndarray, squares: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities of the Gaussians for each point, and the log-likelihood of each point."""
     logs = squares @ a + x @ b + c
     highest = logs.max(axis=1, keepdims=True)
     odds = np.exp(logs - highest)
@@ -154,17 +179,22 @@ def _posteriors(x, squares, a, b, c):
     return odds / sums, (highest + np.log(sums))[:, 0]
 
 
-def _step(x, weights, form):
-    """What a block adds to the log-likelihood, and of each Gaussian to its points, their sum and the sum of their squares."""
+def _expectation(
+    x: np.ndarray, weights: np.ndarray, form: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> tuple[np.floating, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what a block of points adds to the log-likelihood, and to each Gaussian's weight, sum and sum of squares (E step)."""
     squares = x * x
     odds, logs = _posteriors(x, squares, *form)
     odds *= weights[:, None]
     return logs @ weights, odds.sum(axis=0), odds.T @ x, odds.T @ squares
 
 
-def _maximised(mixture: Mixture, total: float, held, sums, squares) -> Mixture:
-    """The M step; no variance falls below the floor, which is the best that is left within it."""
-    kept = held > GONE * total
-    held, means = held[kept], sums[kept] / held[kept, None]
-    variances = np.maximum(squares[kept] / held[:, None] - means**2, FLOOR)
-    return mixture._replace(shares=held / held.sum(), means=means, variances=variances)
+def _maximisation(
+    mixture: Mixture, total: float, gaussian_weights: np.ndarray, sums: np.ndarray, squares: np.ndarray
+) -> Mixture:
+    """Return the mixture that maximises the likelihood for the sums of the E step, with no variance below the floor (M step)."""
+    kept = gaussian_weights > SHARE_FLOOR * total
+    points = gaussian_weights[kept]
+    means = sums[kept] / points[:, None]
+    variances = np.maximum(squares[kept] / points[:, None] - means**2, VARIANCE_FLOOR)
+    return mixture._replace(shares=points / points.sum(), means=means, variances=variances)

@@ -1,4 +1,7 @@
-"""Kernels over documents by terms in compressed sparse rows: three arrays, where each row begins, its terms, their counts."""
+"""Kernels over documents by terms, for the estimators.
+
+Documents are compressed sparse rows in three arrays: where each row starts, its terms, and their counts. Callers check the arguments.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +30,13 @@ def gram(starts, terms, counts, x, y):
 
 @njit(cache=True, nogil=True)
 def products(starts, terms, counts, values, first, sums):
-    """For each row from the first on, the sum of its counts times the values of its terms."""
+    """Set sums[d] to the sum of count × value over the terms of row first + d."""
     for d in range(len(sums)):
         begin, end = starts[first + d], starts[first + d + 1]
         last = begin + (end - begin) // 4 * 4
         v = w = x = y = 0.0
         for i in range(begin, last, 4):
-            # Four sums that do not wait for each other; unsigned places spare the question whether they count from the end.
+            # A processor adds four independent sums at once. Unsigned indices save the test for negative ones.
             v += np.float64(counts[i]) * values[np.uint64(terms[i])]
             w += np.float64(counts[i + 1]) * values[np.uint64(terms[i + 1])]
             x += np.float64(counts[i + 2]) * values[np.uint64(terms[i + 2])]
@@ -44,22 +47,25 @@ def products(starts, terms, counts, values, first, sums):
 
 
 @njit(cache=True, nogil=True)
-def distinct(terms, seen, found):
-    """The different terms, in the order in which they are first met; how many. `seen` is all false before and after."""
+def distinct(terms, seen, out):
+    """Write the distinct terms to `out` in the order of their first occurrence, and return their number.
+
+    `seen`, one flag per term of the vocabulary, is all False before and after.
+    """
     n = 0
     for i in range(len(terms)):
         if not seen[terms[i]]:
             seen[terms[i]] = True
-            found[n] = terms[i]
+            out[n] = terms[i]
             n += 1
     for i in range(n):
-        seen[found[i]] = False
+        seen[out[i]] = False
     return n
 
 
 @njit(cache=True, nogil=True)
 def dots(a, b, out):
-    """out[k] is the product of the k-th columns."""
+    """Set out[k] to the dot product of the k-th columns of a and b."""
     rows, columns = a.shape
     out[:] = 0.0
     for i in range(rows):
@@ -69,7 +75,10 @@ def dots(a, b, out):
 
 @njit(cache=True, nogil=True)
 def advance(alpha, p, s, inverse, x, r, rho):
-    """x += alpha p, r -= alpha s, rho[k] = r[:, k] . inverse r[:, k]: what conjugate gradients do after the product s = A p."""
+    """Take a step of conjugate gradients: x += alpha p, r -= alpha s, rho[k] = r[:, k] · inverse r[:, k].
+
+    s is the product A p, and inverse the inverse of A's diagonal.
+    """
     rows, columns = x.shape
     rho[:] = 0.0
     for i in range(rows):
@@ -83,7 +92,7 @@ def advance(alpha, p, s, inverse, x, r, rho):
 
 @njit(cache=True, nogil=True)
 def turn(beta, r, inverse, p):
-    """p = inverse r + beta p: the next direction."""
+    """Set p = inverse r + beta p, the next direction of conjugate gradients."""
     rows, columns = p.shape
     for i in range(rows):
         m = inverse[i]
@@ -93,7 +102,7 @@ def turn(beta, r, inverse, p):
 
 @njit(cache=True, nogil=True)
 def similarities(words, vectors, query, values):
-    """The dot products of some words' vectors with the query's."""
+    """Set values[word] to the dot product of the word's vector with the query's, for each of the words."""
     for i in range(len(words)):
         word = words[i]
         total = 0.0

@@ -1,6 +1,7 @@
-"""Scores that are linear in a document's counts: Σ counts · values of the words, over the norms; one number a document is all they need.
+"""Scores that are linear in a document's counts: the sum of count × value over its words, divided by norms.
 
-A query gives every word a value, its similarity to the query's words; the forward index does the rest (no document has a vector).
+A query gives every word a value, such as its similarity to the query's words. One stored number per document, its norm, is then enough
+to score it; no document needs a vector.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from sublex.estimators.blocks import in_order, spans
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Rows that a worker adds up at a time.
-ROWS = 1 << 14
-# With so many entries a word, it is quicker to value all words than to find out which there are.
+# Rows, or words, per call of a kernel.
+ITEMS_PER_CALL = 1 << 14
+# With more entries per word than this, valuing all words is faster than finding the words that occur.
 DENSE = 4
 Valuer = Callable[[np.ndarray, np.ndarray], Any]
 
 
 class Shares(NamedTuple):
-    """A score taken apart: the query's words, the document's words, and what each pair of them adds to the score."""
+    """A score by pairs of words: the query's words, the document's words, and `values[i, j]`, what the pair (i, j) adds to the score."""
 
     query: np.ndarray
     document: np.ndarray
@@ -32,13 +33,13 @@ class Shares(NamedTuple):
 
 
 def query_of(query: Any, words: int) -> csr_array:
-    """A query as one sparse row: from a vector over the vocabulary, or a row that is sparse already."""
+    """Return a query as one sparse row of `words` columns; it comes as a vector over the vocabulary or as a sparse row."""
     from scipy.sparse import csr_array, issparse
 
     if not issparse(query):
         vector = np.asarray(query, np.float64).reshape(-1)
-        held = np.flatnonzero(vector)
-        query = csr_array((vector[held], held, [0, len(held)]), shape=(1, len(vector)))
+        columns = np.flatnonzero(vector)
+        query = csr_array((vector[columns], columns, [0, len(columns)]), shape=(1, len(vector)))
     row = csr_array(query.reshape(1, -1) if query.ndim == 1 else query)
     if row.shape != (1, words):
         raise InputError(
@@ -50,35 +51,45 @@ def query_of(query: Any, words: int) -> csr_array:
 
 
 def sums(rows: csr_array, value: Valuer, weights: np.ndarray, workers: int = 1) -> np.ndarray:
-    """For each row Σ counts · weights · values, where `value(words, values)` fills in the values of these words."""
+    """Return for each row the sum of count × weight × value over its words, float64.
+
+    `value(words, values)` must set `values[word]` for each of the words, and nothing else; it is called from several threads.
+    """
     from sublex.estimators.kernels import distinct, products
 
-    words = rows.shape[1]
-    values = np.zeros(words)
-    if rows.nnz > DENSE * words:
-        parts = spans(words, ROWS)
-        for _ in in_order(lambda span: value(np.arange(span.start, span.stop), values), parts, workers):
+    width = rows.shape[1]
+    values = np.zeros(width)
+    if rows.nnz > DENSE * width:
+        for _ in in_order(
+            lambda span: value(np.arange(span.start, span.stop), values), spans(width, ITEMS_PER_CALL), workers
+        ):
             pass
     else:
-        found = np.empty(rows.nnz, np.int64)
-        value(found[: distinct(rows.indices, np.zeros(words, np.bool_), found)], values)
+        words = np.empty(rows.nnz, np.int64)
+        value(words[: distinct(rows.indices, np.zeros(width, np.bool_), words)], values)
     values *= weights
-    made = np.empty(rows.shape[0])
-    parts = spans(rows.shape[0], ROWS)
-    for _ in in_order(
-        lambda span: products(rows.indptr, rows.indices, rows.data, values, span.start, made[span]), parts, workers
-    ):
+    result = np.empty(rows.shape[0])
+
+    def sum_rows(span: slice) -> None:
+        products(rows.indptr, rows.indices, rows.data, values, span.start, result[span])
+
+    for _ in in_order(sum_rows, spans(rows.shape[0], ITEMS_PER_CALL), workers):
         pass
-    return made
+    return result
 
 
 def cosines(sums: np.ndarray, norm: float, norms: np.ndarray) -> np.ndarray:
-    """Sums over the norms of the query and of the documents; 0 where either is 0."""
+    """Return sums divided by the norms of the query and of the documents; 0 where either norm is 0."""
     both = norm * norms
     return np.divide(sums, both, out=np.zeros(len(sums)), where=both > 0)
 
 
-def shares(query: csr_array, row: csr_array, asked: np.ndarray, held: np.ndarray, norm: float) -> Shares:
-    """The score of one document taken apart, from the vectors of the query's words and of its own; they add up to it."""
-    values = (query.data[:, None] * asked) @ (row.data[:, None] * held).T
-    return Shares(query.indices, row.indices, values / norm if norm > 0 else np.zeros(values.shape))
+def shares(
+    query: csr_array, document: csr_array, query_vectors: np.ndarray, document_vectors: np.ndarray, norm: float
+) -> Shares:
+    """Return the score of one document by pairs of words; the pairs add up to the score.
+
+    The vectors are those of the words of the two sparse rows, in the order of the rows' entries. `norm` is the product of the two norms.
+    """
+    values = (query.data[:, None] * query_vectors) @ (document.data[:, None] * document_vectors).T
+    return Shares(query.indices, document.indices, values / norm if norm > 0 else np.zeros(values.shape))

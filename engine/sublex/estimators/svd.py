@@ -1,7 +1,8 @@
-"""The truncated singular value decomposition of a sparse matrix, randomised, reading its rows in blocks; nothing n × t is ever dense.
+"""The truncated singular value decomposition of a sparse matrix A, by a randomised algorithm that reads its rows in blocks.
 
-N. Halko, P.-G. Martinsson and J. A. Tropp, Finding structure with randomness, SIAM Review 53 (2011), algorithms 4.4 and 5.1, on the
-side of the columns: the range of AᵀA is found by power iterations, so that neither A's left vectors nor Aᵀ is needed.
+N. Halko, P.-G. Martinsson and J. A. Tropp, Finding structure with randomness, SIAM Review 53 (2011), algorithms 4.4 and 5.1. They are
+applied to the columns: power iterations find the range of AᵀA, so neither A's left vectors nor Aᵀ is needed. No dense matrix has the
+shape of A.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from sublex.estimators.blocks import Blocks, blocks_of, in_order, one_thread, ra
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Columns that a worker takes at a time.
+# Columns per item of work.
 WIDTH = 32
-# A column's vector that is smaller than this part of the greatest is noise.
+# Rows of V shorter than this share of the longest are noise, and are set to 0.
 NOISE = 1e-5
 
 
 class SVD(NamedTuple):
-    """Right singular vectors as columns, the greatest entry of each positive, and the singular values, descending."""
+    """Right singular vectors as columns, each with its entry of greatest magnitude positive, and the singular values, descending."""
 
     vectors: np.ndarray
     values: np.ndarray
@@ -39,11 +40,21 @@ def truncated_svd(
     powers: int = 8,
     workers: int = 1,
 ) -> SVD:
-    """The e greatest singular values and their right vectors; fewer where the rank is lower.
+    """Return the e greatest singular values of a matrix with their right singular vectors; fewer if its rank is lower.
 
-    Where values fall slowly, as those of text do, the last vectors are the hardest; as many more are sought along with them as
-    are asked for, at least 10.
-    The matrix may come as a list of blocks of rows, or as a function that returns them, once for each of powers + 1 passes.
+    Parameters
+    ----------
+    matrix : sparse matrix, list of blocks of rows, or function that returns the blocks
+        Documents by terms. A function is called powers + 2 times, once for each pass.
+    e : int
+        The number of singular values. Another max(10, e) directions are sought with them: the singular values of text fall slowly,
+        which makes the last vectors hard to separate.
+    seed : int
+        Determines the random start.
+    powers : int
+        Power iterations, at least 2.
+    workers : int
+        Threads; the result is the same, to the byte, for any number.
     """
     if e < 1 or powers < 2:
         raise InputError(f"e={e} must be at least 1, and powers={powers} at least 2.")
@@ -63,15 +74,15 @@ def truncated_svd(
     least = values[0] * max(rows, columns) * np.finfo(np.float64).eps
     rank = min(e, int((values > least).sum()))
     vectors = vectors[:, :rank]
-    # A column that has no part in these directions has what rounding and a few iterations leave: none.
-    sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
-    vectors = np.where(sizes > NOISE * sizes.max(initial=0.0), vectors, 0.0)
+    # A term without a part in these directions has only what rounding leaves.
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = np.where(lengths > NOISE * lengths.max(initial=0.0), vectors, 0.0)
     greatest = vectors[np.abs(vectors).argmax(axis=0), np.arange(rank)]
     return SVD(vectors * np.where(greatest < 0, -1.0, 1.0), values[:rank])
 
 
 def _gram(blocks: Blocks, x: np.ndarray, workers: int) -> np.ndarray:
-    """AᵀA x; every worker has columns of its own."""
+    """Return AᵀA x; each worker computes some columns of it."""
     from sublex.estimators.kernels import gram
 
     parts = [np.ascontiguousarray(x[:, span]) for span in spans(x.shape[1], WIDTH)]
@@ -83,8 +94,8 @@ def _gram(blocks: Blocks, x: np.ndarray, workers: int) -> np.ndarray:
 
 
 def _triangle(blocks: Blocks, q: np.ndarray, workers: int) -> np.ndarray:
-    """R of the QR decomposition of A q, from those of its blocks."""
-    found: np.ndarray = np.zeros((0, q.shape[1]))
+    """Return R of the QR decomposition of A q, combined from the R of each block."""
+    triangle: np.ndarray = np.zeros((0, q.shape[1]))
     for part in in_order(lambda block: np.linalg.qr(block @ q, mode="r"), blocks(), workers):
-        found = np.asarray(np.linalg.qr(np.vstack((found, part)), mode="r"))
-    return found
+        triangle = np.asarray(np.linalg.qr(np.vstack((triangle, part)), mode="r"))
+    return triangle

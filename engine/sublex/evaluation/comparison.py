@@ -1,4 +1,7 @@
-"""Systems side by side: measured on the same topics, tested against each other, and told apart or not."""
+"""Compare systems: measure them on the same judged topics, and test each pair of them for a difference.
+
+`compare` takes runs that exist already (see `systems`) and returns a `Comparison`, which the command line and the report show.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sublex.errors import InputError
-from sublex.evaluation import measures, sentences
-from sublex.evaluation.doubts import doubts
-from sublex.evaluation.evaluation import Evaluation, data_frame, evaluate
+from sublex.evaluation.input_warnings import input_warnings
+from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measures
+from sublex.evaluation.run_evaluation import Evaluation, data_frame, evaluate
 from sublex.evaluation.systems import System
-from sublex.statistics import intervals, significance
+from sublex.statistics import sentences
+from sublex.statistics.intervals import bootstrap
 from sublex.statistics.power import check_level
-from sublex.statistics.significance import Pair
+from sublex.statistics.significance import Pair, compare_all
 from sublex.tables import Table
 
 if TYPE_CHECKING:
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Plan(NamedTuple):
-    """How systems are told apart."""
+    """The statistical test: its name, the correction for several pairs, its level, and the seed of random numbers."""
 
     test: str = "t"
     correction: str = "holm"
@@ -33,11 +37,30 @@ class Plan(NamedTuple):
     seed: int = 0
 
 
-USUAL = Plan()
+DEFAULT_PLAN = Plan()
+
+
+class SystemSummary(NamedTuple):
+    """One system by the main measure.
+
+    `interval` is None if there is only one topic. `pair` is the test against the first system, with the first system as its
+    `a`, and None for the first system itself. `milliseconds` is the mean time per topic, and None for a run read from a file.
+    """
+
+    name: str
+    letter: str
+    mean: float
+    interval: tuple[float, float] | None
+    pair: Pair | None
+    milliseconds: float | None
 
 
 class Comparison:
-    """Systems on the same judged topics; the first measure that is not a count is the one that sentences speak of."""
+    """Systems measured on the same judged topics, and the tests between them.
+
+    `measures` are all measures, `tested` those that do not count (counts are summed, not tested), and `main` is the first
+    tested measure, which sentences are about. `qids` are the judged topics, and `notes` the warnings about the input.
+    """
 
     def __init__(
         self,
@@ -46,7 +69,7 @@ class Comparison:
         qrels: Qrels,
         topics: Topics | None = None,
         index: Index | None = None,
-        plan: Plan = USUAL,
+        plan: Plan = DEFAULT_PLAN,
         notes: Sequence[str] = (),
     ):
         self.systems, self.evaluations, self.qrels, self.topics = tuple(systems), tuple(evaluations), qrels, topics
@@ -59,44 +82,59 @@ class Comparison:
         self._pairs: dict[str, list[Pair]] = {}
 
     def scores(self, measure: str) -> np.ndarray:
-        """Systems by topics."""
+        """Return the values of a measure, systems × topics."""
         return np.stack([evaluation[measure] for evaluation in self.evaluations])
 
     def mean(self, measure: str) -> np.ndarray:
-        """Each system's figure over all topics."""
+        """Return the mean (for a count, the sum) of a measure for each system."""
         return np.array([evaluation.mean[measure] for evaluation in self.evaluations])
 
     def pairs(self, measure: str | None = None) -> list[Pair]:
-        """Every two systems, tested, and corrected for the number of pairs."""
+        """Return the tests of all pairs of systems by a measure (default: the main one), corrected for their number."""
         name = measure or self.main
         if name not in self._pairs:
             several = len(self.systems) > 1
-            scores = self.scores(name)
-            self._pairs[name] = significance.compare_all(scores, self.names, *self.plan) if several else []
+            self._pairs[name] = compare_all(self.scores(name), self.names, *self.plan) if several else []
         return self._pairs[name]
 
     @cached_property
     def intervals(self) -> dict[str, np.ndarray]:
-        """Where the mean of each system may lie, low and high, for each measure tested."""
+        """The bootstrap intervals of the systems' means, systems × (low, high), for each tested measure."""
         level = 1 - self.plan.alpha
-        return {name: intervals.bootstrap(self.scores(name), level, seed=self.plan.seed) for name in self.tested}
+        return {name: bootstrap(self.scores(name), level, seed=self.plan.seed) for name in self.tested}
 
     def letters(self, measure: str | None = None) -> list[sentences.Letters]:
-        """Each system's own letter, a, b, c in their order, and the letters of the systems that it beats."""
-        found = sentences.letters(self.pairs(measure))
-        return [found.get(name, sentences.Letters("a", ())) for name in self.names]
+        """Return for each system its letter (a, b, c in order) and the letters of the systems that it beats significantly."""
+        letters = sentences.letters(self.pairs(measure))
+        return [letters.get(name, sentences.Letters("a", ())) for name in self.names]
 
     def sentences(self, measure: str | None = None) -> list[str]:
-        """What the tests say, a sentence a pair."""
+        """Return a sentence about each pair of systems: the result of its test."""
         return [sentences.sentence(pair, measure or self.main) for pair in self.pairs(measure)]
 
     def headlines(self) -> list[str]:
-        """The sentences about the best system, which are what most people want to know."""
+        """Return the sentences about the system with the highest mean of the main measure."""
         best = self.names[int(self.mean(self.main).argmax())]
         return [text for pair, text in zip(self.pairs(), self.sentences(), strict=True) if best in (pair.a, pair.b)]
 
+    def summaries(self) -> list[SystemSummary]:
+        """Return the summary of each system by the main measure."""
+        against_first = {pair.b: pair for pair in self.pairs() if pair.a == self.names[0]}
+        ends = [(float(low), float(high)) for low, high in self.intervals[self.main]]
+        columns = zip(self.systems, self.letters(), self.mean(self.main).tolist(), ends, strict=True)
+        return [
+            SystemSummary(
+                system.name, letters.letter, mean, interval if np.isfinite(interval).all() else None,
+                against_first.get(system.name), system.mean_milliseconds,
+            )
+            for system, letters, mean, interval in columns
+        ]  # fmt: skip
+
     def table(self) -> Table:
-        """Systems by measures: the best of a column bold, and after a figure the letters of the systems that it beats."""
+        """Return a table of systems by measures.
+
+        The best mean of each tested measure is bold. The letters of the systems that a system beats follow its mean.
+        """
         columns, bold = [], set()
         for place, measure in enumerate(self.measures, 2):
             means = self.mean(measure)
@@ -104,19 +142,12 @@ class Comparison:
                 columns.append([f"{mean:.0f}" for mean in means])
                 continue
             bold |= {(row, place) for row in np.flatnonzero(means == means.max()).tolist()}
-            beaten = [str(letters) for letters in self.letters(measure)]
-            width = max(map(len, beaten))
-            columns.append(
-                [
-                    f"{mean:.4f} {won:<{width}}" if width else f"{mean:.4f}"
-                    for mean, won in zip(means, beaten, strict=True)
-                ]
-            )
-        own = [letters.own for letters in self.letters()]
+            columns.append(_with_letters(means, [str(letters) for letters in self.letters(measure)]))
+        own = [letters.letter for letters in self.letters()]
         return Table(["", "system", *self.measures], list(zip(own, self.names, *columns, strict=True)), 2, bold)
 
     def to_pandas(self) -> Any:
-        """A DataFrame with a row a system."""
+        """Return a DataFrame with a row for each system and a column for each measure; pandas must be installed."""
         values = [[evaluation.mean[name] for name in self.measures] for evaluation in self.evaluations]
         return data_frame(values, list(self.names), "system", list(self.measures))
 
@@ -132,45 +163,54 @@ def compare(
     systems: Sequence[System],
     qrels: Qrels,
     topics: Topics | None = None,
-    names: Iterable[str] = measures.DEFAULTS,
+    names: Iterable[str] = DEFAULT_MEASURES,
     index: Index | None = None,
-    plan: Plan = USUAL,
+    plan: Plan = DEFAULT_PLAN,
     notes: Sequence[str] = (),
 ) -> Comparison:
-    """Measure systems on the judged topics, or on those of them that `topics` has, and compare them."""
+    """Measure systems on the judged topics by the measures `names`, and test all pairs of them.
+
+    With `topics`, only judged topics that are among them count. `index` serves to check docnos and to show documents.
+    Raise InputError for systems, measures or tests that cannot be compared or do not exist.
+    """
     if not systems:
         raise InputError("There is nothing to compare; name a ranker with -r or a run file.")
     seen: set[str] = set()
     for system in systems:
         if system.name in seen:
-            raise InputError(f"{system.name} comes twice; compare each system once.")
+            raise InputError(f"{system.name} is named twice; compare each system once.")
         seen.add(system.name)
     check_level(plan.alpha)
-    judged, notes = _asked(qrels, topics, notes)
-    chosen = measures.parse(names)
-    if all(map(measures.is_count, chosen)):
-        raise InputError("Counts alone cannot be compared; name a measure such as AP too.")
-    notes = [*notes, *doubts(systems, judged, topics, index)]
-    evaluations = [evaluate(judged, system.run, chosen, system.name) for system in systems]
-    found = Comparison(systems, evaluations, judged, topics, index, plan, notes)
-    # A test that does not exist is refused now, not when its result is asked for.
-    found.pairs()
-    return found
+    judged, dropped = (qrels, []) if topics is None else _select_topics(qrels, topics)
+    measures = parse_measures(names)
+    if all(map(is_count, measures)):
+        raise InputError("Counts alone cannot be compared; add a measure such as AP.")
+    notes = [*notes, *dropped, *input_warnings(systems, judged, topics, index)]
+    evaluations = [evaluate(judged, system.run, measures, system.name) for system in systems]
+    comparison = Comparison(systems, evaluations, judged, topics, index, plan, notes)
+    # Computed now, so that the name of an unknown test or correction is refused here and not when the result is shown.
+    comparison.pairs()
+    return comparison
 
 
-def _asked(qrels: Qrels, topics: Topics | None, notes: Sequence[str]) -> tuple[Qrels, Sequence[str]]:
-    """The judgements of the topics that were asked, and what is left out."""
-    if topics is None:
-        return qrels, notes
-    asked = {topic.qid for topic in topics}
-    qids = [qid for qid in qrels if qid in asked]
+def _with_letters(means: np.ndarray, letters: Sequence[str]) -> list[str]:
+    """Return the means, each followed by its letters; all cells are equally wide, so that the points stand in one column."""
+    width = max(map(len, letters))
+    if not width:
+        return [f"{mean:.4f}" for mean in means]
+    return [f"{mean:.4f} {text:<{width}}" for mean, text in zip(means, letters, strict=True)]
+
+
+def _select_topics(qrels: Qrels, topics: Topics) -> tuple[Qrels, list[str]]:
+    """Return the judgements of these topics, and a note if other topics are judged; refuse if no topic is judged."""
+    wanted = [topic.qid for topic in topics]
+    known = set(wanted)
+    qids = [qid for qid in qrels if qid in known]
     if not qids:
-        near = "; ".join(
-            f"{name} have {', '.join(ids[:3])}"
-            for name, ids in (("the topics", [t.qid for t in topics]), ("the qrels", qrels.qids))
+        raise InputError(
+            f"Topics and qrels have no id in common: the topics have {', '.join(wanted[:3])}; "
+            f"the qrels have {', '.join(qrels.qids[:3])}. Give the topics that were judged."
         )
-        raise InputError(f"No topic is judged, as topics and qrels have no id in common: {near}.")
     left = len(qrels) - len(qids)
-    if left:
-        notes = [*notes, f"{left:,} of {len(qrels):,} judged topics are not among the topics and are left out."]
+    notes = [f"{left:,} of {len(qrels):,} judged topics are not among the topics and are left out."] if left else []
     return qrels.only(qids), notes

@@ -1,4 +1,8 @@
-"""Measures by the names that ir-measures gives them, or trec_eval; what they mean is ir-measures' affair."""
+"""Turn names of measures, as ir-measures or trec_eval write them, into measures of ir-measures.
+
+Names that are unknown and measures that cannot be computed are refused here, before any run is read. The definition of each
+measure is that of ir-measures.
+"""
 
 from __future__ import annotations
 
@@ -14,86 +18,89 @@ from sublex.errors import InputError
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-DEFAULTS = ("AP", "nDCG@10", "P@10", "R@1000", "RR", "Bpref", "NumRet", "NumRel")
-# What trec_eval calls them, for hints; a cutoff follows as in P_10.
+DEFAULT_MEASURES = ("AP", "nDCG@10", "P@10", "R@1000", "RR", "Bpref", "NumRet", "NumRel")
+# trec_eval's names, used to suggest the nearest one. In some of them a cutoff follows the name, as in P_10.
 TREC_NAMES = (
     "map", "ndcg", "ndcg_cut_10", "P_10", "recall_1000", "recip_rank", "bpref", "Rprec", "num_ret", "num_rel",
     "num_rel_ret", "success_5", "iprec_at_recall_0.10", "infAP", "set_F", "set_P", "set_recall", "set_map", "official",
 )  # fmt: skip
 
 
-# A name of trec_eval's with its cutoffs.
+# A trec_eval name with its cutoffs, such as ndcg_cut_10 or P.5,10.
 _TREC = re.compile(r"[A-Za-z0-9_]+?([._][0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*)?")
 
 
-def parse(names: Iterable[str]) -> list[Measure]:
-    """The measures of these names, each once; a name of trec_eval's such as `official` or `P` may stand for several."""
-    found = dict.fromkeys(measure for name in names for part in name.split() for measure in _named(part))
-    if not found:
+def parse_measures(names: Iterable[str]) -> list[Measure]:
+    """Return the measures with these names, each once, in order.
+
+    A string may hold several names separated by spaces. A trec_eval name such as `official` or `P` may stand for several measures.
+    Raise InputError for an unknown name and for a measure that cannot be computed.
+    """
+    chosen = dict.fromkeys(measure for name in names for part in name.split() for measure in _parse_one(part))
+    if not chosen:
         raise InputError("No measure is named; write for example -m AP -m nDCG@10.")
-    _computable(found)
-    return list(found)
+    _check_computable(chosen)
+    return list(chosen)
 
 
 def is_count(measure: Measure) -> bool:
-    """Whether the measure counts things, so that topics are added up and not averaged."""
+    """Return whether the measure counts documents or topics, so that its values are summed over topics, not averaged."""
     return measure.NAME in ("NumRet", "NumRel", "NumQ")
 
 
-def _named(name: str) -> list[Measure]:
+def _parse_one(name: str) -> list[Measure]:
     import ir_measures
 
     base, at, cutoff = name.partition("@")
     known = {known.lower(): known for known in ir_measures.measures.registry}
     for spelling in (name, known.get(base.lower(), base) + at + cutoff):
-        # Asserting is how ir-measures refuses a parameter's value.
+        # ir-measures refuses the value of a parameter with an assertion.
         with contextlib.suppress(NameError, ValueError, AssertionError, TypeError):
             measure = ir_measures.parse_measure(spelling)
             measure.validate_params()
-            return [_positive(measure, name)]
-    # Names that trec_eval has and ir-measures has not are printed there; `official` has some of them.
-    whole = _TREC.fullmatch(name) is not None
-    with contextlib.suppress(ValueError, TypeError), contextlib.redirect_stdout(io.StringIO()):
-        if whole:
-            return [_positive(measure, name) for measure in ir_measures.parse_trec_measure(name)]
+            return [_check_cutoff(measure, name)]
+    # parse_trec_measure prints the trec_eval names that ir-measures lacks; `official` includes some.
+    if _TREC.fullmatch(name):
+        with contextlib.suppress(ValueError, TypeError), contextlib.redirect_stdout(io.StringIO()):
+            return [_check_cutoff(measure, name) for measure in ir_measures.parse_trec_measure(name)]
     spelt = {trec.lower(): trec for trec in TREC_NAMES}
     spelt |= {known.lower(): f"{measure}{at}{cutoff}" for known, measure in ir_measures.measures.registry.items()}
     near = difflib.get_close_matches(name.lower(), spelt, 1) or difflib.get_close_matches(base.lower(), spelt, 1)
-    hint = f"did you mean {spelt[near[0]]}? " if near and spelt[near[0]] != name else ""
+    there_are = f"did you mean {spelt[near[0]]}? There are" if near and spelt[near[0]] != name else "there are"
     raise InputError(
-        f"No measure {name}; {hint}there are AP, nDCG@10, P@10, R@1000, RR, Bpref, Rprec, Success@5, ERR@10 and others of "
+        f"No measure {name}; {there_are} AP, nDCG@10, P@10, R@1000, RR, Bpref, Rprec, Success@5, ERR@10 and the others of "
         "ir-measures, and trec_eval's names such as map, ndcg_cut_10 and P_10."
     )
 
 
-def _positive(measure: Measure, name: str) -> Measure:
+def _check_cutoff(measure: Measure, name: str) -> Measure:
     if measure.params.get("cutoff", 1) < 1:
-        raise InputError(f"The measure {name} looks at no document; its cutoff has to be 1 or more.")
+        raise InputError(f"The measure {name} has a cutoff below 1; write a cutoff of 1 or more.")
     return measure
 
 
-def _computable(measures: Iterable[Measure]) -> None:
-    """Some measures need a parameter, or a package beside ir-measures: say so before anything is computed."""
+def _check_computable(measures: Iterable[Measure]) -> None:
+    """Raise InputError for a measure that needs a parameter or an extra package, and name the parameter or package."""
     for measure in measures:
-        if _why_not(measure) is None:
+        if _packages_for(measure) is None:
             continue
-        given = [{"rel": 1}, {"cutoff": 10}, {"rel": 1, "cutoff": 10}]
-        fuller = [measure(**more) for more in given if more.keys() <= measure.SUPPORTED_PARAMS.keys()]
-        computable = [str(other) for other in fuller if _why_not(other) is None]
+        additions = [{"rel": 1}, {"cutoff": 10}, {"rel": 1, "cutoff": 10}]
+        fuller = [measure(**more) for more in additions if more.keys() <= measure.SUPPORTED_PARAMS.keys()]
+        computable = [str(other) for other in fuller if _packages_for(other) is None]
         if computable:
-            raise InputError(f"The measure {measure} lacks a parameter; write for example {computable[0]}.")
-        ways = [way for other in (measure, *fuller) for way in _why_not(other) or ()]
-        hint = f"; {ways[0]} computes it" if ways else ""
-        raise InputError(f"The measure {measure} cannot be computed with what is installed{hint}.")
+            raise InputError(f"The measure {measure} needs a parameter; write for example {computable[0]}.")
+        packages = [line for other in (measure, *fuller) for line in _packages_for(other) or ()]
+        hint = f"; this package can: {packages[0]}" if packages else ""
+        raise InputError(f"The installed packages cannot compute the measure {measure}{hint}.")
 
 
-def _why_not(measure: Measure) -> list[str] | None:
-    """None for a measure that can be computed, else what could be installed for it."""
+def _packages_for(measure: Measure) -> list[str] | None:
+    """Return None if the measure can be computed, else the packages that ir-measures says would compute it."""
     import ir_measures
 
     try:
         list(ir_measures.iter_calc([measure], {"1": {"a": 1, "b": 0}}, {"1": {"a": 1.0, "b": 0.5}}))
     except Exception as error:
-        # ir-measures checks some parameters only when they are used.
+        # ir-measures checks some parameters only when it computes.
         return [line.strip(" -") for line in str(error).split("\n")[1:]]
     return None

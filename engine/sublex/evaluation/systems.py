@@ -1,6 +1,7 @@
-"""The systems of a comparison: pipelines, run unless their run is known, and runs that others made.
+"""Make the systems of a comparison: run ranking expressions, or take runs that other programs made.
 
-A known run goes by the topics' texts, the index's fingerprint and the whole expression, never by a name.
+The run of an expression is cached next to the index and read from there the next time. Its cache key has the topics' texts, the
+index's fingerprint, the whole expression, the fitted models and the depth; it never depends on a name.
 """
 
 from __future__ import annotations
@@ -26,23 +27,27 @@ from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
 
-# So many runs are kept beside an index.
-KEPT = 200
-# Where running took so many seconds or more, it is not done again for the times alone.
-WARM = 5.0
+# Runs cached per index; the runs unused for longest are removed.
+CACHED_RUNS = 200
+# Seconds; a run that takes longer is not run a second time to measure warm times.
+WARM_LIMIT = 5.0
 
 
 class System(NamedTuple):
-    """A run with its name; milliseconds a topic where they were measured, when this run was made."""
+    """A run and its name.
+
+    `milliseconds` are the times per topic when the run was made, None for a run read from a file. `cached` says that the run
+    was read from the cache.
+    """
 
     name: str
     run: Run
     milliseconds: np.ndarray | None = None
-    known: bool = False
+    cached: bool = False
 
     @property
     def mean_milliseconds(self) -> float | None:
-        """How long a topic took."""
+        """The mean time per topic, or None if times are unknown."""
         if self.milliseconds is None or not len(self.milliseconds):
             return None
         return float(np.mean(self.milliseconds))
@@ -55,79 +60,88 @@ def run_system(
     k: int = 1000,
     workers: int | None = None,
     progress: Callable[[int], None] = lambda topics: None,
-    keep: bool = True,
+    cache: bool = True,
     fresh: bool = False,
 ) -> System:
-    """The run of a pipeline: the known one, unless a fresh one is wanted, else a new one, which is kept."""
-    path = _place(index, topics, pipeline, k)
-    found = _known(index, topics, path, str(pipeline)) if keep and not fresh else None
-    if found is not None:
-        return found
+    """Return the run of a pipeline over the topics, read from the cache if it is there.
+
+    `fresh` runs the pipeline even if its run is cached, and replaces the cached run. With `cache=False` the cache is neither read
+    nor written. `progress` is called with the number of topics done.
+    """
+    path = _cache_path(index, topics, pipeline, k)
+    cached = _read_cached(index, topics, path, str(pipeline)) if cache and not fresh else None
+    if cached is not None:
+        return cached
     seconds: list[float] = []
 
-    def each(answer: Answer) -> None:
+    def count(answer: Answer) -> None:
         seconds.append(answer.seconds)
         progress(len(seconds))
 
-    run = index.run(topics, pipeline, k, workers, each=each)
-    if sum(seconds) < WARM:
-        # Times are of a second pass: the first met terms for the first time, and the first ranker loaded code for all.
+    run = index.run(topics, pipeline, k, workers, each=count)
+    if sum(seconds) < WARM_LIMIT:
+        # The first pass looks terms up for the first time, and the first pipeline loads code that the others use too.
+        # A second pass gives times that can be compared.
         seconds.clear()
         index.run(topics, pipeline, k, workers, each=lambda answer: seconds.append(answer.seconds))
     milliseconds = np.array(seconds, np.float32) * 1000
-    if keep:
+    if cache:
         columns = {"offsets": run.offsets.astype(np.int64), "docs": run.docs, "scores": run.scores}
-        # An index that cannot be written to is compared all the same.
+        # A read-only index can be compared too, without the cache.
         with suppress(IndexProblem):
             derived.write(path, {**columns, "milliseconds": milliseconds})
-        _forget_oldest(path.parent)
+        _remove_oldest(path.parent)
     return System(str(pipeline), run, milliseconds)
 
 
 def systems_of(
-    given: Iterable[str | Expression | Run],
+    sources: Iterable[str | Expression | Run],
     index: Index | None,
     topics: Topics | None,
     k: int = 1000,
     profile: str | None = None,
     workers: int | None = None,
-    keep: bool = True,
+    cache: bool = True,
 ) -> list[System]:
-    """Runs, named by their tags, and expressions, which need an index and topics."""
-    made = []
-    for one in [given] if isinstance(given, (str, Expression, Run)) else given:
-        if isinstance(one, Run):
-            made.append(System(one.tag or "run", one.top(k)))
+    """Return a system for each expression and run.
+
+    Runs are cut at `k` hits per topic and named by their tags. Raise InputError for an expression without an index and topics.
+    """
+    systems = []
+    for source in [sources] if isinstance(sources, (str, Expression, Run)) else sources:
+        if isinstance(source, Run):
+            systems.append(System(source.tag or "run", source.top(k)))
         elif index is None or topics is None:
-            raise InputError(f"{one} cannot be run without an index and topics; give both, or runs alone.")
+            raise InputError(f"{source} cannot be run without an index and topics; give both, or runs alone.")
         else:
-            made.append(run_system(index, topics, index.pipeline(one, profile), k, workers, keep=keep))
-    return made
+            systems.append(run_system(index, topics, index.pipeline(source, profile), k, workers, cache=cache))
+    return systems
 
 
-def _place(index: Index, topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Path:
-    asked = [(topic[0], topic[1]) for topic in topics]
-    key = json.dumps([VERSION, index.fingerprint, str(pipeline), pipeline.models, k, asked])
+def _cache_path(index: Index, topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Path:
+    queries = [(topic[0], topic[1]) for topic in topics]
+    key = json.dumps([VERSION, index.fingerprint, str(pipeline), pipeline.models, k, queries])
     return index.path / derived.DERIVED / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
 
 
-def _known(index: Index, topics: Topics, path: Path, name: str) -> System | None:
-    kept = derived.read(path)
-    if kept is None:
+def _read_cached(index: Index, topics: Topics, path: Path, name: str) -> System | None:
+    """Return the cached run, or None if it is missing or damaged. Reading marks it as used now."""
+    stored = derived.read(path)
+    if stored is None:
         return None
     try:
         names = ("offsets", "docs", "scores", "milliseconds")
-        bounds, docs, scores, milliseconds = (np.array(kept[column].all()) for column in names)
+        bounds, docs, scores, milliseconds = (np.array(stored[column].all()) for column in names)
     except (IndexCorrupt, KeyError):
         return None
     with suppress(OSError):
         os.utime(path)
-    run = Run([topic.qid for topic in topics], bounds, docs, scores, index.all_docnos, tag_of(name))
-    return System(name, run, milliseconds, known=True)
+    run = Run([topic.qid for topic in topics], bounds, docs, scores, index.snapshot.all_docnos, tag_of(name))
+    return System(name, run, milliseconds, cached=True)
 
 
-def _forget_oldest(folder: Path) -> None:
+def _remove_oldest(folder: Path) -> None:
     with suppress(OSError):
         runs = sorted(folder.glob("run-*"), key=lambda path: path.stat().st_mtime)
-        for path in runs[:-KEPT]:
+        for path in runs[:-CACHED_RUNS]:
             shutil.rmtree(path, ignore_errors=True)

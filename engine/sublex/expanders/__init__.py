@@ -1,4 +1,9 @@
-"""Expanders: queries grown by the terms of the documents found first, one file a family."""
+"""The built-in expanders: one file for each family of feedback methods, such as `rm3.py` or `rocchio.py`.
+
+An expander takes a query and a `sublex.base.Context`, which holds the documents of a first retrieval and term
+statistics. It returns a query with new weights and added terms. `sublex.pipeline` provides the context and retrieves
+with the new query.
+"""
 
 from sublex.hookspecs import Register, hookimpl
 
@@ -7,10 +12,10 @@ sublex_api = 2
 
 @hookimpl
 def register_expanders(register: Register) -> None:
-    """The built-in expanders."""
-    from sublex.expanders import axiomatic, divergence, prf, relevance, rocchio
+    """Register the built-in expanders."""
+    from sublex.expanders import axiomatic, bm25prf, divergence, rm3, rocchio
     from sublex.parameters import params
 
-    for family in (relevance, divergence, rocchio, axiomatic, prf):
-        for model in family.MODELS:
-            register(model.__name__, model, params(model))
+    for family in (rm3, divergence, rocchio, axiomatic, bm25prf):
+        for expander in family.EXPANDERS:
+            register(expander.__name__, expander, params(expander))

@@ -1,4 +1,4 @@
-"""Semantic matching by the axiomatic approach: terms that stand where the query's terms stand."""
+"""Expansion by the axiomatic approach: terms that occur in the same documents as the query's terms."""
 
 from __future__ import annotations
 
@@ -10,73 +10,84 @@ import numpy as np
 import xxhash
 
 from sublex.base import Context, Query
-from sublex.expanders.feedback_documents import FeedbackDocuments, grown, unit
+from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, normalise
 from sublex.parameters import Declared, parameter
 
+# The spelling of terms that Anserini's AxiomReranker selects.
 LETTERS = re.compile("[a-z]{2,}")
-# Weights that differ by less differ by rounding.
+# Decimals to which weights are rounded before they are compared, so that rounding errors do not order equal weights.
 DECIMALS = 9
 
 
 @dataclass(frozen=True)
 class Axiomatic(Declared):
-    """H. Fang and C. Zhai, Semantic term matching in axiomatic approaches to information retrieval, SIGIR 2006; Anserini's defaults.
+    """Semantic term matching by the axiomatic approach, with Anserini's defaults.
 
-    The first r documents and (n - 1) r others chosen by chance are the pool, in which the mutual information of two terms' presence
-    is taken. A query term weighs its idf; it adds to another that, times beta, times their information relative to its own.
+    H. Fang and C. Zhai, Semantic term matching in axiomatic approaches to information retrieval, SIGIR 2006.
+
+    The pool is the first r documents and (n - 1) r others, drawn at random. The similarity of two terms is beta times
+    the mutual information of their presence in the documents of the pool, divided by the query term's information
+    about itself. A term's weight is the sum, over the query's terms, of the query term's idf times the similarity; of
+    a term with itself the similarity is 1.
     """
 
-    r: int = parameter(20, "how many documents are looked at", (1, 10_000))
-    n: int = parameter(30, "how many times as many the pool has", (1, 1000))
-    m: int = parameter(20, "how many terms it gives, the query's own counted", (1, 10_000))
-    beta: float = parameter(0.4, "the weight of new terms", (0, 1000))
-    seed: int = parameter(42, "chooses the other documents", (0, 2**32 - 1))
-    filter: bool = parameter(True, "whether only words of two or more letters a-z are taken")
+    r: int = parameter(20, "The number of feedback documents.", (1, 10_000))
+    n: int = parameter(30, "The size of the pool, as a multiple of r.", (1, 1000))
+    m: int = parameter(20, "The number of terms selected, which may be terms of the query.", (1, 10_000))
+    beta: float = parameter(0.4, "The weight of expansion terms against terms of the query.", (0, 1000))
+    seed: int = parameter(42, "The seed for drawing the other documents of the pool.", (0, 2**32 - 1))
+    filter: bool = parameter(True, "Whether to select only terms of two or more letters a-z.")
 
     @property
     def docs(self) -> int:
-        """How many documents are looked at."""
+        """The number of feedback documents, under the name that the engine reads."""
         return self.r
 
     def expand(self, query: Query, context: Context) -> Query:
-        asked = unit(query.weights(), 1)
-        known = {term: n for term, n in zip(asked, context.numbers([*asked]), strict=True) if n >= 0}
+        original = normalise(query.weights(), 1)
+        known = {term: n for term, n in zip(original, context.numbers([*original]), strict=True) if n >= 0}
         if not len(context.docs) or not known:
             return query
-        found = FeedbackDocuments.of(context, self._pool(asked, context))
-        found = found.spelt(context, LETTERS) if self.filter else found
+        pool = FeedbackDocuments.read(context, self._pool(original, context))
+        pool = pool.select_matching(context, LETTERS) if self.filter else pool
         idf = np.log((1 + context.collection.docs) / context.stats(np.array([*known.values()])).df)
-        own = {term: asked[term] * rarity for term, rarity in zip(known, idf.tolist(), strict=True)}
-        weights = np.zeros(len(found.terms))
+        query_weights = {term: original[term] * rarity for term, rarity in zip(known, idf.tolist(), strict=True)}
+        weights = np.zeros(len(pool.terms))
         for term, number in known.items():
-            at = np.flatnonzero(found.terms == number)
-            if len(at) and own[term] > 0:
-                weights += own[term] * self._similarity(found, int(at[0]))
-        added = found.best(context, weights.round(DECIMALS), self.m)
-        return grown(query, {t: weight for t, weight in own.items() if t not in added}, added, "Axiomatic")
+            column = np.flatnonzero(pool.terms == number)
+            if len(column) and query_weights[term] > 0:
+                weights += query_weights[term] * self._similarity(pool, int(column[0]))
+        added = pool.best_terms(context, weights.round(DECIMALS), self.m)
+        # The weight of a selected query term is complete: it contains the term's similarity with itself.
+        unselected = {term: weight for term, weight in query_weights.items() if term not in added}
+        return expanded_query(query, unselected, added, "Axiomatic")
 
-    def _pool(self, asked: Iterable[str], context: Context) -> np.ndarray:
-        """The first documents, and others; the same for the same words, whatever was asked before."""
-        first, live = context.docs[: self.r], context.live
-        key = xxhash.xxh3_64_intdigest("\n".join(sorted(asked)).encode("utf-8", "surrogatepass"))
-        chance = np.random.Generator(np.random.Philox(key=np.array([self.seed, key], np.uint64)))
-        drawn = live[chance.choice(len(live), min(self.n * self.r, len(live)), replace=False)]
+    def _pool(self, terms: Iterable[str], context: Context) -> np.ndarray:
+        """Return the documents of the pool. The draw depends on nothing but the seed and the query's terms."""
+        first, live = context.docs[: self.r], context.live_docs
+        key = xxhash.xxh3_64_intdigest("\n".join(sorted(terms)).encode("utf-8", "surrogatepass"))
+        random = np.random.Generator(np.random.Philox(key=np.array([self.seed, key], np.uint64)))
+        drawn = live[random.choice(len(live), min(self.n * self.r, len(live)), replace=False)]
         others = drawn[~np.isin(drawn, first)]
         return np.concatenate([first, others[: max(self.n * self.r - len(first), 0)]])
 
-    def _similarity(self, found: FeedbackDocuments, at: int) -> np.ndarray:
-        """How alike each term is to the one at a place: 1 to itself, beta at most to another."""
-        inside = np.zeros(len(found.lengths))
-        inside[found.rows[found.places == at]] = 1
-        both = found.by_term(inside[found.rows])
-        shared = _information(both, found.by_term(), both[at], len(np.unique(found.rows)))
-        alike = self.beta * shared / shared[at] if shared[at] > 0 else np.zeros(len(shared))
-        alike[at] = 1
-        return alike
+    def _similarity(self, pool: FeedbackDocuments, column: int) -> np.ndarray:
+        """Return the similarity of each term to the term of a column: 1 for that term, else at most beta."""
+        holds = np.zeros(len(pool.lengths))
+        holds[pool.rows[pool.columns == column]] = 1
+        both = pool.sum_by_term(holds[pool.rows])
+        information = mutual_information(both, pool.document_counts(), both[column], len(np.unique(pool.rows)))
+        itself = information[column]
+        similarity = self.beta * information / itself if itself > 0 else np.zeros(len(information))
+        similarity[column] = 1
+        return similarity
 
 
-def _information(both: np.ndarray, each: np.ndarray, other: float, size: int) -> np.ndarray:
-    """The mutual information of two terms' presence, given in how many of `size` documents each and both stand."""
+def mutual_information(both: np.ndarray, each: np.ndarray, other: float, size: int) -> np.ndarray:
+    """Return the mutual information, in nats, of the presence of each term and the presence of another term.
+
+    Of `size` documents, `each` hold the term, `other` hold the other term, and `both` hold both.
+    """
     total = np.zeros(len(both))
     for joint, one, two in (
         (both, each, other),
@@ -84,9 +95,9 @@ def _information(both: np.ndarray, each: np.ndarray, other: float, size: int) ->
         (other - both, size - each, other),
         (size - each - other + both, size - each, size - other),
     ):
-        known = joint > 0
-        total[known] += joint[known] / size * np.log(joint[known] * size / (one[known] * two))
+        positive = joint > 0
+        total[positive] += joint[positive] / size * np.log(joint[positive] * size / (one[positive] * two))
     return total
 
 
-MODELS = (Axiomatic,)
+EXPANDERS = (Axiomatic,)

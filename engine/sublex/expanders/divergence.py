@@ -1,4 +1,4 @@
-"""Expansion by divergence from randomness: terms that the first documents have more often than chance would give them."""
+"""Expansion by divergence from randomness: terms that the feedback documents hold more often than chance predicts."""
 
 from __future__ import annotations
 
@@ -7,30 +7,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.base import Context, Query, Statistics
-from sublex.expanders.feedback_documents import FeedbackDocuments, grown
+from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query
 from sublex.parameters import Declared, parameter
 
 
 @dataclass(frozen=True)
 class Divergence(Declared):
-    """G. Amati, Probability models for information retrieval based on divergence from randomness, thesis, Glasgow 2003, ch. 6.
+    """The base of expanders by divergence from randomness, computed as in Terrier.
 
-    The documents are one bag of words; a term's weight, on a scale, is added to the query's, divided by its greatest. All as Terrier:
-    without beta ("parameter-free") the scale is what the heaviest term could weigh if it stood nowhere else, with beta what it weighs.
+    G. Amati, Probability models for information retrieval based on divergence from randomness, thesis, Glasgow 2003,
+    chapter 6.
+
+    The feedback documents are taken as one bag of words. The query's weights are divided by the largest of them. Then
+    the weight of each selected term, scaled, is added. With beta, the scale gives the heaviest term the weight beta.
+    Without beta ("parameter-free"), it gives a weight of 1 to the heaviest term if all its occurrences are in the
+    feedback documents.
     """
 
-    docs: int = parameter(3, "how many documents are looked at", (1, 10_000))
-    terms: int = parameter(10, "how many terms they give; 0: only the query's own weigh more", (0, 10_000))
-    beta: float | None = parameter(None, "the weight of the heaviest new term; not given: as the model says", (0, 1000))
-    least: int = parameter(2, "in how many of the documents a term that is not the query's must stand", (1, 10_000))
+    docs: int = parameter(3, "The number of feedback documents.", (1, 10_000))
+    terms: int = parameter(10, "The number of terms to weight; 0 weights only those of the query.", (0, 10_000))
+    beta: float | None = parameter(None, "The weight of the heaviest term; without it, parameter-free.", (0, 1000))
+    least: int = parameter(2, "The number of feedback documents that must hold an added term.", (1, 10_000))
 
     def expand(self, query: Query, context: Context) -> Query:
-        held = query.weights()
-        found = FeedbackDocuments.of(context, context.docs[: self.docs])
-        tf, cf, size = found.by_term(found.tfs), context.stats(found.terms).cf, float(found.lengths.sum())
-        asked = np.isin(found.terms, np.array(context.numbers([*held]), np.int64))
+        original = query.weights()
+        documents = FeedbackDocuments.read(context, context.docs[: self.docs])
+        tf, cf = documents.sum_by_term(documents.tfs), context.stats(documents.terms).cf
+        size = float(documents.lengths.sum())
+        in_query = np.isin(documents.terms, np.array(context.numbers([*original]), np.int64))
         weights = self.weight(tf, cf, size, context.collection)
-        weights[(found.by_term() < min(self.least, len(found.lengths))) & ~asked] = 0
+        weights[(documents.document_counts() < min(self.least, len(documents.lengths))) & ~in_query] = 0
         if not weights.any():
             return query
         top = int(weights.argmax())
@@ -39,13 +45,14 @@ class Divergence(Declared):
         else:
             weights *= self.beta / weights[top]
         if not self.terms:
-            weights[~asked] = 0
-        added = found.best(context, weights, max(self.terms, len(held)))
-        greatest = max(map(abs, held.values()), default=0.0) or 1.0
-        return grown(query, {term: weight / greatest for term, weight in held.items()}, added, type(self).__name__)
+            weights[~in_query] = 0
+        added = documents.best_terms(context, weights, max(self.terms, len(original)))
+        largest = max(map(abs, original.values()), default=0.0) or 1.0
+        scaled = {term: weight / largest for term, weight in original.items()}
+        return expanded_query(query, scaled, added, type(self).__name__)
 
     def weight(self, tf: np.ndarray, cf: np.ndarray, size: float, collection: Statistics) -> np.ndarray:
-        """How informative terms are that stand tf times among `size` words."""
+        """Return the weights of terms that occur tf times in feedback documents of `size` words in all."""
         raise NotImplementedError
 
 
@@ -60,11 +67,11 @@ class Bo1(Divergence):
 
 @dataclass(frozen=True)
 class KL(Divergence):
-    """Kullback-Leibler divergence: p log2(p / q), p = tf / size of the documents, q = cf / tokens; 0 where p is below q."""
+    """Kullback-Leibler divergence: p log2(p / q), p = tf / size, q = cf / tokens; 0 where p < q."""
 
     def weight(self, tf: np.ndarray, cf: np.ndarray, size: float, collection: Statistics) -> np.ndarray:
         p, q = tf / size, cf / collection.tokens
         return p * np.log2(np.maximum(p / q, 1))
 
 
-MODELS = (Bo1, KL)
+EXPANDERS = (Bo1, KL)

@@ -1,4 +1,7 @@
-"""The documents that feedback looks at, as columns of (document, term, frequency), and the query that comes of it."""
+"""The feedback documents of an expander as one sparse matrix, and the functions that build the expanded query.
+
+Feedback documents are the documents from which an expander takes terms, as a rule the first of a retrieval.
+"""
 
 from __future__ import annotations
 
@@ -10,83 +13,100 @@ import numpy as np
 
 from sublex.base import Context, Query, QueryTerm
 
-# Words as Anserini lets them pass, and the greatest share of the collection they may stand in.
-ORDINARY = re.compile("[a-z0-9]{2,20}")
-COMMON = 0.1
+# Anserini's filters: the spelling of a term, and the largest share of the collection's documents that may hold it.
+ANSERINI_WORD = re.compile("[a-z0-9]{2,20}")
+MAX_SHARE = 0.1
 
 
 class FeedbackDocuments(NamedTuple):
-    """The distinct terms, ascending; for each document that holds a term its row, the term's place and its frequency; and all lengths."""
+    """The term frequencies of documents, as a sparse matrix with one row for each document.
+
+    `terms` holds the numbers of the distinct terms, ascending; each is a column. An entry of the matrix has its row in
+    `rows`, its column in `columns` and its term frequency, a float64, in `tfs`. `lengths` holds the length of each
+    document in tokens; methods that drop terms leave `lengths` unchanged.
+    """
 
     terms: np.ndarray
     rows: np.ndarray
-    places: np.ndarray
+    columns: np.ndarray
     tfs: np.ndarray
     lengths: np.ndarray
 
     @classmethod
-    def of(cls, context: Context, docs: np.ndarray) -> FeedbackDocuments:
-        """The terms of these documents."""
-        vectors = context.vectors(docs)
-        nothing = np.empty(0, np.int64)
-        terms, places = np.unique(np.concatenate([nothing, *(v.terms for v in vectors)]), return_inverse=True)
-        tfs = np.concatenate([nothing, *(v.tfs for v in vectors)]).astype(np.float64)
+    def read(cls, context: Context, docs: np.ndarray) -> FeedbackDocuments:
+        """Return the matrix of the documents with these numbers."""
+        vectors = context.term_vectors(docs)
+        empty = np.empty(0, np.int64)
+        terms, columns = np.unique(np.concatenate([empty, *(v.terms for v in vectors)]), return_inverse=True)
+        tfs = np.concatenate([empty, *(v.tfs for v in vectors)]).astype(np.float64)
         rows = np.repeat(np.arange(len(vectors)), [len(v.terms) for v in vectors])
-        return cls(terms, rows, places, tfs, np.bincount(rows, tfs, len(vectors)))
+        return cls(terms, rows, columns, tfs, np.bincount(rows, tfs, len(vectors)))
 
-    def only(self, wanted: np.ndarray) -> FeedbackDocuments:
-        """Without the terms that are not wanted; lengths stay as they are."""
-        held = wanted[self.places]
-        places = (np.cumsum(wanted) - 1)[self.places[held]]
-        return FeedbackDocuments(self.terms[wanted], self.rows[held], places, self.tfs[held], self.lengths)
+    def select(self, mask: np.ndarray) -> FeedbackDocuments:
+        """Return the matrix with only the terms for which the mask, one bool a term, is true."""
+        entries = mask[self.columns]
+        columns = (np.cumsum(mask) - 1)[self.columns[entries]]
+        return FeedbackDocuments(self.terms[mask], self.rows[entries], columns, self.tfs[entries], self.lengths)
 
-    def spelt(self, context: Context, pattern: re.Pattern[str]) -> FeedbackDocuments:
-        """Only terms that are spelt as the pattern says."""
-        return self.only(np.array([bool(pattern.fullmatch(name)) for name in context.names(self.terms)], bool))
+    def select_matching(self, context: Context, pattern: re.Pattern[str]) -> FeedbackDocuments:
+        """Return the matrix with only the terms that the pattern matches in full."""
+        return self.select(np.array([bool(pattern.fullmatch(name)) for name in context.names(self.terms)], bool))
 
-    def uncommon(self, context: Context, share: float) -> FeedbackDocuments:
-        """Only terms that stand in no greater share of the collection's documents."""
-        return self.only(context.stats(self.terms).df / max(context.collection.docs, 1) <= share)
+    def drop_common(self, context: Context, max_share: float) -> FeedbackDocuments:
+        """Return the matrix without the terms that more than this share of the collection's documents hold."""
+        return self.select(context.stats(self.terms).df / max(context.collection.docs, 1) <= max_share)
 
-    def heaviest(self, number: int) -> FeedbackDocuments:
-        """Of each document, the terms with the highest frequencies; among equals those that come first."""
-        order = np.lexsort((self.places, -self.tfs, self.rows))
+    def top_per_document(self, number: int) -> FeedbackDocuments:
+        """Return the matrix with only the `number` most frequent terms of each document; ties go to the first terms."""
+        order = np.lexsort((self.columns, -self.tfs, self.rows))
         rows = self.rows[order]
-        held = order[np.arange(len(rows)) - np.searchsorted(rows, rows) < number]
-        return self._replace(rows=self.rows[held], places=self.places[held], tfs=self.tfs[held])
+        entries = order[np.arange(len(rows)) - np.searchsorted(rows, rows) < number]
+        return self._replace(rows=self.rows[entries], columns=self.columns[entries], tfs=self.tfs[entries])
 
-    def by_term(self, values: np.ndarray | None = None) -> np.ndarray:
-        """For each term the sum of its values; without any, in how many of the documents it stands."""
-        return np.bincount(self.places, values, len(self.terms))
+    def document_counts(self) -> np.ndarray:
+        """Return for each term the number of feedback documents that hold it, as integers."""
+        return np.bincount(self.columns, minlength=len(self.terms))
 
-    def by_row(self, values: np.ndarray) -> np.ndarray:
-        """For each document the sum of its values."""
+    def sum_by_term(self, values: np.ndarray) -> np.ndarray:
+        """Return for each term the sum of the values of its entries; `values` has one number for each entry."""
+        return np.bincount(self.columns, values, len(self.terms))
+
+    def sum_by_document(self, values: np.ndarray) -> np.ndarray:
+        """Return for each document the sum of the values of its entries; `values` has one number for each entry."""
         return np.bincount(self.rows, values, len(self.lengths))
 
-    def best(
+    def best_terms(
         self, context: Context, weights: np.ndarray, number: int, merits: np.ndarray | None = None
     ) -> dict[str, float]:
-        """The terms with the highest merits, if above 0, and their weights, which are the merits unless given; among equals the first."""
+        """Return the `number` terms of highest merit, with their weights, best first.
+
+        Terms need a merit above 0, and ties go to the first terms. By default the merit of a term is its weight.
+        """
         merits = weights if merits is None else merits
         order = np.argsort(-merits, kind="stable")[:number]
         order = order[merits[order] > 0]
         return dict(zip(context.names(self.terms[order]), weights[order].tolist(), strict=True))
 
 
-def unit(weights: Mapping[str, float], power: int) -> dict[str, float]:
-    """Weights divided by their norm: the sum of their absolute values (power 1) or the root of that of their squares (2)."""
-    most = max(map(abs, weights.values()), default=0.0) or 1.0
-    norm = sum(abs(weight / most) ** power for weight in weights.values()) ** (1 / power) or 1.0
-    return {term: weight / most / norm for term, weight in weights.items()}
+def normalise(weights: Mapping[str, float], power: int) -> dict[str, float]:
+    """Return the weights divided by their L1 norm (`power` 1) or L2 norm (`power` 2); unchanged if the norm is 0."""
+    # Dividing by the largest weight first keeps the powers within the range of floats.
+    largest = max(map(abs, weights.values()), default=0.0) or 1.0
+    norm = sum(abs(weight / largest) ** power for weight in weights.values()) ** (1 / power) or 1.0
+    return {term: weight / largest / norm for term, weight in weights.items()}
 
 
-def grown(query: Query, own: Mapping[str, float], added: Mapping[str, float], origin: str) -> Query:
-    """The query with its own terms' new weights and the added ones; a term that is both has both weights and both origins."""
+def expanded_query(query: Query, weights: Mapping[str, float], added: Mapping[str, float], origin: str) -> Query:
+    """Return the query with new weights for its own terms, and with added terms, heaviest first.
+
+    Terms of the query that `weights` lacks get 0. A term that is both in the query and in `added` gets the sum of both
+    weights, and `origin` is appended to its origin, as in "query + RM3".
+    """
     origins: dict[str, list[str]] = {}
     for term, _, source in [*query.terms, *((term, 0.0, origin) for term in added)]:
-        known = origins.setdefault(term, [])
-        if source not in known:
-            known.append(source)
-    total = {term: own.get(term, 0.0) + added.get(term, 0.0) for term in origins}
+        sources = origins.setdefault(term, [])
+        if source not in sources:
+            sources.append(source)
+    total = {term: weights.get(term, 0.0) + added.get(term, 0.0) for term in origins}
     terms = [QueryTerm(term, total[term], " + ".join(origins[term])) for term in total]
-    return Query(query.text, tuple(sorted(terms, key=lambda found: (-found.weight, found.term))))
+    return Query(query.text, tuple(sorted(terms, key=lambda term: (-term.weight, term.term))))

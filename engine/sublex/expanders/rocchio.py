@@ -1,4 +1,4 @@
-"""Rocchio's formula."""
+"""Rocchio's formula: a query moved towards relevant documents and away from non-relevant ones."""
 
 from __future__ import annotations
 
@@ -8,46 +8,50 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.base import Context, Query
-from sublex.expanders.feedback_documents import COMMON, FeedbackDocuments, grown, unit
+from sublex.expanders.feedback_documents import MAX_SHARE, FeedbackDocuments, expanded_query, normalise
 from sublex.parameters import Declared, parameter
 
-SIZES = re.compile(".{2,20}", re.DOTALL)
+# The lengths of terms that Anserini's RocchioReranker selects.
+TERM_LENGTHS = re.compile(".{2,20}", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Rocchio(Declared):
-    """J. Rocchio, Relevance feedback in information retrieval, 1971; vectors as Anserini's RocchioReranker has them, and its defaults.
+    """Rocchio's relevance feedback, with the vectors and defaults of Anserini's RocchioReranker.
 
-    alpha times the query, plus beta times the mean of the first documents, less gamma times that of the last ones. FeedbackDocuments are of
-    length 1; so are the query and, cut to `terms` terms, the means.
+    J. Rocchio, Relevance feedback in information retrieval, 1971. The new query is alpha times the query, plus beta
+    times the mean of the first documents, minus gamma times the mean of the last documents. Document vectors and the
+    query have length 1; the means are cut to `terms` terms, then to length 1.
     """
 
-    docs: int = parameter(10, "how many documents are looked at", (1, 10_000))
-    terms: int = parameter(10, "how many terms they give", (1, 10_000))
-    alpha: float = parameter(1.0, "the weight of the query as it was", (0, 1000))
-    beta: float = parameter(0.75, "the weight of the documents", (0, 1000))
-    gamma: float = parameter(0.15, "what is taken away for the last documents found", (0, 1000))
-    negative: int = parameter(0, "how many of the last documents found count as not relevant", (0, 10_000))
-    common: float = parameter(COMMON, "terms in a greater share of all documents are left out", (0, 1))
+    docs: int = parameter(10, "The number of feedback documents that count as relevant.", (1, 10_000))
+    terms: int = parameter(10, "The number of terms taken from each mean.", (1, 10_000))
+    alpha: float = parameter(1.0, "The weight of the original query.", (0, 1000))
+    beta: float = parameter(0.75, "The weight of the relevant documents.", (0, 1000))
+    gamma: float = parameter(0.15, "The weight of the non-relevant documents, which is subtracted.", (0, 1000))
+    negative: int = parameter(0, "The number of documents, from the last, that count as non-relevant.", (0, 10_000))
+    common: float = parameter(MAX_SHARE, "Terms in a larger share of all documents are not selected.", (0, 1))
 
     def expand(self, query: Query, context: Context) -> Query:
         rest = context.docs[self.docs :]
-        towards = self._mean(context, context.docs[: self.docs])
-        away = self._mean(context, rest[max(len(rest) - self.negative, 0) :])
-        if not towards and not away:
+        relevant = self._mean(context, context.docs[: self.docs])
+        non_relevant = self._mean(context, rest[max(len(rest) - self.negative, 0) :])
+        if not relevant and not non_relevant:
             return query
-        own = {term: self.alpha * weight for term, weight in unit(query.weights(), 2).items()}
-        added = {}
-        for term in [*towards, *away]:
-            move = self.beta * towards.get(term, 0.0) - self.gamma * away.get(term, 0.0)
-            # Nothing is pushed below 0.
-            added[term] = max(move, -max(own.get(term, 0.0), 0.0))
-        return grown(query, own, {term: move for term, move in added.items() if move}, "Rocchio")
+        original = {term: self.alpha * weight for term, weight in normalise(query.weights(), 2).items()}
+        moves = {}
+        for term in [*relevant, *non_relevant]:
+            move = self.beta * relevant.get(term, 0.0) - self.gamma * non_relevant.get(term, 0.0)
+            # A move never makes a weight negative.
+            moves[term] = max(move, -max(original.get(term, 0.0), 0.0))
+        return expanded_query(query, original, {term: move for term, move in moves.items() if move}, "Rocchio")
 
     def _mean(self, context: Context, docs: np.ndarray) -> dict[str, float]:
-        found = FeedbackDocuments.of(context, docs).uncommon(context, self.common).spelt(context, SIZES)
-        lengths = np.sqrt(found.by_row(found.tfs**2))
-        return unit(found.best(context, found.by_term(found.tfs / lengths[found.rows]), self.terms), 2)
+        documents = FeedbackDocuments.read(context, docs).drop_common(context, self.common)
+        documents = documents.select_matching(context, TERM_LENGTHS)
+        norms = np.sqrt(documents.sum_by_document(documents.tfs**2))
+        weights = documents.sum_by_term(documents.tfs / norms[documents.rows])
+        return normalise(documents.best_terms(context, weights, self.terms), 2)
 
 
-MODELS = (Rocchio,)
+EXPANDERS = (Rocchio,)

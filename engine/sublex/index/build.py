@@ -1,12 +1,11 @@
-"""Building a segment from batches of documents: tokenize, count, spill when memory runs out, merge.
+"""Building a segment from batches of documents, within a limit of memory.
 
-Batches pass through in order, their heavy work done by threads. The result depends on the documents alone, never on the
-number of workers or the memory.
+When the memory is full, the documents so far are written as a spill, which is a segment of its own; at the end the spills are
+merged. The resulting bytes depend on the documents alone, never on the number of workers or on the memory.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -17,29 +16,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.analysis.interner import Interner
-from sublex.analysis.tokens import Tokens, tokenize
+from sublex.analysis.tokens import RawTokens, tokenize
 from sublex.base import Analyzer
-from sublex.errors import IndexCorrupt, InputError
-from sublex.index import texts
-from sublex.index.docnos import write_docnos
-from sublex.index.format import FolderWriter, allow_many_files, replace_file, sync
-from sublex.index.inverter import Inverter, Part
-from sublex.index.manifest import BUILDING
-from sublex.index.merge import TextWriter, merge
-from sublex.index.outcome import Outcome
+from sublex.files import allow_many_files
+from sublex.index.build_summary import BuildSummary
+from sublex.index.duplicates import Duplicates
+from sublex.index.format import FolderWriter
+from sublex.index.journal import Journal, read_journal, write_journal
+from sublex.index.memory_segment import CountedBatch, MemorySegment, count_batch
+from sublex.index.merge import merge_segments
 from sublex.index.segment import Segment
-from sublex.readers.batch import Batch, Make
+from sublex.readers.batch import Batch, MakeBatch
 from sublex.workers import Workers
 
-JOURNAL = "journal.json"
+# The folder of the finished segment within the folder of the build.
 SEGMENT = "segment"
-_SPACE = re.compile(r"\s")
+# Called with the number of documents indexed so far, and once more with the last number when all documents are read.
 Progress = Callable[[int], None]
+_SPACE = re.compile(r"\s")
 
 
-class Settings(NamedTuple):
-    """What a segment is built with. `duplicates` says what a docno met before means: error, first or last."""
+class BuildSettings(NamedTuple):
+    """The settings of a build: `store` names the optional parts, `memory` is in bytes, `duplicates` is one of `RULES`."""
 
     analyzer: Analyzer
     store: frozenset[str]
@@ -48,202 +46,116 @@ class Settings(NamedTuple):
     duplicates: str
 
 
-class _Counted(NamedTuple):
-    batch: Batch
-    keep: np.ndarray
-    numbers: np.ndarray
-    part: Part
-    blocks: texts.Blocks | None
+class SegmentBuilder:
+    """Builds one segment in `folder`, which holds the unfinished files.
 
+    `known` are the docnos of the documents that are already in the index: pairs of bytes end to end and sizes.
+    """
 
-class Building:
-    """One build. `folder` holds what is unfinished; `known` are the docnos of documents already in the index."""
-
-    def __init__(self, folder: Path, settings: Settings, known: Iterable[tuple[np.ndarray, np.ndarray]] = ()):
+    def __init__(self, folder: Path, settings: BuildSettings, known: Iterable[tuple[np.ndarray, np.ndarray]] = ()):
         self.folder, self.settings = folder, settings
-        self.outcome = Outcome()
-        self.replaced: list[str] = []
-        self.superseded: list[int] = []
+        self.summary = BuildSummary()
+        self.duplicates = Duplicates(settings.duplicates, known)
         self._spills: list[dict[str, Any]] = []
         self._batches = self._docs = 0
-        self._docnos = Interner()
-        self._doc_of: dict[int, int] = {}
-        for docnos, sizes in known:
-            self._meet(docnos, np.cumsum(sizes, dtype=np.int64))
 
-    def run(self, makers: Iterable[Make], progress: Progress, sources: Any = None) -> dict[str, Any]:
-        """Index every batch; the segment's manifest entry without its name, its files in `folder / "segment"`.
+    def run(self, batch_makers: Iterable[MakeBatch], progress: Progress, sources: Any = None) -> dict[str, Any]:
+        """Index all batches. Return the segment's entry for the manifest; its files are in `folder / SEGMENT`.
 
-        `sources` identifies the input to a later `resume`; None where it cannot be read again.
+        `sources` identifies the input for a later `resume`; None if the input cannot be read a second time.
         """
+        store_text = "text" in self.settings.store
         with Workers(self.settings.workers) as workers:
-            prepared = workers.map(_prepare, islice(makers, self._batches, None))
-            done = False
-            while not done:
-                with FolderWriter(self.folder / f"spill-{len(self._spills):04}") as folder:
-                    held = _Held(folder, self.settings)
-                    done = self._fill(held, workers, prepared, progress)
-                    if done:
-                        progress(self._docs)
-                    only = done and not self._spills
-                    entry = held.write(workers, spill=not only)
-                if only:
-                    os.rename(folder.path, self.folder / SEGMENT)
-                    return entry
-                self._spills.append(entry)
-                self._save_journal(sources)
-            return self._merge(workers)
+            segment = self._start_segment()
+            try:
+                memory = self._memory_for_segment()
+                counting = workers.queue()
+                # `map` makes and tokenizes batches in the threads, ahead of this loop.
+                for batch, tokens in workers.map(_make_and_tokenize, islice(batch_makers, self._batches, None)):
+                    keep = self._select(batch)
+                    numbers = segment.inverter.number(batch.text, tokens)
+                    token_terms = segment.inverter.token_terms
+                    counting.submit(count_batch, batch, tokens, keep, numbers, token_terms, store_text)
+                    self._batches += 1
+                    self._collect(counting.ready(), segment, progress)
+                    if segment.docs and segment.nbytes >= memory:
+                        self._collect(counting.rest(), segment, progress)
+                        self._spill(segment, workers, sources)
+                        segment = self._start_segment()
+                        memory = self._memory_for_segment()
+                self._collect(counting.rest(), segment, progress)
+                progress(self._docs)
+                if not self._spills:
+                    return self._finish(segment, workers)
+                if segment.docs:
+                    self._spill(segment, workers, sources)
+                return self._merge_spills(workers)
+            finally:
+                segment.close()
 
-    def _fill(
-        self, held: _Held, workers: Workers, prepared: Iterator[tuple[Batch, Tokens]], progress: Progress
-    ) -> bool:
-        """Take batches in until memory or input ends; whether it was the input."""
-        done = False
+    def _start_segment(self) -> MemorySegment:
+        path = self.folder / f"spill-{len(self._spills):04}"
+        return MemorySegment(path, self.settings.analyzer, self.settings.store)
 
-        def jobs() -> Iterator[Callable[[], _Counted]]:
-            nonlocal done
-            # The table of docnos stays from spill to spill; however large it grows, a quarter is left for what can be spilled.
-            room = max(self.settings.memory - self._docnos.nbytes, self.settings.memory // 4)
-            while held.inverter.nbytes + held.nbytes < room or not held.inverter.docs:
-                found = next(prepared, None)
-                if found is None:
-                    done = True
-                    return
-                self._batches += 1
-                yield self._job(held.inverter, *found)
+    def _memory_for_segment(self) -> int:
+        """Return the bytes that the next segment in memory may take.
 
-        for counted in workers.map(_call, jobs()):
-            held.take(counted, self.outcome)
+        The table of docnos is kept over all spills. However large it becomes, a quarter of the memory remains.
+        """
+        return max(self.settings.memory - self.duplicates.nbytes, self.settings.memory // 4)
+
+    def _select(self, batch: Batch) -> np.ndarray:
+        """Return the mask of the documents of a batch that are indexed, and note the unusual ones in the summary."""
+        self.summary.add_report(batch.report)
+        keep, repeated = self.duplicates.select(batch)
+        self.summary.duplicate += repeated
+        if len(batch.docnos) and (batch.docnos.min() <= 32 or batch.docnos.max() >= 128):
+            self.summary.white_space += [d for d in map(batch.docno, range(len(batch))) if _SPACE.search(d)]
+        self.summary.read += len(batch)
+        return keep
+
+    def _collect(self, counted_batches: Iterator[CountedBatch], segment: MemorySegment, progress: Progress) -> None:
+        """Add counted batches to the segment."""
+        for counted in counted_batches:
+            self.summary.empty += segment.add(counted)
             self._docs += int(counted.keep.sum())
             progress(self._docs)
-        return done
 
-    def _job(self, run: Inverter, batch: Batch, tokens: Tokens) -> Callable[[], _Counted]:
-        """What must happen in order happens here; the returned rest may run in any thread."""
-        self.outcome.take(batch.report)
-        keep = self._keep(batch)
-        self.outcome.read += len(batch)
-        numbers = run.number(batch.text, tokens)
-        counter = run.counter(tokens, keep, numbers)
-        store = "text" in self.settings.store
-        return lambda: _Counted(batch, keep, numbers, counter(), texts.compress(batch, keep) if store else None)
+    def _spill(self, segment: MemorySegment, workers: Workers, sources: Any) -> None:
+        """Write the segment as a spill, and the journal."""
+        self._spills.append(segment.write(workers, spill=True))
+        write_journal(self.folder, Journal(sources, self._batches, self._docs, self._spills, self.summary))
 
-    def _meet(self, docnos: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers of docnos, and which of them are met for the first time."""
-        sizes = np.diff(ends, prepend=0)
-        before = self._docnos.size
-        numbers = self._docnos.add(docnos, ends - sizes, sizes.astype(np.int32))
-        return numbers, numbers > np.maximum.accumulate(np.concatenate(([before - 1], numbers)))[:-1]
+    def _finish(self, segment: MemorySegment, workers: Workers) -> dict[str, Any]:
+        """Write the segment as the result of the build."""
+        entry = segment.write(workers, spill=False)
+        os.rename(segment.path, self.folder / SEGMENT)
+        return entry | {"name": SEGMENT}
 
-    def _keep(self, batch: Batch) -> np.ndarray:
-        """Which documents of a batch are indexed, by the rule for docnos met before."""
-        numbers, new = self._meet(batch.docnos, batch.docno_ends)
-        if len(batch.docnos) and (batch.docnos.min() <= 32 or batch.docnos.max() >= 128):
-            self.outcome.white_space += [d for d in map(batch.docno, range(len(batch))) if _SPACE.search(d)]
-        repeated = np.flatnonzero(~new).tolist()
-        self.outcome.duplicate += [batch.docno(k) for k in repeated]
-        if self.settings.duplicates == "last":
-            for k, number in enumerate(numbers.tolist()):
-                if number in self._doc_of:
-                    self.superseded.append(self._doc_of[number])
-                elif not new[k]:
-                    self.replaced.append(batch.docno(k))
-                self._doc_of[number] = self.outcome.read + k
-            return np.ones(len(batch), np.bool_)
-        if repeated and self.settings.duplicates == "error":
-            raise InputError(
-                f"Document {self.outcome.duplicate[0]} is there twice, so nothing was added; "
-                "choose --duplicates first to keep the older text or last to take the newer."
-            )
-        return new
-
-    def _merge(self, workers: Workers) -> dict[str, Any]:
-        """One segment of all spills."""
+    def _merge_spills(self, workers: Workers) -> dict[str, Any]:
+        """Merge all spills into the result of the build."""
         allow_many_files()
         segments = [Segment(self.folder / spill["name"], spill) for spill in self._spills]
         with FolderWriter(self.folder / SEGMENT) as folder:
-            return merge(segments, folder, workers.map) | {"data": folder.finish()}
+            totals = merge_segments(segments, folder, workers)
+            return {"name": SEGMENT} | totals | {"data": folder.finish()}
 
-    # An interrupted build.
+    def resume(self, sources: Any) -> None:
+        """Take over the spills of the interrupted build in `folder`; `run` then skips the batches in them.
 
-    def _save_journal(self, sources: Any) -> None:
-        journal = {"sources": sources, "batches": self._batches, "docs": self._docs, "spills": self._spills}
-        sync(self.folder)
-        replace_file(self.folder / JOURNAL, json.dumps(journal | {"outcome": self.outcome.to_json()}).encode())
-
-    def resume(self, sources: Any) -> int:
-        """Take up the interrupted build that `folder` holds, if its sources are the same; how many documents it has."""
-        path = self.folder / JOURNAL
-        try:
-            journal = json.loads(path.read_bytes())
-            same = sources is not None and journal["sources"] == sources
-            self._batches, self._docs, self._spills = journal["batches"], journal["docs"], journal["spills"]
-            self.outcome = Outcome.from_json(journal["outcome"])
-        except FileNotFoundError:
-            self._clear()
-            return 0
-        except (ValueError, KeyError, TypeError):
-            raise IndexCorrupt(f"{path} is damaged: start again without --resume.") from None
-        if not same:
-            raise InputError(
-                "The sources or settings changed since the build was interrupted: start again without --resume."
-            )
+        Raises `InputError` if the sources or settings have changed. Without a journal the build starts from the beginning.
+        """
+        journal = read_journal(self.folder, sources)
+        if journal:
+            _, self._batches, self._docs, self._spills, self.summary = journal
         for spill in self._spills:
-            docnos, sizes = Segment(self.folder / spill["name"], spill).docnos.arrays()
-            self._meet(docnos, np.cumsum(sizes))
-        self._clear()
-        return self._docs
-
-    def _clear(self) -> None:
-        """Remove what an interrupted build had not finished."""
-        for left in self.folder.iterdir():
-            if left.is_dir() and left.name not in {spill["name"] for spill in self._spills}:
-                shutil.rmtree(left)
+            self.duplicates.add_known(*Segment(self.folder / spill["name"], spill).docnos.arrays())
+        finished = {spill["name"] for spill in self._spills}
+        for path in self.folder.iterdir():
+            if path.is_dir() and path.name not in finished:
+                shutil.rmtree(path)
 
 
-def resumable(root: Path) -> bool:
-    """Whether an interrupted build of this index can go on where it stopped."""
-    try:
-        return json.loads((root / BUILDING / JOURNAL).read_bytes())["sources"] is not None
-    except (OSError, ValueError, KeyError):
-        return False
-
-
-class _Held:
-    """What a build holds in memory, and the texts it has written: a segment in the making."""
-
-    def __init__(self, folder: FolderWriter, settings: Settings):
-        self.settings, self._folder = settings, folder
-        self.inverter = Inverter(settings.analyzer)
-        self._texts = TextWriter(self._folder) if "text" in settings.store else None
-        self._docnos: list[tuple[np.ndarray, np.ndarray]] = []
-        self.nbytes = 0
-
-    def take(self, counted: _Counted, outcome: Outcome) -> None:
-        """Add a counted batch."""
-        batch = counted.batch
-        kept = np.flatnonzero(counted.keep)
-        outcome.empty += [batch.docno(k) for k in kept[counted.part.lengths == 0].tolist()]
-        sizes = np.diff(batch.docno_ends, prepend=0)
-        self._docnos.append((batch.docnos[np.repeat(counted.keep, sizes)], sizes[kept]))
-        self.nbytes += self._docnos[-1][0].nbytes + self._docnos[-1][1].nbytes
-        self.inverter.add(counted.part, counted.numbers)
-        if self._texts and counted.blocks:
-            self._texts.add(np.frombuffer(counted.blocks.data, np.uint8), counted.blocks.sizes, counted.blocks.counts)
-
-    def write(self, workers: Workers, spill: bool) -> dict[str, Any]:
-        """Write everything; the manifest's entry."""
-        with workers.beside(lambda: write_docnos(self._folder, self._docnos)):
-            counts = self.inverter.write(self._folder, workers, "terms" in self.settings.store, spill)
-        if self._texts:
-            self._texts.finish()
-        return {"name": self._folder.path.name} | counts | {"data": self._folder.finish()}
-
-
-def _prepare(make: Make) -> tuple[Batch, Tokens]:
+def _make_and_tokenize(make: MakeBatch) -> tuple[Batch, RawTokens]:
     batch = make()
     return batch, tokenize(batch.text, batch.text_ends)
-
-
-def _call(job: Callable[[], _Counted]) -> _Counted:
-    return job()

@@ -1,4 +1,4 @@
-"""Verifying an index: every checksum, and everything that readers take for granted."""
+"""Checking an index: verifies every checksum, and that the components of each segment agree with one another."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from pathlib import Path
 import numpy as np
 
 from sublex.errors import IndexCorrupt, SublexError
+from sublex.files import hash_of
 from sublex.index import derived
-from sublex.index.arena import spans
-from sublex.index.format import Folder, hash_of
-from sublex.index.manifest import FITTED, REPRESENTATIONS, RESOURCES, SEGMENTS, read_manifest
+from sublex.index.format import Folder
+from sublex.index.manifest import FITTED, REPRESENTATIONS, RESOURCES, SEGMENTS, Manifest, read_manifest
+from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
 from sublex.messages import command
 
-SPAN = 1 << 20
-
 
 def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> list[str]:
-    """What is wrong with an index, one sentence each; empty when nothing is."""
+    """Return one sentence for each problem of an index; an empty list for a sound one.
+
+    `progress` is called with the name of each segment and model before it is checked.
+    """
     try:
         manifest = read_manifest(root)
     except IndexCorrupt as error:
@@ -27,55 +29,55 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     problems = []
     for entry in manifest["segments"]:
         progress(f"segment {entry['name']}")
-        problems += _segment(root / SEGMENTS / entry["name"], entry)
+        problems += _check_segment(root / SEGMENTS / entry["name"], entry)
     for name, entry in manifest.get(FITTED, {}).items():
         progress(entry["expression"])
-        place = root / REPRESENTATIONS / name
-        folders = [(place / "model", entry["model"])]
-        for rows, own in entry["rows"].items():
-            folders += [(place / rows / segment, kept["data"]) for segment, kept in own["segments"].items()]
-        mend = f"run: {command('forget', root, name)}, then: {command('fit', root, entry['expression'])}"
-        problems += [
-            f"{problem.rpartition(';')[0]}; {mend}" for place, of in folders for problem in _component_folder(place, of)
-        ]
+        problems += _check_model(root, name, entry)
     for name, entry in manifest.get(RESOURCES, {}).items():
-        problems += _resource(root / RESOURCES / name / entry["file"], entry)
+        problems += _check_resource(root / RESOURCES / name / entry["file"], entry)
     return [*problems, *derived.check(root)]
 
 
-def _component_folder(path: Path, entry: dict) -> list[str]:
+def _check_model(root: Path, name: str, entry: Manifest) -> list[str]:
+    """Check a fitted model and all its rows."""
+    place = root / REPRESENTATIONS / name
+    folders = [(place / "model", entry["model"])]
+    for rows_name, rows in entry["rows"].items():
+        folders += [(place / rows_name / segment, stored["data"]) for segment, stored in rows["segments"].items()]
+    remedy = f"run: {command('forget', root, name)}, then: {command('fit', root, entry['expression'])}"
+    problems = [problem for path, data in folders for problem in _check_folder(path, data)]
+    return [f"{problem.rpartition(';')[0]}; {remedy}" for problem in problems]
+
+
+def _check_folder(path: Path, entry: Manifest) -> list[str]:
     try:
-        return list(_damaged(Folder(path, entry)))
+        return list(_damaged_components(Folder(path, entry)))
     except SublexError as error:
         return [str(error)]
 
 
-def _resource(path: Path, entry: dict) -> list[str]:
+def _check_resource(path: Path, entry: Manifest) -> list[str]:
     try:
-        whole = path.is_file() and path.stat().st_size == entry.get("bytes") and hash_of(path) == entry["hash"]
+        sound = path.is_file() and path.stat().st_size == entry.get("bytes") and hash_of(path) == entry["hash"]
     except OSError:
-        whole = False
-    return [] if whole else [f"{path} is missing or damaged; add the same file again by sublex resource add."]
+        sound = False
+    return [] if sound else [f"{path} is missing or damaged; add the same file again by sublex resource add."]
 
 
-def _segment(path: Path, entry: dict) -> list[str]:
+def _check_segment(path: Path, entry: Manifest) -> list[str]:
+    """Check a segment. Whether components agree is checked only if each of them is undamaged."""
     try:
         segment = Segment(path, entry)
-    except SublexError as error:
-        return [str(error)]
-    folders = [segment.folder] + (
-        [Folder(path / entry["deleted"]["name"], entry["deleted"]["data"])] if entry.get("deleted") else []
-    )
-    problems = [problem for folder in folders for problem in _damaged(folder)]
-    if problems:
-        return problems
-    try:
-        return list(_inconsistent(segment))
+        deleted = entry.get("deleted")
+        problems = list(_damaged_components(segment.folder))
+        if deleted:
+            problems += _damaged_components(Folder(path / deleted["name"], deleted["data"]))
+        return problems or list(_disagreements(segment))
     except SublexError as error:
         return [str(error)]
 
 
-def _damaged(folder: Folder) -> Iterator[str]:
+def _damaged_components(folder: Folder) -> Iterator[str]:
     for _, component in folder:
         try:
             component.all()
@@ -83,21 +85,21 @@ def _damaged(folder: Folder) -> Iterator[str]:
             yield str(error)
 
 
-def _inconsistent(segment: Segment) -> Iterator[str]:
-    """Components that do not fit each other, though each is as it was written."""
-    counts, total = np.zeros(segment.docs, np.int64), np.zeros(segment.docs, np.int64)
-    mixed = 0
-    for begin, end in segment.spans(SPAN):
+def _disagreements(segment: Segment) -> Iterator[str]:
+    """Yield a sentence for each pair of components that do not fit each other, though their checksums are right."""
+    uniques, lengths = np.zeros(segment.docs, np.int64), np.zeros(segment.docs, np.int64)
+    postings_sum = 0
+    for begin, end in segment.spans(POSTINGS_PER_CALL):
         docs, tfs = segment.postings(begin, end)
-        mixed += _mixed(np.repeat(np.arange(begin, end), segment.df[begin:end]), docs, tfs)
+        postings_sum += _mixed_sum(np.repeat(np.arange(begin, end), segment.df[begin:end]), docs, tfs)
         starts = np.cumsum(segment.df[begin:end], dtype=np.int64) - segment.df[begin:end]
         if not np.array_equal(np.add.reduceat(tfs, starts, dtype=np.int64), segment.cf[begin:end]):
             yield f"{segment.path}: collection frequencies do not fit the postings."
-        counts += np.bincount(docs, minlength=segment.docs)
-        total += np.bincount(docs, tfs, segment.docs).astype(np.int64)
-    if not np.array_equal(counts, segment.uniques) or not np.array_equal(total, segment.lengths):
+        uniques += np.bincount(docs, minlength=segment.docs)
+        lengths += np.bincount(docs, tfs, segment.docs).astype(np.int64)
+    if not np.array_equal(uniques, segment.uniques) or not np.array_equal(lengths, segment.lengths):
         yield f"{segment.path}: document lengths do not fit the postings."
-    elif "document_terms" in segment.folder and mixed % 2**64 != _of_documents(segment):
+    elif "document_terms" in segment.folder and postings_sum % 2**64 != _document_terms_sum(segment):
         yield f"{segment.path}: document terms do not fit the postings."
     terms = segment.terms.list()
     if any(a >= b for a, b in zip(terms, terms[1:], strict=False)):
@@ -114,17 +116,20 @@ def _inconsistent(segment: Segment) -> Iterator[str]:
         segment.texts.raw(block)  # type: ignore[union-attr]
 
 
-def _of_documents(segment: Segment) -> int:
-    """What `_mixed` makes of all postings, from the documents' side."""
-    mixed = 0
-    for begin, end in spans(segment.uniques, SPAN):
+def _document_terms_sum(segment: Segment) -> int:
+    """Return `_mixed_sum` of all postings as the document terms have them."""
+    mixed_sum = 0
+    for begin, end in spans(segment.uniques, POSTINGS_PER_CALL):
         counts, terms, tfs = segment.document_terms(begin, end)  # type: ignore[misc]
-        mixed += _mixed(terms, np.repeat(np.arange(begin, end), counts), tfs)
-    return mixed % 2**64
+        mixed_sum += _mixed_sum(terms, np.repeat(np.arange(begin, end), counts), tfs)
+    return mixed_sum % 2**64
 
 
-def _mixed(terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray) -> int:
-    """A sum over postings that does not depend on their order, and hardly ever is the same for others."""
+def _mixed_sum(terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray) -> int:
+    """Return a sum of hashes of postings, modulo 2**64: the same for any order, and almost surely another for other postings.
+
+    The hash is the finaliser of SplitMix64.
+    """
     mixed = (terms.astype(np.uint64) << np.uint64(32)) + docs.astype(np.uint64)
     mixed += tfs.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -13,10 +13,11 @@ import numpy as np
 
 from sublex.base import Token
 from sublex.errors import SublexError
-from sublex.index.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from sublex.index.snapshot import Snapshot
 
 ENTRY_BYTES = 8
 # So many texts are cut into words at once.

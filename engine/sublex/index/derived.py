@@ -1,6 +1,7 @@
-"""Derived data: arrays beside the index that its key makes, used only where the key fits and made again at will.
+"""Derived data: arrays computed from an index, stored next to it for speed, such as impacts.
 
-They stand outside of manifest and fingerprint; who cannot write them, or finds them damaged, works without.
+They are outside of the manifest and the fingerprint. The folder's name is a key of everything that the data depend on, so data
+for another state are never used. If they are missing or damaged, or cannot be written, Sublex computes them in memory.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ENTRY = "entry.json"
 
 
 def read(path: Path) -> Folder | None:
-    """What is stored there, if it is whole."""
+    """Return the stored arrays, or None if they are missing or damaged. Their values are verified at the first access."""
     try:
         return Folder(path, json.loads((path / ENTRY).read_bytes()), private=True)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexCorrupt, IndexProblem):
@@ -29,20 +30,20 @@ def read(path: Path) -> Folder | None:
 
 
 def check(root: Path) -> Iterator[str]:
-    """What is wrong with an index's derived data, one sentence a folder."""
-    for folder in sorted(entry.parent for entry in (root / DERIVED).rglob(ENTRY)):
+    """Verify all derived data of an index. Yield one sentence for each damaged folder."""
+    for path in sorted(entry.parent for entry in (root / DERIVED).rglob(ENTRY)):
         try:
-            found = read(folder)
-            for _, component in found or ():
+            folder = read(path)
+            for _, component in folder or ():
                 component.all()
         except IndexCorrupt:
-            found = None
-        if found is None:
-            yield f"{folder} is damaged; delete that folder, which Sublex does without and makes again."
+            folder = None
+        if folder is None:
+            yield f"{path} is damaged; delete that folder. Sublex works without it and makes it again."
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Store arrays, all or nothing."""
+    """Write arrays to the folder `path`, all or none; an existing folder is replaced. Arrays are flattened."""
     temporary = path.with_name(f"{path.name}.new-{os.getpid()}")
     try:
         shutil.rmtree(temporary, ignore_errors=True)

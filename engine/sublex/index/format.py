@@ -1,6 +1,7 @@
-"""Components on disk: one-dimensional `.npy` files with a checksum for every 64 KiB, verified when first touched.
+"""Components on disk: one-dimensional `.npy` files with a checksum for every 64 KiB, verified at the first access.
 
-Writing streams; reading maps. Nothing here knows what a component means.
+`FolderWriter` and `ComponentWriter` stream arrays to files; `Folder` and `Component` map them. This module does not know what
+a component means: `sublex.index.components` does.
 """
 
 from __future__ import annotations
@@ -8,11 +9,9 @@ from __future__ import annotations
 import json
 import mmap
 import os
-import resource
 import shutil
 import stat
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,67 +19,70 @@ import numpy as np
 import xxhash
 
 from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.files import sync
 
 FORMAT = 1
+# Bytes covered by one checksum.
 CHUNK = 1 << 16
+# Bytes of the `.npy` header, which is padded to a fixed size because it is rewritten when the length is known.
 HEADER = 128
 CHECKSUMS = "checksums"
-# What a component may be made of.
+# The types of arrays that a component may hold.
 DTYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
 Content = bytes | bytearray | mmap.mmap
 
 
-def smallest(values: np.ndarray) -> np.ndarray:
-    """The same non-negative numbers in the smallest unsigned type that holds them."""
+def with_smallest_dtype(values: np.ndarray) -> np.ndarray:
+    """Return non-negative numbers in the smallest unsigned type that holds all of them."""
     return values.astype(np.min_scalar_type(int(values.max()) if len(values) else 0), copy=False)
 
 
 def header(dtype: np.dtype, count: int) -> bytes:
-    """The `.npy` header of a one-dimensional array, padded to a fixed size."""
+    """Return the `.npy` header of a one-dimensional array, padded to `HEADER` bytes."""
     descr = np.lib.format.dtype_to_descr(dtype)
     text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': ({count},), }}"
     return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + text.ljust(HEADER - 11).encode() + b"\n"
 
 
 class ComponentWriter:
-    """Streams one array to its file, summing chunk by chunk; the header is written last."""
+    """Streams one array to its file and computes the checksum of each chunk; the header is written last."""
 
     def __init__(self, path: Path, dtype: Any):
         self.path, self.dtype = path, np.dtype(dtype).newbyteorder("<")
         self.file = open(path, "wb", buffering=0)  # noqa: SIM115
         self.bytes = HEADER
-        self.sums: list[int] = []
-        self._held = bytearray(HEADER)
-        self._first: bytearray | None = None
+        self.checksums: list[int] = []
+        self._buffer = bytearray(HEADER)
+        self._first_chunk: bytearray | None = None
 
     def write(self, values: np.ndarray) -> None:
-        """Append values of the component's type."""
+        """Append values, converted to the component's type."""
         data = np.ascontiguousarray(values, self.dtype).data.cast("B")
         self.bytes += len(data)
         begin = 0
-        if len(self._held) + len(data) >= CHUNK:
-            begin = CHUNK - len(self._held)
-            self._chunk(self._held + data[:begin])
+        if len(self._buffer) + len(data) >= CHUNK:
+            begin = CHUNK - len(self._buffer)
+            self._write_chunk(self._buffer + data[:begin])
             while len(data) - begin >= CHUNK:
-                self._chunk(data[begin : begin + CHUNK])
+                self._write_chunk(data[begin : begin + CHUNK])
                 begin += CHUNK
-            self._held = bytearray()
-        self._held += data[begin:]
+            self._buffer = bytearray()
+        self._buffer += data[begin:]
 
-    def _chunk(self, data: Any) -> None:
-        if self._first is None:
-            self._first = bytearray(data)
-        self.sums.append(xxhash.xxh3_64_intdigest(data))
+    def _write_chunk(self, data: Any) -> None:
+        if self._first_chunk is None:
+            self._first_chunk = bytearray(data)
+        self.checksums.append(xxhash.xxh3_64_intdigest(data))
         _write_all(self.file, data)
 
     def close(self) -> None:
-        """Write what is held and the header, and see it on the disk."""
-        if self._held or self._first is None:
-            self._chunk(self._held)
+        """Write the rest of the values and the header, flush the file to the disk, and close it."""
+        if self._buffer or self._first_chunk is None:
+            self._write_chunk(self._buffer)
         head = header(self.dtype, (self.bytes - HEADER) // self.dtype.itemsize)
-        assert self._first is not None
-        self._first[:HEADER] = head
-        self.sums[0] = xxhash.xxh3_64_intdigest(self._first)
+        assert self._first_chunk is not None
+        self._first_chunk[:HEADER] = head
+        self.checksums[0] = xxhash.xxh3_64_intdigest(self._first_chunk)
         self.file.seek(0)
         _write_all(self.file, head)
         os.fsync(self.file.fileno())
@@ -88,13 +90,14 @@ class ComponentWriter:
 
 
 def _write_all(file: Any, data: Any) -> None:
+    """Write all bytes; an unbuffered file may take only a part of them in one call."""
     view = memoryview(data)
     while len(view):
         view = view[file.write(view) :]
 
 
 class FolderWriter:
-    """Writes the components of one folder and their checksums."""
+    """Creates a folder and writes its components and their checksums."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -102,54 +105,47 @@ class FolderWriter:
         self._writers: dict[str, ComponentWriter] = {}
 
     def stream(self, name: str, dtype: Any) -> ComponentWriter:
-        """A component to be written in pieces."""
+        """Return the writer of a component that is written in several pieces."""
         self._writers[name] = ComponentWriter(self.path / f"{name}.npy", dtype)
         return self._writers[name]
 
     def put(self, name: str, values: np.ndarray) -> None:
-        """A component written at once."""
+        """Write a whole component."""
         self.stream(name, values.dtype).write(values)
 
     def finish(self) -> dict[str, Any]:
-        """Close everything; what the manifest must say of this folder."""
-        sums: list[int] = []
+        """Close all files and return the entry that describes the folder in the manifest."""
+        checksums: list[int] = []
         for name in sorted(self._writers):
             self._writers[name].close()
-            sums += self._writers[name].sums
+            checksums += self._writers[name].checksums
         components = {name: self._writers[name].bytes for name in sorted(self._writers)}
         writer = self.stream(CHECKSUMS, np.uint64)
-        writer.write(np.array(sums, np.uint64))
+        writer.write(np.array(checksums, np.uint64))
         writer.close()
         sync(self.path)
-        return {"components": components, "checksum": _summary(components, np.array(sums, np.uint64))}
+        return {"components": components, "checksum": _summary(components, np.array(checksums, np.uint64))}
+
+    def close(self) -> None:
+        """Close all files; what `finish` has not completed is useless."""
+        for writer in list(self._writers.values()):
+            writer.file.close()
 
     def __enter__(self) -> FolderWriter:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Close the files, also after a failure."""
-        for writer in list(self._writers.values()):
-            writer.file.close()
+        self.close()
 
 
-def _summary(components: Mapping[str, int], sums: np.ndarray) -> str:
+def _summary(components: Mapping[str, int], checksums: np.ndarray) -> str:
+    """Return one hash over the names and sizes of components and all their checksums."""
     named = json.dumps([*components.items()]).encode()
-    return xxhash.xxh3_128_hexdigest(named + sums.astype("<u8").tobytes())
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Put a file in its place, whole, in one rename."""
-    temporary = path.with_name(f"{path.name}.new")
-    temporary.unlink(missing_ok=True)
-    with open(temporary, "xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.rename(path)
+    return xxhash.xxh3_128_hexdigest(named + checksums.astype("<u8").tobytes())
 
 
 def copy_folder(source: Path, entry: Mapping[str, Any], to: Path) -> None:
-    """Copy the components that an entry names, and nothing else that may lie there."""
+    """Copy the components that a folder's entry names, and no other file of that folder."""
     Folder(source, entry)
     to.mkdir(parents=True)
     for name in (*entry["components"], CHECKSUMS):
@@ -159,48 +155,24 @@ def copy_folder(source: Path, entry: Mapping[str, Any], to: Path) -> None:
     sync(to)
 
 
-def allow_many_files() -> None:
-    """Let this process hold as many files open as it may: every map is one, and a merge may map thousands."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-def hash_of(path: Path) -> str:
-    """The hash of a whole file."""
-    hasher = xxhash.xxh3_128()
-    with open(path, "rb") as file:
-        while chunk := file.read(CHUNK):
-            hasher.update(chunk)
-    return hasher.hexdigest()
-
-
-def sync(folder: Path) -> None:
-    """Make a folder's entries last."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 class Component:
-    """One array, mapped, or read where it is small; bytes are verified when first touched.
+    """One array of a folder. A large file is mapped, a small one is read.
 
-    A `private` one may be written to without a trace on disk; kernels need no second form for it beside that for arrays in memory.
+    `values` is the array, not yet verified. `part`, `all` and `touch` compare chunks with their checksums at the first access.
+    With `private`, code may write to `values` without a change on disk: kernels then see a writable array, as they do for
+    arrays made in memory, and Numba does not compile a second version for read-only arrays.
     """
 
     def __init__(self, path: Path, size: int, private: bool = False):
         self.path = path
         try:
-            with open(path, "rb", opener=_at_once) as file:
+            with open(path, "rb", opener=_open_without_blocking) as file:
                 status = os.fstat(file.fileno())
-                found = status.st_size
                 if not stat.S_ISREG(status.st_mode):
-                    raise IndexCorrupt(f"{path} is no file; rebuild the index.")
-                if found != size or size < HEADER:
+                    raise IndexCorrupt(f"{path} is not a file; rebuild the index.")
+                if status.st_size != size or size < HEADER:
                     raise IndexCorrupt(
-                        f"{path} has {found:,} bytes where the manifest says {size:,}; rebuild the index."
+                        f"{path} has {status.st_size:,} bytes, but the manifest says {size:,}; rebuild the index."
                     )
                 self._data = _content(file, size, private)
         except FileNotFoundError:
@@ -208,60 +180,64 @@ class Component:
         except OSError as error:
             raise IndexProblem(f"Cannot read {path}: {error.strerror}.") from None
         self.values = _array(self._data, path)
-        self._sums = np.empty(0, np.uint64)
-        self._seen = bytearray()
+        self._checksums = np.empty(0, np.uint64)
+        self._verified = bytearray()
 
-    def expect(self, sums: np.ndarray) -> None:
-        """The checksums the chunks must have."""
-        self._sums, self._seen = sums, bytearray(len(sums))
+    def expect(self, checksums: np.ndarray) -> None:
+        """Set the checksums that the chunks must have."""
+        self._checksums, self._verified = checksums, bytearray(len(checksums))
 
     def __len__(self) -> int:
         return len(self.values)
 
     def all(self) -> np.ndarray:
-        """The whole array, verified."""
+        """Return the whole array, verified. Raise `IndexCorrupt` if a checksum differs."""
         return self.part(0, len(self.values))
 
     def part(self, begin: int, end: int) -> np.ndarray:
-        """values[begin:end], verified."""
+        """Return `values[begin:end]`, verified. Raise `IndexCorrupt` if a checksum differs."""
         size = self.values.itemsize
         first, last = (HEADER + begin * size) // CHUNK, (HEADER + max(end, begin + 1) * size - 1) // CHUNK
-        last = min(last, len(self._seen) - 1)
-        at = self._seen.find(0, first, last + 1)
-        while at >= 0:
-            self._verify(at)
-            at = self._seen.find(0, at, last + 1)
+        last = min(last, len(self._verified) - 1)
+        chunk = self._verified.find(0, first, last + 1)
+        while chunk >= 0:
+            self._verify(chunk)
+            chunk = self._verified.find(0, chunk, last + 1)
         return self.values[begin:end]
 
     def touch(self, begins: np.ndarray, ends: np.ndarray) -> None:
-        """Verify many parts at once."""
-        size, count = self.values.itemsize, len(self._seen)
+        """Verify many parts at once: part k is `values[begins[k]:ends[k]]`."""
+        size, count = self.values.itemsize, len(self._verified)
         first = np.minimum((HEADER + begins * size) // CHUNK, count)
         last = np.minimum((HEADER + np.maximum(ends, begins + 1) * size - 1) // CHUNK + 1, count)
-        asked = np.cumsum(np.bincount(first, minlength=count + 1) - np.bincount(last, minlength=count + 1))[:count] > 0
-        for at in np.flatnonzero(asked & ~np.frombuffer(self._seen, np.bool_)).tolist():
-            self._verify(at)
+        needed = np.cumsum(np.bincount(first, minlength=count + 1) - np.bincount(last, minlength=count + 1))[:count] > 0
+        for chunk in np.flatnonzero(needed & ~np.frombuffer(self._verified, np.bool_)).tolist():
+            self._verify(chunk)
 
-    def _verify(self, at: int) -> None:
-        """Compare a chunk with its checksum."""
-        if xxhash.xxh3_64_intdigest(memoryview(self._data)[at * CHUNK : (at + 1) * CHUNK]) != self._sums[at]:
-            raise IndexCorrupt(f"{self.path} is damaged in its bytes from {at * CHUNK:,} on; rebuild the index.")
-        self._seen[at] = 1
+    def _verify(self, chunk: int) -> None:
+        begin = chunk * CHUNK
+        data = memoryview(self._data)[begin : begin + CHUNK]
+        if xxhash.xxh3_64_intdigest(data) != self._checksums[chunk]:
+            raise IndexCorrupt(
+                f"{self.path} is damaged between bytes {begin:,} and {begin + len(data):,}; rebuild the index."
+            )
+        self._verified[chunk] = 1
 
 
-def _at_once(path: str, flags: int) -> int:
-    """Open a file, or what somebody put in its place, without waiting for it."""
+def _open_without_blocking(path: str, flags: int) -> int:
+    """Open a file. Opening a pipe that somebody put in its place would otherwise wait for ever."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _content(file: IO[bytes], size: int, private: bool) -> Content:
-    """A file's bytes. A map holds a file descriptor, of which there are few, so small files are read instead."""
+    """Return a file's bytes. A map keeps a file descriptor, and their number is limited, so small files are read."""
     if size > CHUNK:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY if private else mmap.ACCESS_READ)
     return bytearray(file.read()) if private else file.read()
 
 
 def _array(data: Content, path: Path) -> np.ndarray:
+    """Return the array of a `.npy` file. The header must be, byte for byte, the one that a writer would write."""
     head = data[:HEADER]
     for descr in DTYPES:
         dtype = np.dtype(descr)
@@ -271,20 +247,21 @@ def _array(data: Content, path: Path) -> np.ndarray:
 
 
 class Folder:
-    """The components of one folder, as the manifest's entry describes it."""
+    """The components of one folder, opened as its entry in the manifest describes them."""
 
     def __init__(self, path: Path, entry: Mapping[str, Any], private: bool = False):
         self.path = path
         sizes = entry["components"]
         chunks = [-(-size // CHUNK) for size in sizes.values()]
-        sums = Component(path / f"{CHECKSUMS}.npy", HEADER + 8 * sum(chunks)).values
-        if _summary(sizes, sums) != entry["checksum"]:
+        checksums = Component(path / f"{CHECKSUMS}.npy", HEADER + 8 * sum(chunks)).values
+        if _summary(sizes, checksums) != entry["checksum"]:
             raise IndexCorrupt(f"{path / CHECKSUMS}.npy is damaged; rebuild the index.")
         self._components: dict[str, Component] = {}
+        self._checksum_bytes = HEADER + 8 * len(checksums)
         begin = 0
         for (name, size), count in zip(sizes.items(), chunks, strict=True):
             component = self._components[name] = Component(path / f"{name}.npy", size, private)
-            component.expect(sums[begin : begin + count])
+            component.expect(checksums[begin : begin + count])
             begin += count
 
     def __getitem__(self, name: str) -> Component:
@@ -293,10 +270,10 @@ class Folder:
     def __contains__(self, name: str) -> bool:
         return name in self._components
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[tuple[str, Component]]:
         return iter(self._components.items())
 
     def nbytes(self) -> dict[str, int]:
-        """Bytes on disk of each component, checksums included."""
-        sums = {CHECKSUMS: HEADER + 8 * sum(len(c._sums) for c in self._components.values())}
-        return {name: c.values.nbytes + HEADER for name, c in self._components.items()} | sums
+        """Return the bytes on disk of each component, and of the checksums."""
+        sizes = {name: component.values.nbytes + HEADER for name, component in self._components.items()}
+        return sizes | {CHECKSUMS: self._checksum_bytes}

@@ -1,259 +1,262 @@
-"""A run: the part of a build that is held in memory, until it is written as a segment.
+"""Inversion: counts the terms of batches of documents in memory and writes them as the postings of a segment.
 
-It numbers raw tokens and terms by first appearance, collects the parts that batches become, and inverts them.
+Raw tokens and terms get numbers in the order of their first appearance. `number` must see the batches in order, in one thread.
+`count_terms` may run in any thread. `write` sorts the terms and turns documents with terms into terms with documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.analysis.tokens import Tokens, terms_of
+from sublex.analysis.tokens import RawTokens, terms_of
 from sublex.analysis.words import split_terms
 from sublex.base import Analyzer
 from sublex.index import kernels
-from sublex.index.arena import spans
-from sublex.index.format import FolderWriter, smallest
+from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.lengths import LengthsWriter
+from sublex.index.components.lexicon import LexiconWriter
+from sublex.index.components.postings import PostingsWriter
+from sublex.index.format import FolderWriter
 from sublex.workers import Workers
 
-SPAN = 1 << 20
-# What one more raw token costs beside its bytes: its entry in the table of terms, its strings, its rows.
+# Bytes of memory that one distinct raw token needs besides its characters: Python strings and entries of tables.
 TOKEN_BYTES = 200
+# Groups of batches that are inverted in parallel. Each needs memory for two counters a term.
+GROUPS = 16
 
 
-class Part(NamedTuple):
-    """A batch's documents as terms with frequencies, in order of documents; `met` counts its raw tokens."""
+class TokenTerms(NamedTuple):
+    """The term numbers of the raw tokens seen so far: raw token n has `numbers[ends[n - 1]:ends[n]]`.
+
+    `terms` is the number of distinct terms. The arrays are never changed; later batches make new ones.
+    """
+
+    ends: np.ndarray
+    numbers: np.ndarray
+    terms: int
+
+
+class BatchCounts(NamedTuple):
+    """The term counts of a batch: terms with frequencies, document after document.
+
+    `ends` is where each document ends in `terms` and `tfs`; `lengths` counts repetitions. `token_counts` has the number of
+    occurrences of each distinct raw token of the batch.
+    """
 
     terms: np.ndarray
     tfs: np.ndarray
     ends: np.ndarray
     lengths: np.ndarray
-    met: np.ndarray
+    token_counts: np.ndarray
 
 
-class Inverter:
-    """Documents on their way to a segment."""
+def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_terms: TokenTerms) -> BatchCounts:
+    """Count the terms of the documents that the mask `keep` selects. Any thread may call this.
 
-    def __init__(self, analyzer: Analyzer):
-        self.analyzer = analyzer
-        self.raw = Interner()
-        self._met = np.zeros(1 << 12, np.int64)
-        self._term_ids: dict[str, int] = {}
-        self._flat = np.empty(0, np.int32)
-        self._ends = np.empty(0, np.int64)
-        self.parts: list[Part] = []
-        self.docs = 0
-        self._bytes = 0
-
-    @property
-    def nbytes(self) -> int:
-        """What the run will need at most: its parts twice (inverting copies them), and its vocabulary."""
-        return 2 * self._bytes + self.raw.nbytes + TOKEN_BYTES * self.raw.size
-
-    def number(self, text: np.ndarray, found: Tokens) -> np.ndarray:
-        """The run's numbers of a batch's distinct raw tokens; the analyzer is asked for those not met before."""
-        known = self.raw.size
-        numbers = self.raw.add_described(text, found.starts, found.rows, found.hashes)
-        if self.raw.size > known:
-            fresh = self.raw.strings(known)[:-1].decode().split("\n")
-            ids = self._term_ids
-            terms = terms_of(self.analyzer, fresh)
-            flat = [ids.setdefault(term, len(ids)) for term in split_terms("\n".join(filter(None, terms)))]
-            counts = np.fromiter((term.count("\n") + 1 if term else 0 for term in terms), np.int64, len(terms))
-            first = int(self._ends[-1]) if len(self._ends) else 0
-            self._flat = np.concatenate([self._flat, np.array(flat, np.int32)])
-            self._ends = np.concatenate([self._ends, first + np.cumsum(counts)])
-        return numbers
-
-    def counter(self, found: Tokens, keep: np.ndarray, numbers: np.ndarray) -> Callable[[], Part]:
-        """The work that makes a batch's part, for any thread: it sees the vocabulary as it is now."""
-        ends, flat, size = self._ends, self._flat, len(self._term_ids)
-        return lambda: Part(
-            *kernels.count(found.tokens, found.ends, keep, numbers, ends, flat, np.zeros(size, np.int32))
-        )
-
-    def add(self, part: Part, numbers: np.ndarray) -> None:
-        """Take a part in; parts come in the order of their documents."""
-        if self.raw.size > len(self._met):
-            self._met = np.concatenate([self._met, np.zeros(max(self.raw.size, len(self._met)), np.int64)])
-        self._met[numbers] += part.met
-        self.parts.append(part._replace(met=np.empty(0, np.int64)))
-        self.docs += len(part.ends)
-        self._bytes += part.terms.nbytes + part.tfs.nbytes + part.ends.nbytes + part.lengths.nbytes
-
-    def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, keep_raw: bool) -> dict[str, int]:
-        """Write lexicon, postings, lengths and, if wanted, document terms."""
-        each, groups = workers.map, _groups(self.parts)
-        tallies = list(each(self._tally, groups))
-        total = np.sum(tallies, axis=0) if tallies else np.zeros((2, len(self._term_ids)), np.int64)
-        names, order, ranks = self._ranked(total[0] > 0)
-        df, cf = total[:, order]
-        with workers.beside(lambda: self._write_lexicon(folder, ranks, names, keep_raw)):
-            docs, tfs, places = self._invert(ranks, df, groups, [counts[0, order] for counts in tallies], each)
-            write_postings(folder, df, cf, docs, tfs, each)
-            lengths = np.concatenate([part.lengths for part in self.parts] or [np.empty(0, np.int64)])
-            uniques = np.concatenate([np.diff(part.ends, prepend=0) for part in self.parts] or [np.empty(0, np.int64)])
-            folder.put("lengths", smallest(lengths))
-            folder.put("uniques", smallest(uniques))
-            if document_terms:
-                _write_document_terms(folder, docs, tfs, places, uniques, each)
-        return {"docs": self.docs, "tokens": int(lengths.sum()), "terms": len(names), "postings": len(docs)}
-
-    def _tally(self, group: _Group) -> np.ndarray:
-        """Document and collection frequencies of all terms in a group."""
-        counts = np.zeros((2, len(self._term_ids)), np.int64)
-        for part in group.parts:
-            kernels.tally(part.terms, part.tfs, counts[0], counts[1])
-        return counts
-
-    def _ranked(self, used: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """The terms of documents that were kept, ascending; their numbers in the run; the way back."""
-        names = sorted(name for name, number in self._term_ids.items() if used[number])
-        order = np.fromiter(map(self._term_ids.__getitem__, names), np.int64, len(names))
-        ranks = np.zeros(len(self._term_ids), np.int32)
-        ranks[order] = np.arange(len(names))
-        return names, order, ranks
-
-    def _invert(
-        self,
-        ranks: np.ndarray,
-        df: np.ndarray,
-        groups: list[_Group],
-        counts: list[np.ndarray],
-        each: Callable[..., Any],
-    ) -> tuple[Any, ...]:
-        """(docs, tfs, places): postings in order of terms, then documents; where those of each group begin and end."""
-        docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
-        begins = [np.cumsum(df) - df]
-        for found in counts:
-            begins.append(begins[-1] + found)
-
-        def scatter(job: tuple[_Group, np.ndarray]) -> None:
-            group, begin = job
-            cursors, first = begin.copy(), group.first
-            for part in group.parts:
-                kernels.scatter(part.terms, part.tfs, part.ends, first, ranks, cursors, docs, tfs)
-                first += len(part.ends)
-
-        list(each(scatter, list(zip(groups, begins, strict=False))))
-        return docs, tfs, list(zip(groups, begins, begins[1:], strict=False))
-
-    def _write_lexicon(self, folder: FolderWriter, ranks: np.ndarray, names: list[str], keep_raw: bool) -> None:
-        """The terms, the commonest raw token of each, and for a spill all of them with their counts."""
-        put_strings(folder, "term", [name.encode() for name in names])
-        met = self._met[: self.raw.size]
-        single = np.flatnonzero((np.diff(self._ends, prepend=0) == 1) & (met > 0))
-        terms, met = ranks[self._flat[self._ends[single] - 1]], met[single]
-        order = np.lexsort((-met, terms))
-        terms, met, single = terms[order], met[order], single[order]
-        raws = self.raw.strings().split(b"\n")
-        first = np.diff(terms, prepend=-1) > 0
-        best = [b""] * len(names)
-        for term, raw in zip(terms[first].tolist(), single[first].tolist(), strict=True):
-            best[term] = raws[raw]
-        leader = np.maximum.accumulate(np.where(first, np.arange(len(met)), 0))
-        for k in np.flatnonzero(~first & (met == met[leader])).tolist():
-            best[terms[k]] = min(best[terms[k]], raws[single[k]])
-        put_surfaces(folder, best, names)
-        if keep_raw:
-            put_strings(folder, "raw", [raws[k] for k in single.tolist()])
-            folder.put("raw_counts", met.astype(np.uint64))
-            folder.put("raw_terms", terms.astype(np.uint32))
+    `numbers` are the numbers of the batch's raw tokens; `token_terms` must cover them.
+    """
+    last_places = np.zeros(token_terms.terms, np.int32)
+    ends, flat = token_terms.ends, token_terms.numbers
+    return BatchCounts(*kernels.count_terms(tokens.numbers, tokens.ends, keep, numbers, ends, flat, last_places))
 
 
 class _Group(NamedTuple):
-    """Parts that follow one another, and the number of their first document."""
+    """Batches that follow one another. `first` is the number of their first document, `docs` how many they hold."""
 
     first: int
     docs: int
-    parts: list[Part]
+    batches: list[BatchCounts]
 
 
-def _groups(parts: list[Part], most: int = 16) -> list[_Group]:
-    """The parts in a few groups; how many does not matter to the result."""
+class _GroupPostings(NamedTuple):
+    """For each term, in sorted order, where the postings of one group begin and end."""
+
+    group: _Group
+    begins: np.ndarray
+    ends: np.ndarray
+
+
+class Inverter:
+    """The inverted index of a segment while it is in memory."""
+
+    def __init__(self, analyzer: Analyzer):
+        self.analyzer = analyzer
+        self.token_terms = TokenTerms(np.empty(0, np.int64), np.empty(0, np.int32), 0)
+        self.batches: list[BatchCounts] = []
+        self.docs = 0
+        self._raw_tokens = Interner()
+        self._token_counts = np.zeros(1 << 12, np.int64)
+        self._term_numbers: dict[str, int] = {}
+        self._batch_bytes = 0
+
+    @property
+    def nbytes(self) -> int:
+        """An upper bound for the memory needed to write: inversion copies the counts, and the vocabulary is sorted."""
+        return 2 * self._batch_bytes + self._raw_tokens.nbytes + TOKEN_BYTES * self._raw_tokens.size
+
+    def number(self, text: np.ndarray, tokens: RawTokens) -> np.ndarray:
+        """Return the numbers of a batch's distinct raw tokens. The analyzer gets each new raw token once."""
+        known = self._raw_tokens.size
+        numbers = self._raw_tokens.add_described(text, tokens.starts, tokens.keys, tokens.hashes)
+        if self._raw_tokens.size > known:
+            new_tokens = self._raw_tokens.lines(known)[:-1].decode().split("\n")
+            self._number_terms(terms_of(self.analyzer, new_tokens))
+        return numbers
+
+    def _number_terms(self, token_terms: list[str]) -> None:
+        """Number the terms of new raw tokens; each string holds the terms of one token, one a line."""
+        ids = self._term_numbers
+        new = [ids.setdefault(term, len(ids)) for term in split_terms("\n".join(filter(None, token_terms)))]
+        counts = np.fromiter(
+            (terms.count("\n") + 1 if terms else 0 for terms in token_terms), np.int64, len(token_terms)
+        )
+        ends, numbers, _ = self.token_terms
+        first = int(ends[-1]) if len(ends) else 0
+        self.token_terms = TokenTerms(
+            np.concatenate([ends, first + np.cumsum(counts)]),
+            np.concatenate([numbers, np.array(new, np.int32)]),
+            len(ids),
+        )
+
+    def add(self, counts: BatchCounts, numbers: np.ndarray) -> None:
+        """Add the counts of a batch. Batches must come in the order of their documents."""
+        if self._raw_tokens.size > len(self._token_counts):
+            more = np.zeros(max(self._raw_tokens.size, len(self._token_counts)), np.int64)
+            self._token_counts = np.concatenate([self._token_counts, more])
+        self._token_counts[numbers] += counts.token_counts
+        counts = counts._replace(token_counts=np.empty(0, np.int64))
+        self.batches.append(counts)
+        self.docs += len(counts.ends)
+        self._batch_bytes += sum(array.nbytes for array in counts)
+
+    def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, spill: bool) -> dict[str, int]:
+        """Write lexicon, postings, lengths and, if wanted, document terms. Return the segment's totals.
+
+        A spill also gets all raw forms.
+        """
+        groups = _groups(self.batches)
+        frequencies = list(workers.map(self._frequencies, groups))
+        total = np.sum(frequencies, axis=0) if frequencies else np.zeros((2, len(self._term_numbers)), np.int64)
+        terms, numbers = self._sorted_terms(total[0] > 0)
+        ranks = np.zeros(len(self._term_numbers), np.int32)
+        ranks[numbers] = np.arange(len(terms))
+        df, cf = total[:, numbers]
+        with workers.in_background(lambda: self._write_lexicon(folder, terms, ranks, df, cf, spill)):
+            docs, tfs, places = self._invert(
+                groups, ranks, df, [group_df[numbers] for group_df, _ in frequencies], workers
+            )
+            postings = PostingsWriter(folder)
+            postings.encode_and_add(docs, tfs, df, workers)
+            postings.finish()
+            lengths = LengthsWriter(folder)
+            for batch in self.batches:
+                lengths.add(batch.lengths, np.diff(batch.ends, prepend=0))
+            lengths.finish()
+            if document_terms:
+                _write_document_terms(folder, docs, tfs, places, workers)
+        return {"docs": self.docs, "tokens": lengths.tokens, "terms": len(terms), "postings": len(docs)}
+
+    def _frequencies(self, group: _Group) -> np.ndarray:
+        """Return, for all terms by their numbers, document and collection frequencies within a group: two rows."""
+        counts = np.zeros((2, len(self._term_numbers)), np.int64)
+        for batch in group.batches:
+            kernels.add_frequencies(batch.terms, batch.tfs, counts[0], counts[1])
+        return counts
+
+    def _sorted_terms(self, used: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """Return the used terms in ascending order, and their numbers.
+
+        A term of a document that was left out as a duplicate may be unused.
+        """
+        terms = sorted(term for term, number in self._term_numbers.items() if used[number])
+        return terms, np.fromiter(map(self._term_numbers.__getitem__, terms), np.int64, len(terms))
+
+    def _invert(
+        self, groups: list[_Group], ranks: np.ndarray, df: np.ndarray, group_df: list[np.ndarray], workers: Workers
+    ) -> tuple[np.ndarray, np.ndarray, list[_GroupPostings]]:
+        """Return documents and frequencies in order of terms, then of documents, and where each group's postings are.
+
+        `ranks` takes the number of a term to its place in sorted order; `df` and `group_df` are in sorted order.
+        """
+        docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
+        begins = np.cumsum(df) - df
+        places = []
+        for group, counts in zip(groups, group_df, strict=True):
+            places.append(_GroupPostings(group, begins, begins + counts))
+            begins = begins + counts
+
+        def scatter(place: _GroupPostings) -> None:
+            cursors, first = place.begins.copy(), place.group.first
+            for batch in place.group.batches:
+                kernels.scatter(batch.terms, batch.tfs, batch.ends, first, ranks, cursors, docs, tfs)
+                first += len(batch.ends)
+
+        # Each group writes to ranges of its own, so the threads do not disturb one another.
+        list(workers.map(scatter, places))
+        return docs, tfs, places
+
+    def _write_lexicon(
+        self, folder: FolderWriter, terms: list[str], ranks: np.ndarray, df: np.ndarray, cf: np.ndarray, spill: bool
+    ) -> None:
+        """Write the terms, their frequencies and their surfaces, and for a spill all raw forms."""
+        encoded = [term.encode() for term in terms]
+        counts = self._token_counts[: self._raw_tokens.size]
+        ends, flat, _ = self.token_terms
+        # A raw token that the analyzer cuts into several terms is the raw form of none of them.
+        tokens = np.flatnonzero((np.diff(ends, prepend=0) == 1) & (counts > 0))
+        token_ranks, counts = ranks[flat[ends[tokens] - 1]], counts[tokens]
+        order = np.lexsort((-counts, token_ranks))
+        token_ranks, counts = token_ranks[order], counts[order]
+        strings = self._raw_tokens.lines().split(b"\n")
+        forms = [strings[token] for token in tokens[order].tolist()]
+        writer = LexiconWriter(folder)
+        writer.add(encoded, _most_frequent(forms, counts, token_ranks, len(terms)), df, cf)
+        if spill:
+            writer.put_raw_forms(forms, counts, token_ranks)
+        writer.finish()
+
+
+def _most_frequent(forms: list[bytes], counts: np.ndarray, ranks: np.ndarray, terms: int) -> list[bytes]:
+    """Return the most frequent raw form of each term; of equally frequent ones, the smallest.
+
+    The forms are sorted by the ranks of their terms, then by falling counts. A term without a raw form gets an empty one.
+    """
+    surfaces = [b""] * terms
+    is_first = np.diff(ranks, prepend=-1) > 0
+    for k in np.flatnonzero(is_first).tolist():
+        surfaces[ranks[k]] = forms[k]
+    first = np.maximum.accumulate(np.where(is_first, np.arange(len(counts)), 0))
+    for k in np.flatnonzero(~is_first & (counts == counts[first])).tolist():
+        surfaces[ranks[k]] = min(surfaces[ranks[k]], forms[k])
+    return surfaces
+
+
+def _groups(batches: list[BatchCounts]) -> list[_Group]:
+    """Put batches that follow one another into groups. Their number changes the speed and not the result."""
     groups, first = [], 0
-    step = -(-len(parts) // most) or 1
-    for k in range(0, len(parts), step):
-        docs = sum(len(part.ends) for part in parts[k : k + step])
-        groups.append(_Group(first, docs, parts[k : k + step]))
+    step = -(-len(batches) // GROUPS) or 1
+    for begin in range(0, len(batches), step):
+        members = batches[begin : begin + step]
+        docs = sum(len(batch.ends) for batch in members)
+        groups.append(_Group(first, docs, members))
         first += docs
     return groups
 
 
-def put_strings(folder: FolderWriter, name: str, strings: list[bytes]) -> None:
-    """An arena of strings, and their sizes."""
-    folder.put(f"{name}s", np.frombuffer(b"".join(strings), np.uint8))
-    folder.put(f"{name}_sizes", smallest(np.fromiter(map(len, strings), np.int64, len(strings))))
-
-
-def put_surfaces(folder: FolderWriter, best: list[bytes], names: list[str]) -> None:
-    """The commonest raw forms; a term that is its own is left empty."""
-    put_strings(
-        folder, "surface", [b"" if raw == name.encode() else raw for raw, name in zip(best, names, strict=True)]
-    )
-
-
-class PostingsWriter:
-    """Streams postings in order of terms to their components."""
-
-    def __init__(self, folder: FolderWriter):
-        self._words, self._tails = folder.stream("postings", np.uint32), folder.stream("tails", np.uint8)
-        self._lasts, self._widths = folder.stream("block_lasts", np.int32), folder.stream("block_widths", np.uint8)
-        self._folder, self._sizes = folder, [np.empty(0, np.int64)]
-
-    def add(self, encoded: tuple[np.ndarray, ...]) -> None:
-        """Append what `encode_postings` made."""
-        words, lasts, widths, tails, sizes = encoded
-        self._words.write(words)
-        self._lasts.write(lasts)
-        self._widths.write(widths)
-        self._tails.write(tails)
-        self._sizes.append(sizes)
-
-    def finish(self, df: np.ndarray, cf: np.ndarray) -> None:
-        """Write what is known at the end."""
-        self._folder.put("tail_sizes", smallest(np.concatenate(self._sizes)))
-        self._folder.put("df", smallest(df))
-        self._folder.put("cf", smallest(cf))
-
-
-def write_postings(
-    folder: FolderWriter, df: np.ndarray, cf: np.ndarray, docs: np.ndarray, tfs: np.ndarray, each: Callable[..., Any]
-) -> None:
-    """Encode postings span by span."""
-    ends = np.cumsum(df)
-
-    def encode(span: tuple[int, int]) -> tuple[np.ndarray, ...]:
-        begin, end = (int(ends[k - 1]) if k else 0 for k in span)
-        return kernels.encode_postings(docs[begin:end], tfs[begin:end], df[span[0] : span[1]])
-
-    writer = PostingsWriter(folder)
-    for encoded in each(encode, spans(df, SPAN)):
-        writer.add(encoded)
-    writer.finish(df, cf)
-
-
 def _write_document_terms(
-    folder: FolderWriter,
-    docs: np.ndarray,
-    tfs: np.ndarray,
-    places: list[Any],
-    uniques: np.ndarray,
-    each: Callable[..., Any],
+    folder: FolderWriter, docs: np.ndarray, tfs: np.ndarray, places: list[_GroupPostings], workers: Workers
 ) -> None:
-    """Turn the postings back into documents, terms ascending, and write their lists."""
+    """Turn the postings, which are sorted by terms, back into documents, and write each document's terms in order."""
 
-    def encode(job: tuple[_Group, np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        group, begins, ends = job
-        return kernels.document_lists(
-            docs, tfs, begins, ends, group.first, uniques[group.first : group.first + group.docs]
-        )
+    def encode(place: _GroupPostings) -> tuple[np.ndarray, np.ndarray]:
+        group = place.group
+        uniques = np.concatenate([np.diff(batch.ends, prepend=0) for batch in group.batches])
+        return kernels.document_lists(docs, tfs, place.begins, place.ends, group.first, uniques)
 
-    stream, sizes = folder.stream("document_terms", np.uint8), [np.empty(0, np.int64)]
-    for data, found in each(encode, places):
-        stream.write(data)
-        sizes.append(found)
-    folder.put("document_term_sizes", smallest(np.concatenate(sizes)))
+    writer = DocumentTermsWriter(folder)
+    for data, sizes in workers.map(encode, places):
+        writer.add(data, sizes)
+    writer.finish()

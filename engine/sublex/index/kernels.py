@@ -1,7 +1,9 @@
-"""Kernels of the index: counting, inverting, and the two codes of postings.
+"""Kernels of the index: counting terms, inverting, merging, and the two codes of postings.
 
-A frequent term's postings stand in blocks of 128, bit-packed; what is left over, a rare term's postings and a document's
-terms stand in a byte code. Both code gaps less one and frequencies less one.
+Every 128 postings of a term form a bit-packed block. The rest of a posting list, and the terms of a document, are in a byte
+code. Both codes store gaps less one and frequencies less one. `docs/format.md` describes them.
+
+Kernels have no bounds checks. Those that decode therefore check sizes and numbers themselves, and report damage.
 """
 
 from __future__ import annotations
@@ -9,24 +11,31 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+# Postings per block.
 BLOCK = 128
+# A block is packed in four lanes, one for each 32-bit element of a 128-bit vector register.
 LANES = 4
+# Values per lane.
 ROWS = BLOCK // LANES
 
 
 @njit(cache=True, nogil=True)
-def count(tokens, token_ends, keep, numbers, term_ends, term_flat, seen):
-    """Terms with frequencies for each kept document, in order of first appearance, and how often each raw token was met.
+def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, last_places):
+    """Count the terms of the documents of a batch that the mask `keep` selects.
 
-    `numbers` takes a token of the batch to its row in (term_ends, term_flat); `seen` is scratch, one cell a term.
+    Token t of the batch has the number n = numbers[t], and its terms are term_flat[term_ends[n - 1]:term_ends[n]].
+    `last_places` is scratch memory: zeros, one for each term. Returns (terms, tfs, ends, lengths, token_counts): terms with
+    frequencies, document after document, each document's in order of first appearance; where each document ends; lengths with
+    repetitions; and how often each token of the batch occurs in the selected documents.
     """
+    # The term of a token that has exactly one; -1 for no term, -2 for several.
     single = np.empty(len(numbers), np.int32)
     for local in range(len(numbers)):
         row = numbers[local]
         begin = term_ends[row - 1] if row else 0
         width = term_ends[row] - begin
         single[local] = term_flat[begin] if width == 1 else (-1 if width == 0 else -2)
-    met = np.zeros(len(numbers), np.int64)
+    token_counts = np.zeros(len(numbers), np.int64)
     docs = 0
     for doc in range(len(keep)):
         docs += keep[doc]
@@ -48,7 +57,7 @@ def count(tokens, token_ends, keep, numbers, term_ends, term_flat, seen):
         while i < end:
             local = tokens[i]
             i += 1
-            met[local] += 1
+            token_counts[local] += 1
             term = single[local]
             if term == -1:
                 continue
@@ -60,21 +69,22 @@ def count(tokens, token_ends, keep, numbers, term_ends, term_flat, seen):
                 if single[local] == -2:
                     term = term_flat[x]
                 length += 1
-                at = seen[term]
+                # A place from an earlier document, or never set, fails this test, so the scratch memory is never cleared.
+                at = last_places[term]
                 if first <= at < o and terms[at] == term:
                     tfs[at] += 1
                     continue
-                seen[term] = o
+                last_places[term] = o
                 terms[o], tfs[o] = term, 1
                 o += 1
         ends[n], lengths[n] = o, length
         n += 1
-    return terms[:o].copy(), tfs[:o].copy(), ends, lengths, met
+    return terms[:o].copy(), tfs[:o].copy(), ends, lengths, token_counts
 
 
 @njit(cache=True, nogil=True)
-def tally(terms, tfs, df, cf):
-    """Add a part's document and collection frequencies."""
+def add_frequencies(terms, tfs, df, cf):
+    """Add the document and collection frequencies of a batch to `df` and `cf`."""
     for i in range(len(terms)):
         df[terms[i]] += 1
         cf[terms[i]] += tfs[i]
@@ -82,7 +92,11 @@ def tally(terms, tfs, df, cf):
 
 @njit(cache=True, nogil=True)
 def scatter(terms, tfs, ends, first_doc, ranks, cursors, docs_out, tfs_out):
-    """Write a part's postings where their terms' cursors stand, and advance these."""
+    """Write the postings of a batch to docs_out and tfs_out.
+
+    A posting of term t goes to place cursors[ranks[t]], and that cursor advances by one. `ends` is where each document of the
+    batch ends in `terms` and `tfs`; `first_doc` is the number of its first document.
+    """
     i = 0
     for doc in range(len(ends)):
         while i < ends[doc]:
@@ -96,22 +110,25 @@ def scatter(terms, tfs, ends, first_doc, ranks, cursors, docs_out, tfs_out):
 
 @njit(cache=True, nogil=True)
 def document_lists(docs, tfs, begins, ends, first_doc, counts):
-    """The byte code of a run of documents' terms, and the size of each: the postings' places begins[t] to ends[t], turned round."""
+    """Return the byte code of the terms of consecutive documents, and the size of each document's list in bytes.
+
+    The documents' postings of term t are docs[begins[t]:ends[t]]; document first_doc + d has counts[d] terms.
+    """
     cursors = np.cumsum(counts) - counts
-    terms, found = np.empty(counts.sum(), np.int32), np.empty(counts.sum(), np.int32)
+    terms, frequencies = np.empty(counts.sum(), np.int32), np.empty(counts.sum(), np.int32)
     for term in range(len(begins)):
         for i in range(begins[term], ends[term]):
             doc = docs[i] - first_doc
             at = cursors[doc]
             cursors[doc] = at + 1
             terms[at] = term
-            found[at] = tfs[i]
-    return encode_lists(terms, found, counts)
+            frequencies[at] = tfs[i]
+    return encode_lists(terms, frequencies, counts)
 
 
 @njit(cache=True, nogil=True)
 def _put(out, o, value):
-    """Append a number in the byte code, seven bits a byte, the lowest first."""
+    """Append a number in the byte code: seven bits a byte, lowest first, the eighth bit set if more follow. Returns the new o."""
     while value >= 128:
         out[o] = (value & 127) | 128
         o += 1
@@ -122,7 +139,10 @@ def _put(out, o, value):
 
 @njit(cache=True, nogil=True)
 def _put_list(ids, tfs, i, stop, last, out, o):
-    """Append ascending ids and their frequencies: a gap's lowest bit says that the frequency is 1 and is left out."""
+    """Append ids[i:stop], ascending and greater than `last`, with their frequencies. Returns the new o.
+
+    The lowest bit of a gap is set if the frequency is 1; that frequency is not written.
+    """
     while i < stop:
         gap = np.int64(ids[i]) - last - 1
         last = np.int64(ids[i])
@@ -137,7 +157,7 @@ def _put_list(ids, tfs, i, stop, last, out, o):
 
 @njit(cache=True, nogil=True)
 def encode_lists(ids, tfs, counts):
-    """The byte code of lists laid end to end, and the size of each."""
+    """Return the byte code of lists that lie end to end, list k with counts[k] entries, and the size of each in bytes."""
     out = np.empty(10 * len(ids) + 1, np.uint8)
     sizes = np.empty(len(counts), np.int64)
     i = o = 0
@@ -151,6 +171,7 @@ def encode_lists(ids, tfs, counts):
 
 @njit(cache=True, nogil=True)
 def _width(bits):
+    """Return how many bits a number needs."""
     width = 0
     while bits:
         width += 1
@@ -160,7 +181,10 @@ def _width(bits):
 
 @njit(cache=True, nogil=True)
 def _pack(values, width, out, o):
-    """Bit-pack 128 values: value 4r + l takes bits r * width of lane l, and the four lanes' words alternate."""
+    """Bit-pack 128 values into out[o:] and return the new o.
+
+    Value 4r + l takes the `width` bits from bit r * width of lane l. Word w of lane l is out[o + 4w + l].
+    """
     for x in range(LANES * width):
         out[o + x] = 0
     for row in range(ROWS):
@@ -176,10 +200,15 @@ def _pack(values, width, out, o):
 
 @njit(cache=True, nogil=True)
 def encode_postings(docs, tfs, df):
-    """The code of terms' postings laid end to end: packed words, each block's last document and widths, tails and their sizes."""
+    """Encode the posting lists of terms that lie end to end, term t with df[t] postings.
+
+    Returns (words, lasts, widths, tails, sizes): the packed words of all blocks; the last document of each block; two widths a
+    block, of gaps and of frequencies; the byte code of the rests; and the size of each term's rest in bytes.
+    """
     blocks = 0
     for term in range(len(df)):
         blocks += df[term] // BLOCK
+    # No number takes more than five bytes of the code, and a posting is at most two numbers.
     rest = len(docs) - blocks * BLOCK
     words = np.empty(2 * BLOCK * blocks + 1, np.uint32)
     lasts, widths = np.empty(blocks, np.int32), np.empty(2 * blocks, np.uint8)
@@ -211,7 +240,10 @@ def encode_postings(docs, tfs, df):
 
 @njit(cache=True, nogil=True)
 def _unpack(words, at, width, out):
-    """Undo `_pack`; the width is at most 32."""
+    """Undo `_pack` for the block that starts at words[at]; the width is at most 32.
+
+    Four lanes are unpacked side by side, which the compiler turns into vector instructions.
+    """
     mask = np.uint32((np.uint64(1) << np.uint64(width)) - np.uint64(1))
     if width == 0:
         for x in range(BLOCK):
@@ -243,7 +275,10 @@ def _unpack(words, at, width, out):
 
 @njit(cache=True, nogil=True)
 def _get_list(data, at, stop, last, limit, n, ids, tfs, o):
-    """Decode n entries of the byte code; the new o, or -1 when the bytes end early or late or an id reaches `limit`."""
+    """Decode n entries of the byte code in data[at:stop] to ids[o:] and tfs[o:].
+
+    Returns the new o, or -1 if the n entries do not end exactly at `stop`, or if an id is not below `limit`.
+    """
     for _ in range(n):
         value, shift = np.int64(0), 0
         while True:
@@ -278,9 +313,11 @@ def _get_list(data, at, stop, last, limit, n, ids, tfs, o):
 
 @njit(cache=True, nogil=True)
 def decode_postings(words, lasts, widths, word, block, blocks, tails, tail, tail_end, rest, limit, docs, tfs, o):
-    """Decode one term's postings: `blocks` blocks from `block` on, whose words begin at `word`, then `rest` in the tail.
+    """Decode the posting list of one term to docs[o:] and tfs[o:].
 
-    Returns the new o, or -1 when a block does not end with the document its header states, or anything leaves its bounds.
+    The list has `blocks` blocks, from number `block` on, with words from words[word] on; then `rest` postings in
+    tails[tail:tail_end]. Returns the new o, or -1 if a block does not end with the document that `lasts` states, if a document
+    is not below `limit`, or if the code leaves its bounds.
     """
     gaps, more = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32)
     last = np.int64(-1)
@@ -303,7 +340,7 @@ def decode_postings(words, lasts, widths, word, block, blocks, tails, tail, tail
 
 @njit(cache=True, nogil=True)
 def decode_terms(words, lasts, widths, word_begins, block_begins, tails, tail_begins, tail_ends, df, limit, docs, tfs):
-    """Decode the postings of terms one after another; the first bad term's place in `df`, or -1."""
+    """Decode the posting lists of several terms, one after the other. Returns the place of the first damaged one, or -1."""
     o = 0
     for k in range(len(df)):
         o = decode_postings(
@@ -317,7 +354,10 @@ def decode_terms(words, lasts, widths, word_begins, block_begins, tails, tail_be
 
 @njit(cache=True, nogil=True)
 def find_strings(arena, starts, wanted, wanted_starts):
-    """The place of each wanted string among ascending ones, or -1; strings stand end to end, the last start is the end."""
+    """Return the place of each wanted string among ascending strings, or -1.
+
+    Strings lie end to end; string k is arena[starts[k]:starts[k + 1]].
+    """
     found = np.empty(len(wanted_starts) - 1, np.int64)
     for k in range(len(found)):
         begin, size = wanted_starts[k], wanted_starts[k + 1] - wanted_starts[k]
@@ -341,7 +381,10 @@ def find_strings(arena, starts, wanted, wanted_starts):
 
 @njit(cache=True, nogil=True)
 def decode_lists(data, starts, ends, counts, limit, ids, tfs):
-    """Decode lists of the byte code, list k in data[starts[k]:ends[k]]; the first bad list, or -1."""
+    """Decode lists of the byte code: list k has counts[k] entries in data[starts[k]:ends[k]].
+
+    Returns the number of the first damaged list, or -1.
+    """
     o = 0
     for k in range(len(counts)):
         o = _get_list(data, starts[k], ends[k], -1, limit, counts[k], ids, tfs, o)
@@ -351,10 +394,11 @@ def decode_lists(data, starts, ends, counts, limit, ids, tfs):
 
 
 @njit(cache=True, nogil=True)
-def merge(docs, tfs, ranks, counts, doc_map, cursors, docs_out, tfs_out):
-    """Copy one segment's decoded terms to where their merged terms' cursors stand, dropping documents mapped to -1.
+def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, docs_out, tfs_out):
+    """Copy decoded posting lists of one segment to those of the merged segment, without documents that doc_map takes to -1.
 
-    Term k, with counts[k] postings, becomes merged term ranks[k].
+    Term k, with counts[k] postings, becomes term ranks[k] of the merged segment. Its postings go to cursors[ranks[k]] and the
+    places after it, and the cursor advances.
     """
     i = 0
     for k in range(len(counts)):
@@ -369,8 +413,8 @@ def merge(docs, tfs, ranks, counts, doc_map, cursors, docs_out, tfs_out):
 
 
 @njit(cache=True, nogil=True)
-def losses(docs, tfs, counts, dead, df, cf):
-    """Add to df and cf what the dead documents hold of each term."""
+def count_dead(docs, tfs, counts, dead, df, cf):
+    """Add to `df` and `cf` the frequencies of terms within the documents of the mask `dead`; term k has counts[k] postings."""
     i = 0
     for k in range(len(counts)):
         for _ in range(counts[k]):

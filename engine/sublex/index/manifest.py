@@ -1,4 +1,8 @@
-"""The manifest, the lock, and what is on disk around them: how a generation becomes the index, all or nothing."""
+"""The manifest and the lock: how a generation of an index is committed, and how writers exclude one another.
+
+The manifest `index.json` names every file that belongs to the index. Replacing it is the one step that makes a new generation
+visible. Files that it does not name are leftovers, and the next writer removes them.
+"""
 
 from __future__ import annotations
 
@@ -15,60 +19,68 @@ from typing import IO, Any
 import xxhash
 
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
-from sublex.index.format import FORMAT, replace_file, sync
+from sublex.files import replace_file, sync
+from sublex.index.format import FORMAT
 from sublex.messages import command
 
+# Names of files and folders within an index.
 MANIFEST = "index.json"
 LOCK = "lock"
 BUILDING = "building"
 SEGMENTS = "segments"
 REPRESENTATIONS = "representations"
 RESOURCES = "resources"
+# The manifest's key for fitted models.
 FITTED = "fitted"
+# The manifest, or one of its entries, as JSON values.
 Manifest = dict[str, Any]
 
 
 def read_manifest(root: Path) -> Manifest:
-    """The manifest of an index, checked."""
+    """Return the manifest of an index.
+
+    Raises `IndexProblem` if there is no index or one of another format, and `IndexCorrupt` if the manifest is damaged or names
+    files outside the index.
+    """
     path = root / MANIFEST
     if path.exists() and not path.is_file():
-        raise IndexCorrupt(f"{path} is no file; rebuild the index.")
+        raise IndexCorrupt(f"{path} is not a file; rebuild the index.")
     try:
         text = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise IndexProblem(_absent(root)) from None
+        raise IndexProblem(_no_index(root)) from None
     except OSError as error:
         raise IndexProblem(f"Cannot read {path}: {error.strerror}.") from None
     try:
         manifest = json.loads(text)
-        found = manifest["format"]
+        version = manifest["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
-    if found != FORMAT:
+    if version != FORMAT:
         raise IndexProblem(
-            f"{root} has index format {found}, and this Sublex reads {FORMAT}: update Sublex or rebuild it."
+            f"{root} has index format {version}, and this Sublex reads {FORMAT}: update Sublex or rebuild it."
         )
     if manifest.pop("checksum", None) != _checksum(manifest):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.")
     try:
-        places = list(_places(manifest))
-        if not all(isinstance(name, str) for name in places):
-            raise TypeError("a name that is none")
+        names = list(_names(manifest))
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError("a name is not a string")
     except (AttributeError, KeyError, TypeError):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
-    for name in places:
+    for name in names:
         if not is_plain(name):
             raise IndexCorrupt(f"{path} names {name!r}, which lies outside the index; do not trust it.")
     return manifest
 
 
 def is_plain(name: str) -> bool:
-    """Whether a name stands for something right within a folder."""
+    """Return whether a name is that of an entry of a folder, and not a path that leads elsewhere."""
     return name not in ("", ".", "..") and not set(name) & set("/\\\0")
 
 
-def _places(manifest: Manifest) -> Iterator[str]:
-    """The names of files and folders that a manifest gives."""
+def _names(manifest: Manifest) -> Iterator[str]:
+    """Yield all names of files and folders in a manifest. Raise an error if an entry is missing or of a wrong type."""
     for segment in manifest["segments"]:
         yield segment["name"]
         yield from segment["data"]["components"]
@@ -80,25 +92,27 @@ def _places(manifest: Manifest) -> Iterator[str]:
         yield from entry["model"]["components"]
         _expect(entry, expression=str, version=object, depends=list, resources=dict, origin=str, seen=dict)
         _expect({"checksum": entry["model"]["checksum"]}, checksum=str)
-        for place, rows in entry["rows"].items():
-            yield place
+        for rows_name, rows in entry["rows"].items():
+            yield rows_name
             _expect(rows, expression=str)
-            for segment, kept in rows["segments"].items():
+            for segment, stored in rows["segments"].items():
                 yield segment
-                yield from kept["data"]["components"]
+                yield from stored["data"]["components"]
     for name, entry in manifest.get(RESOURCES, {}).items():
         yield name
         yield entry["file"]
         _expect(entry, hash=str)
 
 
-def _expect(entry: Manifest, **kinds: type) -> None:
-    for name, kind in kinds.items():
-        if not isinstance(entry[name], kind):
+def _expect(entry: Manifest, **types: type) -> None:
+    """Raise `KeyError` or `TypeError` unless the entry has values of these types under these names."""
+    for name, expected in types.items():
+        if not isinstance(entry[name], expected):
             raise TypeError(name)
 
 
-def _absent(root: Path) -> str:
+def _no_index(root: Path) -> str:
+    """Return the message for a path without an index."""
     if not root.exists():
         return f"No index at {root}; make one by: {command('index', root)} FILE…"
     if (root / BUILDING).exists():
@@ -109,18 +123,18 @@ def _absent(root: Path) -> str:
 
 
 def commit(root: Path, manifest: Manifest) -> None:
-    """Make this the index, in one rename."""
+    """Make this manifest the current one, in one rename; statistics, fingerprint and checksum are computed here."""
     manifest["statistics"] = _statistics(manifest["segments"])
     manifest["fingerprint"] = _fingerprint(manifest)
     text = json.dumps(manifest | {"checksum": _checksum(manifest)}, indent=1, sort_keys=True)
     replace_file(root / MANIFEST, text.encode() + b"\n")
-    # From here on this is the index: nothing may fail that would say otherwise.
+    # The rename has committed the generation, so a failure from here on must not be reported as one of the commit.
     with suppress(OSError):
         sync(root)
 
 
 def commit_changes(root: Path, old: Manifest, changes: Manifest) -> None:
-    """Make the next generation, which differs in these entries, and remove what it does not name."""
+    """Commit the next generation, with these entries of the manifest changed, and remove files that it does not name."""
     new = old | {"generation": old["generation"] + 1} | changes
     commit(root, new)
     remove_leftovers(root, new)
@@ -131,7 +145,7 @@ def _checksum(manifest: Manifest) -> str:
 
 
 def _fingerprint(manifest: Manifest) -> str:
-    """A hash of everything that can change a score: analysis, contents and deletions of the segments."""
+    """Return a hash of everything that can change a ranker's score: the analyzer, and the segments with their tombstones."""
     segments = [
         [segment["data"]["checksum"], segment["deleted"]["data"]["checksum"] if segment.get("deleted") else None]
         for segment in manifest["segments"]
@@ -140,68 +154,74 @@ def _fingerprint(manifest: Manifest) -> str:
 
 
 def _statistics(segments: list[Manifest]) -> dict[str, int]:
-    """Live documents, tokens and postings."""
+    """Return the numbers of documents, tokens and postings, without deleted documents."""
     names = ("docs", "tokens", "postings")
     return {name: sum(s[name] - (s["deleted"][name] if s.get("deleted") else 0) for s in segments) for name in names}
 
 
 def next_segment(root: Path) -> str:
-    """A folder name that no segment has."""
+    """Return the name for a new segment: the number after the greatest one in use, which may be a leftover's."""
     used = [int(folder.name) for folder in (root / SEGMENTS).glob("*") if folder.name.isdecimal()]
     return f"{max(used, default=0) + 1:06}"
 
 
 def remove_leftovers(root: Path, manifest: Manifest, building: bool = True) -> None:
-    """Remove what no manifest names: the leavings of interrupted writers and of older generations."""
+    """Remove files that the manifest does not name, left by interrupted writers or older generations.
+
+    With `building` this includes an interrupted build that could be resumed. Symbolic links are not followed.
+    """
     if building:
         shutil.rmtree(root / BUILDING, ignore_errors=True)
     with suppress(OSError):
-        (root / f"{MANIFEST}.new").unlink()
+        for unfinished in root.glob(f"{MANIFEST}.new*"):
+            unfinished.unlink()
     live = {segment["name"]: segment for segment in manifest["segments"]}
-    for folder in _within(root / SEGMENTS):
+    for folder in _entries_of(root / SEGMENTS):
         if folder.name not in live:
             shutil.rmtree(folder, ignore_errors=True)
             continue
         deleted = live[folder.name].get("deleted")
-        for losses in _within(folder):
-            if losses.name.startswith("deleted-") and (not deleted or losses.name != deleted["name"]):
-                shutil.rmtree(losses, ignore_errors=True)
-    _sweep_models(root / REPRESENTATIONS, manifest.get(FITTED, {}))
-    for folder in _within(root / RESOURCES):
+        for tombstones in _entries_of(folder):
+            if tombstones.name.startswith("deleted-") and (not deleted or tombstones.name != deleted["name"]):
+                shutil.rmtree(tombstones, ignore_errors=True)
+    _remove_left_models(root / REPRESENTATIONS, manifest.get(FITTED, {}))
+    for folder in _entries_of(root / RESOURCES):
         if folder.name not in manifest.get(RESOURCES, {}):
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _within(folder: Path) -> list[Path]:
-    """What lies in a folder; nothing behind a link, which is somebody else's."""
-    return (
-        []
-        if folder.is_symlink() or not folder.is_dir()
-        else [path for path in folder.iterdir() if not path.is_symlink()]
-    )
+def _entries_of(folder: Path) -> list[Path]:
+    """Return the entries of a folder except links. A folder that is itself a link has none: its files are not the index's."""
+    if folder.is_symlink() or not folder.is_dir():
+        return []
+    return [path for path in folder.iterdir() if not path.is_symlink()]
 
 
-def _sweep_models(root: Path, fitted: Manifest) -> None:
-    """Remove models and rows that no manifest names."""
-    for folder in _within(root):
+def _remove_left_models(root: Path, fitted: Manifest) -> None:
+    """Remove models and rows that the manifest does not name."""
+    for folder in _entries_of(root):
         rows = fitted.get(folder.name, {}).get("rows", {})
         if folder.name not in fitted:
             shutil.rmtree(folder, ignore_errors=True)
             continue
-        for kept in _within(folder):
-            if not kept.name.startswith("rows-"):
+        for rows_folder in _entries_of(folder):
+            if not rows_folder.name.startswith("rows-"):
                 continue
-            if kept.name not in rows:
-                shutil.rmtree(kept, ignore_errors=True)
+            if rows_folder.name not in rows:
+                shutil.rmtree(rows_folder, ignore_errors=True)
                 continue
-            for segment in _within(kept):
-                if segment.name not in rows[kept.name]["segments"]:
+            for segment in _entries_of(rows_folder):
+                if segment.name not in rows[rows_folder.name]["segments"]:
                     shutil.rmtree(segment, ignore_errors=True)
 
 
 @contextmanager
-def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
-    """Be the only writer; with `create` the folder is made where it is absent, and removed if nothing came of it."""
+def locked(root: Path, action: str, create: bool = False) -> Iterator[None]:
+    """Hold the lock of an index while the block runs. Raises `IndexProblem` if another process holds it.
+
+    `action` is what that other process is told. With `create` the folder is made if it is missing, and removed again if the
+    block leaves it without an index. An `OSError` of the block becomes an `IndexProblem` that says that the index is unchanged.
+    """
     try:
         if not create:
             read_manifest(root)
@@ -211,12 +231,12 @@ def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
             raise IndexProblem(f"{root} holds other files and is not an index; choose another place.")
         with _lock(root) as file:
             file.truncate(0)
-            file.write(f"sublex {what}, process {os.getpid()}")
+            file.write(f"sublex {action}, process {os.getpid()}")
             file.flush()
             try:
                 yield
             except BaseException:
-                # What was not finished makes room at once; what is the index by now says what stays.
+                # The manifest on disk decides what stays: the block may have committed before it failed.
                 with suppress(SublexError, OSError):
                     remove_leftovers(root, read_manifest(root), building=False)
                 raise
@@ -225,11 +245,11 @@ def locked(root: Path, what: str, create: bool = False) -> Iterator[None]:
                     (root / LOCK).unlink()
                     root.rmdir()
     except OSError as error:
-        raise _plainly(error, root) from None
+        raise _write_problem(error, root) from None
 
 
 def is_being_written(root: Path) -> bool:
-    """Whether someone is writing the index at this moment."""
+    """Return whether a process holds the lock of the index."""
     try:
         with open(root / LOCK, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -241,7 +261,10 @@ def is_being_written(root: Path) -> bool:
 
 
 def _lock(root: Path) -> IO[str]:
-    """The lock file, locked; one that its last holder has removed meanwhile locks nothing, so another is made."""
+    """Open and lock the lock file.
+
+    Its last holder may remove the file before the lock is granted; a removed file locks nothing, so the loop makes a new one.
+    """
     while True:
         root.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(root / LOCK, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
@@ -260,7 +283,8 @@ def _lock(root: Path) -> IO[str]:
         file.close()
 
 
-def _plainly(error: OSError, root: Path) -> IndexProblem:
+def _write_problem(error: OSError, root: Path) -> IndexProblem:
+    """Return the error for a failed write, in one sentence."""
     place = error.filename or root
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return IndexProblem(f"The disk is full; {root} is as it was before. Make room and try again.")

@@ -1,4 +1,8 @@
-"""An immutable segment: its lexicon, postings, documents. Reading only; ordinals of terms and documents are the segment's own."""
+"""A segment: an immutable part of an index, with its lexicon, posting lists and documents.
+
+`Segment` composes the readers of `sublex.index.components` and applies the tombstones. It only reads. The numbers of documents
+and the ordinals of terms are local to the segment and start at 0.
+"""
 
 from __future__ import annotations
 
@@ -10,271 +14,151 @@ from typing import Any
 import numpy as np
 
 from sublex.base import Document
-from sublex.errors import IndexCorrupt
-from sublex.index import kernels
-from sublex.index.arena import Arena, spans, starts_of
+from sublex.index.components.docnos import DocnosReader
+from sublex.index.components.document_terms import DocumentTermsReader
+from sublex.index.components.lengths import LengthsReader
+from sublex.index.components.lexicon import LexiconReader
+from sublex.index.components.postings import PostingsReader
+from sublex.index.components.texts import TextsReader
+from sublex.index.components.tombstones import TombstonesReader
 from sublex.index.format import Folder
-from sublex.index.texts import TextReader
+from sublex.index.offsets import spans, starts_of
 
 
 class Segment:
-    """One segment with the documents deleted from it."""
+    """One segment and its tombstones, opened as the segment's entry in the manifest describes them."""
 
     def __init__(self, path: Path, entry: Mapping[str, Any]):
         self.path, self.entry = path, entry
         self.name: str = entry["name"]
         self.docs: int = entry["docs"]
-        self.folder = Folder(self.path, entry["data"])
-        self._deleted = entry.get("deleted")
-        self._losses = Folder(self.path / self._deleted["name"], self._deleted["data"]) if self._deleted else None
-        get = self.folder.__getitem__
-        self.terms = Arena(get("terms"), get("term_sizes"))
-        self.docnos = Arena(get("docnos"), get("docno_sizes"))
+        self.folder = Folder(path, entry["data"])
+        deleted = entry.get("deleted")
+        folder = Folder(path / deleted["name"], deleted["data"]) if deleted else None
+        self._tombstones = TombstonesReader(folder, deleted, self.docs)
+        self.lexicon = LexiconReader(self.folder)
+        self.terms = self.lexicon.terms
+        self._docnos = DocnosReader(self.folder)
+        self.docnos = self._docnos.strings
+        self._lengths = LengthsReader(self.folder)
+        self._postings = PostingsReader(self.folder, self.lexicon, self.docs)
+
+    def nbytes(self) -> dict[str, int]:
+        """Return the bytes on disk of each component, and of the tombstones as `deleted`."""
+        deleted = self._tombstones.nbytes()
+        return self.folder.nbytes() | ({"deleted": deleted} if deleted else {})
 
     # Documents.
 
     @cached_property
     def dead(self) -> np.ndarray:
-        """Which documents are deleted, as a mask."""
-        mask = np.zeros(self.docs, np.bool_)
-        if self._losses:
-            docs = self._losses["docs"].all()
-            if len(docs) and int(docs.max()) >= self.docs:
-                raise IndexCorrupt(
-                    f"{self._losses['docs'].path} names a document that is not there; rebuild the index."
-                )
-            mask[docs] = True
-        return mask
+        """The deleted documents, as a mask."""
+        return self._tombstones.dead
 
     @property
     def live(self) -> int:
-        """How many documents are not deleted."""
-        return self.docs - (self._deleted["docs"] if self._deleted else 0)
+        """The number of documents that are not deleted."""
+        return self.docs - self._tombstones.count
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        """Each document's number of terms, repetitions counted."""
-        return self.folder["lengths"].all()
+        """Each document's number of terms, with repetitions."""
+        return self._lengths.lengths
 
     @cached_property
     def uniques(self) -> np.ndarray:
         """Each document's number of distinct terms."""
-        return self.folder["uniques"].all()
+        return self._lengths.uniques
 
     @cached_property
     def docno_order(self) -> np.ndarray:
-        """Documents by their docnos' bytes, ascending."""
-        order = self.folder["docno_order"].all()
-        if len(order) and int(order.max()) >= self.docs:
-            raise IndexCorrupt(
-                f"{self.folder['docno_order'].path} names a document that is not there; rebuild the index."
-            )
-        return order
+        """The documents in ascending order of their docnos' bytes."""
+        return self._docnos.order
 
     def docno(self, doc: int) -> str:
-        """A document's docno."""
+        """Return a document's docno."""
         return self.docnos[doc].decode()
 
     def find_docno(self, docno: str) -> int | None:
-        """The live document of this docno."""
-        wanted = docno.encode("utf-8", "surrogatepass")
-        at = self.docnos.bisect(wanted, self.docno_order)
-        while at < self.docs and self.docnos[doc := int(self.docno_order[at])] == wanted:
-            if not self.dead[doc]:
-                return doc
-            at += 1
-        return None
+        """Return the live document that has this docno, or None."""
+        return next((doc for doc in self._docnos.find(docno) if not self.dead[doc]), None)
 
     @cached_property
-    def texts(self) -> TextReader | None:
-        """The stored documents, where they are kept."""
-        if "texts" not in self.folder:
-            return None
-        return TextReader(self.folder["texts"], self.folder["text_sizes"].all(), self.folder["text_counts"].all())
+    def texts(self) -> TextsReader | None:
+        """The stored documents, or None if the index does not keep `text`."""
+        return TextsReader(self.folder) if "texts" in self.folder else None
 
     def document(self, doc: int) -> Document | None:
-        """A stored document, or None where texts are not kept."""
+        """Return a stored document, or None if the index does not keep `text`."""
         return self.texts.document(doc, self.docno(doc)) if self.texts else None
 
+    # Document terms.
+
     @cached_property
-    def _document_term_starts(self) -> np.ndarray:
-        return starts_of(self.folder["document_term_sizes"].all())
+    def _document_terms(self) -> DocumentTermsReader:
+        return DocumentTermsReader(self.folder, self._lengths, len(self.terms))
 
     def document_terms(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """(counts, term ordinals, frequencies) of the documents of a range, or None where they are not kept."""
-        if "document_terms" not in self.folder:
-            return None
-        starts = self._document_term_starts[begin : end + 1]
-        data = self.folder["document_terms"].part(int(starts[0]), int(starts[-1]))
-        return self._lists(data, starts - starts[0], self.uniques[begin:end])
+        """Return (counts, ordinals, frequencies) of the terms of a range of documents, or None if they are not stored.
+
+        `counts` has the number of terms of each document; the other two arrays hold the terms of all documents end to end.
+        """
+        return self._document_terms.range(begin, end) if "document_terms" in self.folder else None
 
     def terms_of(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same of these documents, where they are kept."""
-        component, starts = self.folder["document_terms"], self._document_term_starts
-        begins, ends = starts[docs], starts[docs + 1]
-        component.touch(begins, ends)
-        return self._lists(component.values, begins, self.uniques[docs], ends)
-
-    def _lists(
-        self, data: np.ndarray, starts: np.ndarray, sizes: np.ndarray, ends: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        counts = sizes.astype(np.int64)
-        if ends is None:
-            starts, ends = starts[:-1], starts[1:]
-        terms, tfs = np.empty(int(counts.sum()), np.int32), np.empty(int(counts.sum()), np.int32)
-        if kernels.decode_lists(data, starts, ends, counts, len(self.terms), terms, tfs) >= 0:
-            raise IndexCorrupt(f"{self.folder['document_terms'].path} is damaged; rebuild the index.")
-        return counts, terms, tfs
+        """Return (counts, ordinals, frequencies) of the terms of any documents; the index must store them."""
+        return self._document_terms.gather(docs)
 
     @cached_property
     def forward(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All document terms, decoded: where each document's begin, and where the last ends; their ordinals; their frequencies."""
+        """All document terms, decoded: (starts, ordinals, frequencies); document d has starts[d] to starts[d + 1]."""
         counts, terms, tfs = self.terms_of(np.arange(self.docs))
         return starts_of(counts), terms, tfs
 
-    def nbytes(self) -> dict[str, int]:
-        """Bytes on disk of each component."""
-        deleted = {"deleted": sum(self._losses.nbytes().values())} if self._losses else {}
-        return self.folder.nbytes() | deleted
-
     # Terms.
 
-    def find_all(self, terms: Sequence[str]) -> list[int]:
-        """The ordinals of terms, -1 for those that are not there."""
-        wanted = [term.encode("utf-8", "surrogatepass") for term in terms]
-        arena = np.frombuffer(b"".join(wanted), np.uint8)
-        starts = starts_of(np.fromiter(map(len, wanted), np.int64, len(wanted)))
-        return kernels.find_strings(self.folder["terms"].all(), self.terms.starts, arena, starts).tolist()
-
     def find(self, term: str) -> int | None:
-        """A term's ordinal."""
-        wanted = term.encode("utf-8", "surrogatepass")
-        at = self.terms.bisect(wanted)
-        return at if at < len(self.terms) and self.terms[at] == wanted else None
+        """Return a term's ordinal, or None for an unknown term."""
+        return self.lexicon.find(term)
+
+    def find_all(self, terms: Sequence[str]) -> list[int]:
+        """Return the ordinals of terms, -1 for unknown ones."""
+        return self.lexicon.find_all(terms)
 
     @cached_property
     def df(self) -> np.ndarray:
-        """In how many documents, deleted ones included, each term occurs: the length of its postings."""
-        return self.folder["df"].all()
+        """Each term's document frequency, deleted documents included: the length of its posting list."""
+        return self.lexicon.df
 
     @cached_property
     def cf(self) -> np.ndarray:
-        """How often each term occurs, deleted documents included."""
-        return self.folder["cf"].all()
+        """Each term's collection frequency, deleted documents included."""
+        return self.lexicon.cf
 
     @cached_property
     def live_df(self) -> np.ndarray:
-        """`df` without deleted documents."""
-        return self._less(self.df, "df")
+        """Each term's document frequency without deleted documents."""
+        return self._tombstones.subtract(self.df, "df")
 
     @cached_property
     def live_cf(self) -> np.ndarray:
-        """`cf` without deleted documents."""
-        return self._less(self.cf, "cf")
-
-    def _less(self, values: np.ndarray, name: str) -> np.ndarray:
-        if not self._losses:
-            return values
-        left = values.astype(np.int64)
-        terms = self._losses["terms"].all()
-        if len(terms) and int(terms.max()) >= len(left):
-            raise IndexCorrupt(f"{self._losses['terms'].path} names a term that is not there; rebuild the index.")
-        left[terms] -= self._losses[name].all().astype(np.int64)
-        return left
+        """Each term's collection frequency without deleted documents."""
+        return self._tombstones.subtract(self.cf, "cf")
 
     def surface(self, term: int) -> str:
-        """The commonest raw form of a term."""
-        return (self._surfaces[term] or self.terms[term]).decode()
-
-    @cached_property
-    def _surfaces(self) -> Arena:
-        return Arena(self.folder["surfaces"], self.folder["surface_sizes"])
-
-    def surfaces(self, begin: int, end: int) -> list[bytes]:
-        """The commonest raw forms of a range of terms, empty where the term itself is one."""
-        return self._surfaces.list(begin, end)
-
-    def raw_forms(self, term: int) -> list[tuple[bytes, int]]:
-        """Raw forms of a term with how often each occurred: all of them in a spill, else the commonest for all."""
-        if "raws" not in self.folder:
-            return [(self._surfaces[term] or self.terms[term], int(self.cf[term]))]
-        first, last = np.searchsorted(self.folder["raw_terms"].all(), [term, term + 1]).tolist()
-        counts = self.folder["raw_counts"].part(first, last).tolist()
-        return list(zip(self._raws.list(first, last), counts, strict=True))
-
-    @cached_property
-    def _raws(self) -> Arena:
-        return Arena(self.folder["raws"], self.folder["raw_sizes"])
+        """Return the most frequent raw form of a term."""
+        return self.lexicon.surface(term).decode()
 
     # Postings.
 
-    @cached_property
-    def _block_starts(self) -> np.ndarray:
-        """The first block of each term."""
-        starts = starts_of(self.df >> 7)
-        if starts[-1] != len(self.folder["block_lasts"]):
-            raise IndexCorrupt(f"{self.folder['df'].path} does not fit the postings; rebuild the index.")
-        return starts
-
-    @cached_property
-    def _word_starts(self) -> np.ndarray:
-        """The first word of each block."""
-        widths = self.folder["block_widths"].all().reshape(-1, 2)
-        starts = starts_of(kernels.LANES * widths.sum(axis=1, dtype=np.int64))
-        if starts[-1] != len(self.folder["postings"]) or len(starts) != len(self.folder["block_lasts"]) + 1:
-            raise IndexCorrupt(f"{self.folder['block_widths'].path} does not fit the postings; rebuild the index.")
-        return starts
-
-    @cached_property
-    def _tail_starts(self) -> np.ndarray:
-        starts = starts_of(self.folder["tail_sizes"].all())
-        if starts[-1] != len(self.folder["tails"]):
-            raise IndexCorrupt(f"{self.folder['tail_sizes'].path} does not fit the postings; rebuild the index.")
-        return starts
-
     def postings(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Documents and frequencies of the terms of a range, one term after the other, deleted documents included."""
-        self._verify(begin, end)
-        return self._decode(np.arange(begin, end))
+        """Return (documents, frequencies) of a range of terms, one posting list after the other, deleted documents included."""
+        return self._postings.range(begin, end)
 
     def gather(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same for the given terms."""
-        for term in terms.tolist():
-            self._verify(term, term + 1)
-        return self._decode(terms)
+        """Return (documents, frequencies) of any terms, one posting list after the other, deleted documents included."""
+        return self._postings.gather(terms)
 
-    def _verify(self, begin: int, end: int) -> None:
-        """Touch what a range of terms is decoded from, so that its checksums are verified."""
-        first, last = int(self._block_starts[begin]), int(self._block_starts[end])
-        self.folder["postings"].part(int(self._word_starts[first]), int(self._word_starts[last]))
-        self.folder["block_lasts"].part(first, last)
-        self.folder["tails"].part(int(self._tail_starts[begin]), int(self._tail_starts[end]))
-
-    def _decode(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        df = self.df[terms].astype(np.int64)
-        docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
-        blocks = self._block_starts[terms]
-        bad = kernels.decode_terms(
-            self.folder["postings"].values,
-            self.folder["block_lasts"].values,
-            self.folder["block_widths"].values,
-            self._word_starts[blocks],
-            blocks,
-            self.folder["tails"].values,
-            self._tail_starts[terms],
-            self._tail_starts[terms + 1],
-            df,
-            self.docs,
-            docs,
-            tfs,
-        )
-        if bad >= 0:
-            term = self.terms[int(terms[bad])].decode(errors="replace")
-            raise IndexCorrupt(
-                f"The postings of {term!r} in {self.folder['postings'].path} are damaged; rebuild the index."
-            )
-        return docs, tfs
-
-    def spans(self, most: int) -> list[tuple[int, int]]:
-        """Ranges of terms that hold at most so many postings, or a single term."""
-        return spans(self.df, most)
+    def spans(self, limit: int) -> list[tuple[int, int]]:
+        """Cut the terms into ranges (begin, end) of at most `limit` postings, or of one term."""
+        return spans(self.df, limit)

@@ -1,6 +1,8 @@
-"""An open index: statistics, terms, postings and documents of one generation, over all its segments.
+"""A snapshot: one generation of an index, read only.
 
-A document's number is its place among the segments of this generation; it is not stored anywhere and not shown to users.
+A snapshot maps the segments of one generation when it is opened, and reads statistics, terms, postings and documents over all
+of them. It never changes: whoever writes to the index makes the next generation, which another snapshot reads.
+A document has a number, its place among the documents of all segments; the number holds for one snapshot only and is not stored.
 """
 
 from __future__ import annotations
@@ -8,31 +10,34 @@ from __future__ import annotations
 import fnmatch
 import heapq
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from sublex import plugins
 from sublex.base import Analyzer, Document, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.index.components.docnos import byte_order
+from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
-from sublex.index.docnos import byte_order
 from sublex.index.manifest import FITTED, MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, Manifest, read_manifest
 from sublex.index.segment import Segment
 from sublex.messages import command
+from sublex.strings import Strings
 
-if TYPE_CHECKING:
-    from sublex.index.corpus import Corpus
-    from sublex.index.outcome import Outcome
+# Attempts to open an index whose generation is replaced while its files are being opened.
+ATTEMPTS = 5
+# Terms read from a lexicon at a time.
+TERMS = 4096
 
 
 class Term(NamedTuple):
-    """A term with its document and collection frequency and its commonest raw form."""
+    """A term with its document frequency, its collection frequency, and the raw form that documents use most."""
 
     term: str
     df: int
@@ -41,31 +46,24 @@ class Term(NamedTuple):
 
 
 class Postings(NamedTuple):
-    """The live documents that hold a term, ascending, and how often each does."""
+    """The live documents that contain a term, ascending by number, and the term's frequency in each."""
 
     docs: np.ndarray
     tfs: np.ndarray
 
 
 class Snapshot:
-    """One generation of an index; `add`, `delete` and `merge` make the next one and move on to it."""
+    """One generation of an index, opened for reading.
 
-    def __init__(self, path: str | os.PathLike[str]):
+    `load_registry` is called when the first plugin is needed; by default it loads the installed plugins.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], load_registry: Callable[[], plugins.Registry] | None = None):
         self.path = Path(path)
-        self._load()
-
-    def _load(self) -> None:
-        """Map the current generation; a writer may replace it meanwhile, so a missing file is looked for again."""
-        for attempt in range(5):
-            manifest = read_manifest(self.path)
-            try:
-                segments = [Segment(self.path / SEGMENTS / s["name"], s) for s in manifest["segments"]]
-                break
-            except IndexCorrupt:
-                if attempt == 4 or read_manifest(self.path)["generation"] == manifest["generation"]:
-                    raise
-        self.manifest, self.segments = manifest, segments
-        self.bases = np.cumsum([0, *(segment.docs for segment in segments)])
+        self._load_registry = load_registry
+        manifest, self.segments = _open_generation(self.path)
+        self.manifest = manifest
+        self.bases = np.cumsum([0, *(segment.docs for segment in self.segments)])
         self.generation: int = manifest["generation"]
         self.fingerprint: str = manifest["fingerprint"]
         self.profile: str = manifest["profile"]
@@ -73,12 +71,9 @@ class Snapshot:
         self.statistics = Statistics(**manifest["statistics"])
         self.fitted: Manifest = manifest.get(FITTED, {})
         self.resources: Manifest = manifest.get(RESOURCES, {})
-        for made in type(self).__mro__:
-            for name in [n for n, value in vars(made).items() if isinstance(value, cached_property)]:
-                self.__dict__.pop(name, None)
 
     def __repr__(self) -> str:
-        return f"<Snapshot {self.path}: {len(self):,} documents>"
+        return f"<generation {self.generation} of {self.path}: {len(self):,} documents>"
 
     def __len__(self) -> int:
         return self.statistics.docs
@@ -86,21 +81,26 @@ class Snapshot:
     def __contains__(self, docno: str) -> bool:
         return self.doc(docno) is not None
 
+    @cached_property
+    def registry(self) -> plugins.Registry:
+        """The plugins that resolve names for this index."""
+        return self._load_registry() if self._load_registry else plugins.load()
+
     # Analysis.
 
     @cached_property
     def analyzer(self) -> Analyzer:
-        """The analyzer the index was built with."""
+        """The analyzer that the index was built with, made again from its stored settings."""
         settings = self.manifest["analyzer"]["settings"]
-        return plugins.load().build("analyzer", settings["name"], settings["params"])
+        return self.registry.build("analyzer", settings["name"], settings["params"])
 
     @property
     def analyzer_versions(self) -> dict[str, str]:
-        """The libraries' versions that its terms were made with."""
+        """The versions of the libraries that produced the terms of the index, by library."""
         return self.manifest["analyzer"]["versions"]
 
     def analyze(self, text: str) -> list[str]:
-        """The terms of a text, as the documents' were made."""
+        """Return the terms of a text, analysed as the documents were."""
         from sublex.analysis.tokens import analyze
 
         return analyze(self.analyzer, text)
@@ -108,65 +108,63 @@ class Snapshot:
     # Terms.
 
     def term(self, term: str) -> Term | None:
-        """A term's statistics; None when no live document holds it."""
-        return self._term(
-            term, [(segment, found) for segment in self.segments if (found := segment.find(term)) is not None]
-        )
+        """Return the statistics of a term, or None when no live document contains it."""
+        found = ((segment, segment.find(term)) for segment in self.segments)
+        return self._term(term, [(segment, ordinal) for segment, ordinal in found if ordinal is not None])
 
     def _term(self, term: str, places: list[tuple[Segment, int]]) -> Term | None:
-        df = sum(int(segment.live_df[at]) for segment, at in places)
-        cf = sum(int(segment.live_cf[at]) for segment, at in places)
+        """Add up the statistics of a term over its ordinals in the segments."""
+        df = sum(int(segment.live_df[ordinal]) for segment, ordinal in places)
+        cf = sum(int(segment.live_cf[ordinal]) for segment, ordinal in places)
         if not df:
             return None
-        segment, at = max(places, key=lambda place: int(place[0].live_cf[place[1]]))
-        return Term(term, df, cf, segment.surface(at))
+        segment, ordinal = max(places, key=lambda place: int(place[0].live_cf[place[1]]))
+        return Term(term, df, cf, segment.surface(ordinal))
 
     def terms(self, pattern: str = "*") -> Iterator[Term]:
-        """The terms that fit a pattern with `*`, `?` and `[…]`, ascending."""
-        stem = pattern[: min((i for i, c in enumerate(pattern) if c in "*?["), default=len(pattern))]
-        streams = [
-            _terms_from(segment, k, stem.encode("utf-8", "surrogatepass")) for k, segment in enumerate(self.segments)
-        ]
+        """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes."""
+        prefix = pattern[: min((i for i, c in enumerate(pattern) if c in "*?["), default=len(pattern))]
+        encoded = prefix.encode("utf-8", "surrogatepass")
+        streams = [_terms_from(segment, k, encoded) for k, segment in enumerate(self.segments)]
         for name, group in groupby(heapq.merge(*streams), itemgetter(0)):
             text = name.decode()
             if fnmatch.fnmatchcase(text, pattern):
-                found = self._term(text, [(self.segments[k], at) for _, k, at in group])
-                if found:
-                    yield found
+                term = self._term(text, [(self.segments[k], ordinal) for _, k, ordinal in group])
+                if term:
+                    yield term
 
     @property
     def vocabulary_size(self) -> int:
-        """How many terms live documents hold."""
+        """The number of terms that live documents contain."""
         if len(self.segments) == 1:
             return int(np.count_nonzero(self.segments[0].live_df))
         return sum(1 for _ in self.terms())
 
     def top_terms(self, number: int = 10) -> list[Term]:
-        """The terms in the most documents."""
+        """Return the terms with the highest document frequencies, highest first; equal ones ascend by their bytes."""
         if len(self.segments) == 1:
             segment = self.segments[0]
-            best = np.argsort(-segment.live_df.astype(np.int64), kind="stable")[:number]
-            found = (self._term(segment.terms[int(at)].decode(), [(segment, int(at))]) for at in best)
-            return [term for term in found if term]
+            best = np.argsort(-segment.live_df.astype(np.int64), kind="stable")[:number].tolist()
+            terms = (self._term(segment.terms[ordinal].decode(), [(segment, ordinal)]) for ordinal in best)
+            return [term for term in terms if term]
         return heapq.nsmallest(number, self.terms(), key=lambda term: (-term.df, term.term))
 
     def postings(self, term: str) -> Postings:
-        """The live documents that hold a term."""
-        parts = []
+        """Return the live documents that contain a term, and its frequency in each; empty for an unknown term."""
+        docs, tfs = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
         for segment, base in zip(self.segments, self.bases, strict=False):
-            at = segment.find(term)
-            if at is not None:
-                docs, tfs = segment.postings(at, at + 1)
-                live = ~segment.dead[docs]
-                parts.append((docs[live] + np.int32(base), tfs[live]))
-        if not parts:
-            return Postings(np.empty(0, np.int32), np.empty(0, np.int32))
-        return Postings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+            ordinal = segment.find(term)
+            if ordinal is not None:
+                segment_docs, segment_tfs = segment.postings(ordinal, ordinal + 1)
+                live = ~segment.dead[segment_docs]
+                docs.append(segment_docs[live] + np.int32(base))
+                tfs.append(segment_tfs[live])
+        return Postings(np.concatenate(docs), np.concatenate(tfs))
 
     # Documents.
 
     def doc(self, docno: str) -> int | None:
-        """The number of a live document."""
+        """Return the number of the live document with this docno, or None."""
         for segment, base in zip(self.segments, self.bases.tolist(), strict=False):
             doc = segment.find_docno(docno)
             if doc is not None:
@@ -174,20 +172,27 @@ class Snapshot:
         return None
 
     def place(self, doc: int) -> tuple[Segment, int]:
-        """The segment of a document, and its number there."""
+        """Return the segment that holds a document, and the document's number within that segment."""
         if not 0 <= doc < self.bases[-1]:
             raise IndexError(f"document {doc} of {self.bases[-1]}")
         k = int(np.searchsorted(self.bases, doc, side="right")) - 1
         return self.segments[k], doc - int(self.bases[k])
 
     def docno(self, doc: int) -> str:
-        """The docno of a document."""
+        """Return the docno of a document, given by its number."""
         segment, local = self.place(doc)
         return segment.docno(local)
 
     @cached_property
+    def all_docnos(self) -> Strings:
+        """The docnos of all documents by number, deleted documents included."""
+        arenas, sizes = zip(*(segment.docnos.arrays() for segment in self.segments), strict=True)
+        sizes = np.concatenate(sizes)
+        return Strings(np.concatenate(arenas), np.cumsum(sizes) - sizes, sizes)
+
+    @cached_property
     def docs_by_docno(self) -> np.ndarray:
-        """All documents, deleted ones too, in ascending order of their docnos' bytes."""
+        """The numbers of all documents, deleted ones included, in ascending order of their docnos' bytes."""
         if len(self.segments) == 1:
             return self.segments[0].docno_order.astype(np.int32)
         arenas, sizes = zip(*(segment.docnos.arrays() for segment in self.segments), strict=True)
@@ -195,35 +200,35 @@ class Snapshot:
 
     @cached_property
     def docno_ranks(self) -> np.ndarray:
-        """The place of each document in that order, by which ties are broken."""
+        """The rank of each document's docno in byte order. Ties between scores are broken by it."""
         ranks = np.empty(len(self.docs_by_docno), np.int32)
         ranks[self.docs_by_docno] = np.arange(len(ranks), dtype=np.int32)
         return ranks
 
     def document(self, docno: str) -> Document:
-        """A stored document."""
+        """Return a stored document by its docno. Raise KeyError when there is no live document with this docno."""
         doc = self.doc(docno)
         if doc is None:
             raise KeyError(docno)
         return self.stored(doc)
 
     def stored(self, doc: int) -> Document:
-        """A stored document by its number."""
+        """Return a stored document by its number."""
         self.need("text", "shows documents")
         segment, local = self.place(doc)
-        found = segment.document(local)
-        assert found is not None
-        return found
+        document = segment.document(local)
+        assert document is not None
+        return document
 
     def documents(self) -> Iterator[Document]:
-        """All live stored documents, in order."""
+        """Yield all live stored documents, in the order in which they were indexed."""
         self.need("text", "shows documents")
         for segment in self.segments:
             for doc in np.flatnonzero(~segment.dead).tolist():
                 yield segment.document(doc)  # type: ignore[misc]
 
     def need(self, part: str, purpose: str) -> None:
-        """Say how to get a part that this index was built without."""
+        """Raise IndexProblem, with the command that rebuilds the index, when it was built without a stored part."""
         if part not in self.store:
             store = ",".join(sorted({*self.store, part}))
             raise IndexProblem(
@@ -233,52 +238,44 @@ class Snapshot:
 
     @cached_property
     def corpus(self) -> Corpus:
-        """What a plugin sees of the index."""
-        from sublex.index.corpus import Corpus
-
+        """The view of the documents that plugins fit their models to."""
         return Corpus(self)
 
     def nbytes(self) -> dict[str, int]:
-        """Bytes on disk of each kind of component, and of derived data."""
+        """Return the bytes on disk of each kind of component, of models and resources, and of derived data."""
         sizes: dict[str, int] = {"manifest": (self.path / MANIFEST).stat().st_size}
         for segment in self.segments:
             for name, size in segment.nbytes().items():
                 sizes[name] = sizes.get(name, 0) + size
         for name in (REPRESENTATIONS, RESOURCES, DERIVED):
-            extra = sum(file.stat().st_size for file in (self.path / name).rglob("*") if file.is_file())
-            sizes |= {name: extra} if extra else {}
+            size = sum(file.stat().st_size for file in (self.path / name).rglob("*") if file.is_file())
+            sizes |= {name: size} if size else {}
         return sizes
 
-    # The next generation.
 
-    def add(self, documents: Any, duplicates: str = "error", **options: Any) -> Outcome:
-        """Add documents (or collection files); see `sublex.build` for the options."""
-        from sublex.index.api import add
-
-        outcome = add(self.path, documents, duplicates=duplicates, **options)
-        self._load()
-        return outcome
-
-    def delete(self, docnos: Sequence[str] | Iterable[str]) -> None:
-        """Delete documents by docno, all or none."""
-        from sublex.index.writer import delete
-
-        delete(self.path, [docnos] if isinstance(docnos, str) else list(docnos))
-        self._load()
-
-    def merge(self, workers: int | None = None, **options: Any) -> None:
-        """Make all segments one, without what was deleted."""
-        from sublex.index.writer import merge_all
-
-        merge_all(self.path, workers or os.cpu_count() or 1, **options)
-        self._load()
+def _open_generation(path: Path) -> tuple[Manifest, list[Segment]]:
+    """Read the manifest and open its segments; start again when a writer replaces the generation meanwhile."""
+    for _ in range(ATTEMPTS - 1):
+        manifest = read_manifest(path)
+        try:
+            return manifest, _open_segments(path, manifest)
+        except IndexCorrupt:
+            if read_manifest(path)["generation"] == manifest["generation"]:
+                raise
+    manifest = read_manifest(path)
+    return manifest, _open_segments(path, manifest)
 
 
-def _terms_from(segment: Segment, k: int, stem: bytes) -> Iterator[tuple[bytes, int, int]]:
-    at = segment.terms.bisect(stem)
-    while at < len(segment.terms):
-        for name in segment.terms.list(at, min(at + 4096, len(segment.terms))):
-            if not name.startswith(stem):
+def _open_segments(path: Path, manifest: Manifest) -> list[Segment]:
+    return [Segment(path / SEGMENTS / entry["name"], entry) for entry in manifest["segments"]]
+
+
+def _terms_from(segment: Segment, k: int, prefix: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Yield (term, k, ordinal) for the terms of a segment that begin with a prefix, ascending."""
+    ordinal = segment.terms.bisect(prefix)
+    while ordinal < len(segment.terms):
+        for name in segment.terms.list(ordinal, min(ordinal + TERMS, len(segment.terms))):
+            if not name.startswith(prefix):
                 return
-            yield name, k, at
-            at += 1
+            yield name, k, ordinal
+            ordinal += 1

@@ -1,27 +1,34 @@
-"""Changing an index: create, add, delete, merge. Each takes the lock, prepares files aside and commits in one step."""
+"""Changing an index: create, add, delete, merge.
+
+Each function takes the lock, writes new files where no reader looks, and commits them in one step. After a failure the index
+is as it was before.
+"""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sublex.base import Document, Report
+from sublex.base import Report
 from sublex.errors import IndexProblem, InputError, SublexError
+from sublex.files import sync
 from sublex.index import kernels
-from sublex.index.build import JOURNAL, SEGMENT, Building, Progress, Settings
-from sublex.index.format import FolderWriter, smallest, sync
+from sublex.index.build import SEGMENT, BuildSettings, Progress, SegmentBuilder
+from sublex.index.build_summary import BuildSummary
+from sublex.index.components.tombstones import write_tombstones
+from sublex.index.document_source import DocumentSource
+from sublex.index.format import FORMAT, FolderWriter
+from sublex.index.journal import JOURNAL
 from sublex.index.manifest import (
     BUILDING,
     FITTED,
-    FORMAT,
     MANIFEST,
     RESOURCES,
     SEGMENTS,
@@ -32,106 +39,89 @@ from sublex.index.manifest import (
     read_manifest,
     remove_leftovers,
 )
-from sublex.index.merge import live_docnos, merge
-from sublex.index.outcome import Outcome
+from sublex.index.merge import live_docnos, merge_segments
+from sublex.index.merge_policy import segments_to_merge
+from sublex.index.offsets import POSTINGS_PER_CALL
 from sublex.index.segment import Segment
-from sublex.readers import Chosen
-from sublex.readers.batch import Make, batches
-from sublex.readers.source import files_below
 from sublex.workers import Workers
 
-PARTS = ("text", "terms")
-CROWD = 8
-
-
-class Input(NamedTuple):
-    """Where documents come from: sources with their readers, or documents at hand."""
-
-    sources: Sequence[Chosen] = ()
-    documents: Iterable[Document] = ()
-    strict: bool = False
-    notes: Report | None = None
-
-    def makers(self) -> Iterator[Make]:
-        """The documents as batches to be made."""
-        report = Report(self.strict)
-        for source, _, reader in self.sources:
-            if hasattr(reader, "batches"):
-                yield from reader.batches(source, report)
-            else:
-                yield from batches(reader.read(source, report), report)
-        if not self.sources:
-            yield from batches(self.documents, report)
-
-    def identity(self) -> list[Any] | None:
-        """What must be unchanged for a build to be resumed; None for what cannot be read twice."""
-        if not self.sources or any(chosen.source.path == "-" for chosen in self.sources):
-            return None
-        return [[chosen.name, path, *_stamp(path)] for chosen in self.sources for path in _files(chosen.source.path)]
-
-
-def _files(path: str) -> list[str]:
-    return list(files_below(path)) if os.path.isdir(path) else [path]
-
-
-def _stamp(path: str) -> list[int]:
-    if not os.path.exists(path):
-        return []
-    status = os.stat(path)
-    return [status.st_size, status.st_mtime_ns]
+# The optional parts of an index: the documents themselves, and each document's terms.
+STORED_PARTS = ("text", "terms")
+# The file that lists the unusual documents of the last build.
+LISTING = "last-build.tsv"
+# Called before a segment is committed, with the new manifest, which it may change, and the entries of the segments that the new
+# segment replaces.
+BeforeCommit = Callable[[Manifest, Sequence[Manifest]], None]
 
 
 def create(
     root: Path,
-    given: Input,
-    settings: Settings,
+    source: DocumentSource,
+    settings: BuildSettings,
     analyzer: Manifest,
     profile: str,
     progress: Progress,
     overwrite: bool = False,
     resume: bool = False,
-) -> Outcome:
-    """Build an index of the input; an existing one is replaced only with `overwrite`, and only at the end."""
+) -> BuildSummary:
+    """Build an index. An existing one is replaced only with `overwrite`, and only when the new one is finished.
+
+    `analyzer` is the manifest's entry for the analyzer of the settings.
+    """
     with locked(root, "index", create=True):
-        old = replaceable(root, overwrite)
-        identity = given.identity()
+        old = existing_index(root, overwrite)
+        identity = source.identity()
         if resume and identity is None:
             raise InputError("Standard input cannot be read again, so --resume cannot go on; start again without it.")
         if old or not os.path.exists(root / MANIFEST):
             remove_leftovers(root, old or {"segments": []}, building=not resume)
         elif not resume:
             shutil.rmtree(root / BUILDING, ignore_errors=True)
-        new: Manifest = {
-            "format": FORMAT,
-            "generation": old["generation"] + 1 if old else 1,
-            "analyzer": analyzer,
-            "profile": profile,
-            "store": sorted(settings.store),
-            "segments": [],
-        }
-        if old and old.get(RESOURCES):
-            new[RESOURCES] = old[RESOURCES]
-        sources = None if identity is None else [identity, analyzer, new["store"]]
-        with _aside(root):
-            building = Building(root / BUILDING, settings)
-            building.outcome.take(given.notes or Report())
+        new = _first_manifest(old, settings, analyzer, profile)
+        resume_key = None if identity is None else [identity, analyzer, new["store"]]
+        with _building_folder(root) as folder:
+            builder = SegmentBuilder(folder, settings)
+            builder.summary.add_report(source.report or Report())
             if resume:
-                building.resume(json.loads(json.dumps(sources)))
-            entry = building.run(given.makers(), progress, sources)
+                builder.resume(json.loads(json.dumps(resume_key)))
+            entry = builder.run(source.batch_makers(), progress, resume_key)
             if not entry["docs"]:
-                raise InputError(_nothing(building.outcome))
-            building.outcome.indexed = entry["docs"]
-            gone = sorted(one["expression"] for one in (old or {}).get(FITTED, {}).values())
-            if gone:
-                note = f"Fitted to what was replaced, and gone with it: {', '.join(gone)}; run sublex fit again"
-                building.outcome.take(Report(notes={note: 1}))
-            _publish(root, new, entry)
-            _list(root, building.outcome)
-    return building.outcome
+                raise InputError(_no_document(builder.summary))
+            builder.summary.indexed = entry["docs"]
+            _note_lost_models(old, builder.summary)
+            _commit_segment(root, new, entry)
+            _write_listing(root, builder.summary)
+    return builder.summary
 
 
-def replaceable(root: Path, overwrite: bool) -> Manifest | None:
-    """The manifest of the index to be replaced, if there is one that can be read; without `overwrite` there must be none."""
+def _first_manifest(old: Manifest | None, settings: BuildSettings, analyzer: Manifest, profile: str) -> Manifest:
+    """Return the manifest of a new index without segments; it keeps the resources of the index that it replaces."""
+    new: Manifest = {
+        "format": FORMAT,
+        "generation": old["generation"] + 1 if old else 1,
+        "analyzer": analyzer,
+        "profile": profile,
+        "store": sorted(settings.store),
+        "segments": [],
+    }
+    if old and old.get(RESOURCES):
+        new[RESOURCES] = old[RESOURCES]
+    return new
+
+
+def _note_lost_models(old: Manifest | None, summary: BuildSummary) -> None:
+    """Note which fitted models disappear with the index that is replaced."""
+    models = sorted(entry["expression"] for entry in (old or {}).get(FITTED, {}).values())
+    if models:
+        note = f"The models fitted to the replaced index are gone: {', '.join(models)}; run sublex fit again"
+        summary.add_report(Report(notes={note: 1}))
+
+
+def existing_index(root: Path, overwrite: bool) -> Manifest | None:
+    """Return the manifest of the index that a build will replace, or None if there is none that can be read.
+
+    Raises `IndexProblem` if there is an index and `overwrite` is false.
+    """
     if not os.path.exists(root / MANIFEST):
         return None
     if not overwrite:
@@ -142,116 +132,101 @@ def replaceable(root: Path, overwrite: bool) -> Manifest | None:
     return None
 
 
-def _nothing(outcome: Outcome) -> str:
-    many = len(outcome.problems)
-    which = f"first of {many:,} malformed records" if many > 1 else "malformed record"
-    return f"There is no document to index{f'; the {which} is {outcome.problems[0]}' if many else ''}."
-
-
-# Called before a segment is committed, with the new manifest and the entries of the segments that it replaces.
-BeforeCommit = Callable[[Manifest, Sequence[Manifest]], None]
-
-
-def do_nothing(new: Manifest, replaced: Sequence[Manifest]) -> None:
-    """Nothing comes with a segment."""
+def _no_document(summary: BuildSummary) -> str:
+    """Return the sentence for an input without documents."""
+    count = len(summary.problems)
+    which = f"first of {count:,} malformed records" if count > 1 else "malformed record"
+    return f"There is no document to index{f'; the {which} is {summary.problems[0]}' if count else ''}."
 
 
 def add(
     root: Path,
-    given: Input,
-    settings: Callable[[Manifest], Settings],
+    source: DocumentSource,
+    settings: Callable[[Manifest], BuildSettings],
     progress: Progress,
-    before_commit: BeforeCommit = do_nothing,
-) -> Outcome:
-    """Add documents as a segment of their own; docnos already there are treated by the settings' rule."""
+    before_commit: BeforeCommit | None = None,
+) -> BuildSummary:
+    """Add documents as a new segment, then merge small segments by the merge policy.
+
+    `settings` makes the settings from the manifest of the index. Their rule for duplicates applies to docnos in the index too.
+    """
     with locked(root, "add"):
         old = read_manifest(root)
         remove_leftovers(root, old)
-        segments = _segments(root, old)
-        with _aside(root):
+        segments = _open_segments(root, old["segments"])
+        with _building_folder(root) as folder:
             chosen = settings(old)
-            building = Building(root / BUILDING, chosen, (live_docnos(segment) for segment in segments))
-            building.outcome.take(given.notes or Report())
-            entry = building.run(given.makers(), progress)
-            building.outcome.indexed = entry["docs"] - len(building.superseded)
-            if not building.outcome.read:
-                raise InputError(_nothing(building.outcome))
+            builder = SegmentBuilder(folder, chosen, (live_docnos(segment) for segment in segments))
+            summary, duplicates = builder.summary, builder.duplicates
+            summary.add_report(source.report or Report())
+            entry = builder.run(source.batch_makers(), progress)
+            summary.indexed = entry["docs"] - len(duplicates.superseded)
+            if not summary.read:
+                raise InputError(_no_document(summary))
             if entry["docs"]:
                 new = old | {"generation": old["generation"] + 1, "segments": list(old["segments"])}
-                if building.replaced:
-                    _kill(segments, building.replaced, new)
-                if building.superseded:
-                    made = Segment(root / BUILDING / SEGMENT, entry)
-                    entry["deleted"] = _write_losses(made, np.array(building.superseded), new["generation"])
-                _publish(root, new, entry, before_commit)
-            _list(root, building.outcome)
-        settled = read_manifest(root)
+                if duplicates.replaced:
+                    _delete_documents(segments, duplicates.replaced, new)
+                if duplicates.superseded:
+                    segment = Segment(folder / SEGMENT, entry)
+                    entry["deleted"] = _put_tombstones(segment, np.array(duplicates.superseded), new["generation"])
+                _commit_segment(root, new, entry, before_commit)
+            _write_listing(root, summary)
+        # The addition is committed. A merge that fails does not undo it.
         with suppress(SublexError, OSError):
-            number = _crowded([segment["docs"] for segment in settled["segments"]])
-            _merge_last(root, settled, number, chosen.workers, before_commit)
-    return building.outcome
-
-
-def _crowded(sizes: list[int]) -> int:
-    """How many of the last segments should become one, so that their number stays logarithmic however small the additions.
-
-    A segment's level is the logarithm of its size; segments up to some level are merged when that lifts them above it.
-    """
-    levels = [math.floor(math.log(max(size, 1), CROWD)) for size in sizes]
-    for level in range(max(levels, default=0), -1, -1):
-        run = 0
-        while run < len(sizes) and levels[-1 - run] <= level:
-            run += 1
-        if run >= CROWD and sum(sizes[-run:]) >= CROWD ** (level + 1):
-            return run
-    return 1
+            committed = read_manifest(root)
+            count = segments_to_merge([segment["docs"] for segment in committed["segments"]])
+            if count > 1:
+                _merge_last(root, committed, count, chosen.workers, before_commit)
+    return summary
 
 
 def delete(root: Path, docnos: Sequence[str]) -> int:
-    """Delete documents; an unknown docno leaves everything as it was. How many documents are left."""
+    """Delete documents and return how many are left. An unknown docno raises `InputError`, and nothing is deleted."""
     with locked(root, "delete"):
         old = read_manifest(root)
         remove_leftovers(root, old)
         new = old | {"generation": old["generation"] + 1, "segments": list(old["segments"])}
-        _kill(_segments(root, old), docnos, new)
+        _delete_documents(_open_segments(root, old["segments"]), docnos, new)
         commit(root, new)
         remove_leftovers(root, new)
         return new["statistics"]["docs"]
 
 
-def merge_all(root: Path, workers: int, before_commit: BeforeCommit = do_nothing) -> int:
-    """Make all segments one, without what was deleted; how many there were."""
+def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = None) -> int:
+    """Merge all segments into one without the deleted documents. Return how many segments there were."""
     with locked(root, "merge"):
         old = read_manifest(root)
         remove_leftovers(root, old)
         if any(segment.get("deleted") for segment in old["segments"]) or len(old["segments"]) > 1:
-            _merge_last(root, old, len(old["segments"]), workers, before_commit, always=True)
+            _merge_last(root, old, len(old["segments"]), workers, before_commit)
         return len(old["segments"])
 
 
-def _merge_last(
-    root: Path, old: Manifest, number: int, workers: int, before_commit: BeforeCommit = do_nothing, always: bool = False
-) -> None:
-    """Commit a generation in which the last segments are one."""
-    if number < 2 and not always:
-        return
-    with _aside(root), Workers(workers) as pool, FolderWriter(root / BUILDING / SEGMENT) as folder:
-        entry = merge(_segments(root, old)[-number:], folder, pool.map) | {"data": folder.finish()}
-        new = old | {"generation": old["generation"] + 1, "segments": old["segments"][:-number]}
-        _publish(root, new, entry, before_commit, old["segments"][-number:])
+def _merge_last(root: Path, old: Manifest, count: int, workers: int, before_commit: BeforeCommit | None) -> None:
+    """Commit a generation in which the last segments are merged into one."""
+    rest, merged = old["segments"][:-count], old["segments"][-count:]
+    with (
+        _building_folder(root) as building,
+        Workers(workers) as pool,
+        FolderWriter(building / SEGMENT) as folder,
+    ):
+        entry = merge_segments(_open_segments(root, merged), folder, pool) | {"data": folder.finish()}
+        new = old | {"generation": old["generation"] + 1, "segments": rest}
+        _commit_segment(root, new, entry, before_commit, merged)
 
 
-def _segments(root: Path, manifest: Manifest) -> list[Segment]:
-    return [Segment(root / SEGMENTS / entry["name"], entry) for entry in manifest["segments"]]
+def _open_segments(root: Path, entries: Iterable[Manifest]) -> list[Segment]:
+    return [Segment(root / SEGMENTS / entry["name"], entry) for entry in entries]
 
 
 @contextmanager
-def _aside(root: Path) -> Iterator[None]:
-    """A folder for unfinished files; after a failure it stays only when a build can go on from it."""
+def _building_folder(root: Path) -> Iterator[Path]:
+    """Yield a folder for unfinished files. After a failure it stays only if a build can be resumed from it."""
     folder = root / BUILDING
     folder.mkdir(exist_ok=True)
     try:
-        yield
+        yield folder
     except BaseException:
         if not (folder / JOURNAL).exists():
             shutil.rmtree(folder, ignore_errors=True)
@@ -259,33 +234,34 @@ def _aside(root: Path) -> Iterator[None]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _publish(
+def _commit_segment(
     root: Path,
     new: Manifest,
     entry: dict[str, Any],
-    before_commit: BeforeCommit = do_nothing,
+    before_commit: BeforeCommit | None = None,
     replaced: Sequence[Manifest] = (),
 ) -> None:
-    """Move the finished segment to its place and commit a manifest that names it."""
+    """Move the finished segment to its place and commit a manifest that names it as the last one."""
     name = next_segment(root)
     place = root / SEGMENTS / name
     place.parent.mkdir(exist_ok=True)
     os.rename(root / BUILDING / SEGMENT, place)
     sync(place.parent)
     new["segments"] = [*new["segments"], entry | {"name": name}]
-    before_commit(new, replaced)
+    if before_commit:
+        before_commit(new, replaced)
     commit(root, new)
     remove_leftovers(root, new)
 
 
-def _list(root: Path, outcome: Outcome) -> None:
-    """Leave a file that names what was odd; the index is committed, so this must not fail."""
+def _write_listing(root: Path, summary: BuildSummary) -> None:
+    """Write the list of unusual documents. The index is committed already, so a failure is ignored."""
     with suppress(OSError):
-        outcome.write(root / "last-build.tsv")
+        summary.write(root / LISTING)
 
 
-def _kill(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None:
-    """Mark documents as deleted in the new manifest."""
+def _delete_documents(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None:
+    """Write tombstones for documents and enter them in the new manifest."""
     doomed: list[list[int]] = [[] for _ in segments]
     for docno in dict.fromkeys(docnos):
         places = [(k, doc) for k, segment in enumerate(segments) if (doc := segment.find_docno(docno)) is not None]
@@ -295,20 +271,16 @@ def _kill(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None
     for k, (segment, docs) in enumerate(zip(segments, doomed, strict=True)):
         if docs:
             dead = np.union1d(np.flatnonzero(segment.dead), docs)
-            new["segments"][k] = dict(segment.entry) | {"deleted": _write_losses(segment, dead, new["generation"])}
+            new["segments"][k] = dict(segment.entry) | {"deleted": _put_tombstones(segment, dead, new["generation"])}
 
 
-def _write_losses(segment: Segment, dead: np.ndarray, generation: int) -> dict[str, Any]:
-    """Which documents are dead, and what each term loses by that: statistics stay exact without touching the postings."""
-    mask = np.zeros(segment.docs, np.bool_)
-    mask[dead] = True
+def _put_tombstones(segment: Segment, docs: np.ndarray, generation: int) -> dict[str, Any]:
+    """Write the tombstones of a generation, for all deleted documents of a segment, and return their manifest entry."""
+    dead = np.zeros(segment.docs, np.bool_)
+    dead[docs] = True
     df, cf = np.zeros(len(segment.terms), np.int64), np.zeros(len(segment.terms), np.int64)
-    for begin, end in segment.spans(1 << 20):
+    for begin, end in segment.spans(POSTINGS_PER_CALL):
         counts = segment.df[begin:end].astype(np.int64)
-        kernels.losses(*segment.postings(begin, end), counts, mask, df[begin:end], cf[begin:end])
-    terms = np.flatnonzero(df)
+        kernels.count_dead(*segment.postings(begin, end), counts, dead, df[begin:end], cf[begin:end])
     with FolderWriter(segment.path / f"deleted-{generation}") as folder:
-        for name, values in (("docs", np.flatnonzero(mask)), ("terms", terms), ("df", df[terms]), ("cf", cf[terms])):
-            folder.put(name, smallest(values))
-        entry = {"name": folder.path.name, "docs": int(mask.sum()), "tokens": int(cf.sum()), "postings": int(df.sum())}
-        return entry | {"data": folder.finish()}
+        return write_tombstones(folder, dead, df, cf)

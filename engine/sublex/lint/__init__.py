@@ -1,22 +1,24 @@
-"""Lint: faults of collections, topics, judgements and runs, alone and against each other, and what they lead to.
+"""Lint: find faults in collections, topics, judgements and runs, and say what each fault leads to.
 
-`lint` reads files and goes on after every mistake; the checks take what is read already and cost little.
+`lint` reads files and goes on past every mistake. The `read_*` files read one kind of file each and report what is wrong with its
+lines; the `check_*` files check what was read, alone and together, and also take objects that `sublex.trec` has read. `detect` tells
+what kind of file a file is. Every fault is a `Finding`. `sublex.evaluation` warns of the errors among them.
 """
 
 from sublex.lint.check_qrels import check_qrels
 from sublex.lint.check_run import check_run
 from sublex.lint.check_ties import Bounds, ap_bounds
 from sublex.lint.check_together import check_together, index_docnos
-from sublex.lint.files import Linted, Looked, lint
 from sublex.lint.findings import ERROR, NOTE, Finding
+from sublex.lint.lint_files import LintedFile, LintResult, lint
 
 __all__ = [
     "ERROR",
     "NOTE",
     "Bounds",
     "Finding",
-    "Linted",
-    "Looked",
+    "LintResult",
+    "LintedFile",
     "ap_bounds",
     "check_qrels",
     "check_run",

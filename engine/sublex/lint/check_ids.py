@@ -1,4 +1,7 @@
-"""Ids that are easily mistaken: those that programs take for nothing, and those that differ by case, zeros or a cut."""
+"""Check ids: those that programs misread, and those that are almost equal, in one file or in two.
+
+Ids are almost equal if they differ only in case or in leading zeros, or if one is the other cut off at a fixed length.
+"""
 
 from __future__ import annotations
 
@@ -8,84 +11,88 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.lint.findings import ERROR, NOTE, Finding, Ids, finding, shown
+from sublex.lint.findings import ERROR, NOTE, Finding, show_id
+from sublex.lint.located import Ids
 from sublex.strings import Strings
 
-# What pandas and its like read as a missing value; all have from two to four bytes.
-NOTHING = (b"NA", b"N/A", b"n/a", b"<NA>", b"#NA", b"#N/A", b"nan", b"NaN", b"-nan", b"-NaN", b"null", b"NULL", b"None")
-LONGEST = max(map(len, NOTHING))
-# By rule: fold case, fold zeros.
+# Ids that pandas reads as a missing value.
+MISSING_VALUES = (
+    b"NA", b"N/A", b"n/a", b"<NA>", b"#NA", b"#N/A", b"nan", b"NaN", b"-nan", b"-NaN", b"null", b"NULL", b"None",
+)  # fmt: skip
+LONGEST_MISSING_VALUE = max(map(len, MISSING_VALUES))
+# For each rule, the arguments of `fold`: whether to ignore case, and whether to ignore leading zeros.
 FOLDS = {"case": (True, False), "zeros": (False, True)}
-HOW = {"case": "case", "zeros": "leading zeros", "case or zeros": "case and leading zeros"}
-# Shorter ids are prefixes of others by chance.
+DIFFERENCES = {"case": "case", "zeros": "leading zeros", "case or zeros": "case and leading zeros"}
+# Bytes; a shorter id is the beginning of others by chance.
 SHORTEST_CUT = 6
 
 
 def fold(strings: Strings, case: bool, zeros: bool) -> Strings:
-    """The strings in lower case, without the leading zeros of their numbers."""
+    """Return the strings with ASCII letters in lower case (`case`) and numbers without leading zeros (`zeros`)."""
     from sublex.lint import kernels
 
     return Strings(*kernels.fold(strings.arena, strings.starts, strings.sizes, case, zeros))
 
 
 def number(table: Interner, strings: Strings) -> np.ndarray:
-    """The strings' numbers in the table."""
+    """Return the number of each string in the table, adding strings that are new."""
     return table.add(strings.arena, strings.starts, strings.sizes)
 
 
-def check_ids(ids: Ids, what: str) -> Iterator[Finding]:
-    """Ids of one file that are no names, or nearly the same."""
-    yield from check_names(ids, what)
-    yield from check_clashes(ids, what)
+def check_ids(ids: Ids, noun: str) -> Iterator[Finding]:
+    """Yield findings about the ids of one file; `noun` is "topic id" or "docno"."""
+    yield from check_names(ids, noun)
+    yield from check_clashes(ids, noun)
 
 
-def check_names(ids: Ids, what: str) -> Iterator[Finding]:
-    """Ids that are empty, have white space, or look like nothing."""
-    odd = _not_words(ids.strings)
+def check_names(ids: Ids, noun: str) -> Iterator[Finding]:
+    """Yield findings about ids that are empty, have white space, or look like a missing value."""
+    odd = _with_white_space(ids.strings)
     if len(odd):
-        places = ids.first(odd)
-        yield finding(
+        places = ids.by_line(odd)
+        yield Finding.at(
             ids.file, ids.lines[places], "space", ERROR,
-            f"The {what} {shown(ids.strings[places[0]])} has white space or is empty: programs split the columns of qrels and runs at "
-            "white space, so it cannot stand in one and be understood by all; rename it.",
+            f"The {noun} {show_id(ids.strings[places[0]])} is empty or has white space: programs split the lines of qrels and runs "
+            "at white space, so they misread this id; rename it.",
         )  # fmt: skip
-    short = np.flatnonzero(ids.strings.sizes <= LONGEST)
-    like = [k for k, text in zip(short, ids.strings.take(short).tobytes(), strict=True) if text in NOTHING]
-    if like:
-        places = ids.first(np.array(like))
-        yield finding(
+    short = np.flatnonzero(ids.strings.sizes <= LONGEST_MISSING_VALUE)
+    texts = ids.strings.take(short).tobytes()
+    missing = [place for place, text in zip(short, texts, strict=True) if text in MISSING_VALUES]
+    if missing:
+        places = ids.by_line(np.array(missing))
+        yield Finding.at(
             ids.file, ids.lines[places], "na", NOTE,
-            f"The {what} {shown(ids.strings[places[0]])} is what pandas and its like read as a missing value, and drop; "
+            f"pandas and similar tools read the {noun} {show_id(ids.strings[places[0]])} as a missing value and drop its line; "
             "rename it, or read the file with keep_default_na=False.",
         )  # fmt: skip
 
 
-def check_clashes(ids: Ids, what: str) -> Iterator[Finding]:
-    """Ids that differ by case or zeros only."""
+def check_clashes(ids: Ids, noun: str) -> Iterator[Finding]:
+    """Yield findings about ids of one file that differ only in case or leading zeros."""
     for rule, options in FOLDS.items():
-        earlier, later = clashes(fold(ids.strings, *options))
+        earlier, later = _equal_pairs(fold(ids.strings, *options))
         if len(later):
             order = np.argsort(ids.lines[later], kind="stable")
             a, b = ids.strings[earlier[order[0]]], ids.strings[later[order[0]]]
-            yield finding(
+            yield Finding.at(
                 ids.file, ids.lines[later[order]], rule, NOTE,
-                f"The {what}s {shown(a)} and {shown(b)} differ by {HOW[rule]} only and count as two; "
-                "make sure that they are.",
+                f"The {noun}s {show_id(a)} and {show_id(b)} differ only in {DIFFERENCES[rule]} and count as two ids; "
+                "if they mean the same, write one form.",
             )  # fmt: skip
 
 
-def _not_words(texts: Strings) -> np.ndarray:
-    """The places of strings that are empty or have white space."""
+def _with_white_space(texts: Strings) -> np.ndarray:
+    """Return the positions of the strings that are empty or have white space."""
     from sublex.trec import kernels
 
-    kinds = kernels.visible(texts.arena, texts.starts, texts.sizes)
-    # White space beyond ASCII is left to Python.
+    kinds = kernels.classify(texts.arena, texts.starts, texts.sizes)
+    # The kernel knows ASCII; Python decides whether other characters are white space.
     places = [k for k in np.flatnonzero(kinds) if kinds[k] == 1 or any(map(str.isspace, texts[int(k)]))]
     return np.array(places, np.int64)
 
 
-def clashes(strings: Strings) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of places that hold the same string: the earlier ones, and those that follow them."""
+def _equal_pairs(strings: Strings) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of neighbouring occurrences of the same string: the earlier ones and the later ones."""
     table = Interner()
     numbers = number(table, strings)
     if table.size == len(numbers):
@@ -95,8 +102,8 @@ def clashes(strings: Strings) -> tuple[np.ndarray, np.ndarray]:
     return order[same], order[same + 1]
 
 
-class Meeting(NamedTuple):
-    """The ids of two files as numbers of one table, and whether each stands in the other file."""
+class Match(NamedTuple):
+    """The strings of two files as numbers in one table, and for each string whether the other file has it."""
 
     mine: np.ndarray
     theirs: np.ndarray
@@ -104,64 +111,66 @@ class Meeting(NamedTuple):
     theirs_known: np.ndarray
 
 
-def meet(mine: Strings, theirs: Strings) -> Meeting:
-    """Which ids of two files are the same."""
+def match(mine: Strings, theirs: Strings) -> Match:
+    """Find the strings that two files have in common."""
     table = Interner()
     a, b = number(table, mine), number(table, theirs)
     in_mine, in_theirs = np.zeros(table.size, np.bool_), np.zeros(table.size, np.bool_)
     in_mine[a], in_theirs[b] = True, True
-    return Meeting(a, b, in_theirs[a], in_mine[b])
+    return Match(a, b, in_theirs[a], in_mine[b])
 
 
-def check_near(mine: Ids, theirs: Ids, what: str, met: Meeting) -> Iterator[Finding]:
-    """Ids of two files that only nearly meet."""
-    a, b = np.flatnonzero(~met.mine_known), np.flatnonzero(~met.theirs_known)
+def check_near(mine: Ids, theirs: Ids, noun: str, matched: Match) -> Iterator[Finding]:
+    """Yield findings about ids that the other file lacks but has in an almost equal form."""
+    a, b = np.flatnonzero(~matched.mine_known), np.flatnonzero(~matched.theirs_known)
     for rule, options in (FOLDS | {"case or zeros": (True, True)}).items():
         if not len(a) or not len(b):
             return
-        folded_a, folded_b = fold(mine.strings.take(a), *options), fold(theirs.strings.take(b), *options)
-        again = meet(folded_a, folded_b)
-        if again.mine_known.any():
-            yield _near(mine, theirs, what, rule, a, b, again)
-            a, b = a[~again.mine_known], b[~again.theirs_known]
-    for one, other, places in ((mine, theirs, a), (theirs, mine, b)):
-        yield from _cut(one, other, what, places)
+        folded = match(fold(mine.strings.take(a), *options), fold(theirs.strings.take(b), *options))
+        if folded.mine_known.any():
+            yield _near(mine, theirs, noun, rule, a, b, folded)
+            a, b = a[~folded.mine_known], b[~folded.theirs_known]
+    yield from _cut(mine, theirs, noun, a)
+    yield from _cut(theirs, mine, noun, b)
 
 
 def _near(
-    mine: Ids, theirs: Ids, what: str, rule: str, a: np.ndarray, b: np.ndarray, again: Meeting
+    mine: Ids, theirs: Ids, noun: str, rule: str, a: np.ndarray, b: np.ndarray, folded: Match
 ) -> Finding:  # fmt: skip
-    near = np.flatnonzero(again.mine_known)
+    near = np.flatnonzero(folded.mine_known)
     near = near[np.argsort(mine.lines[a[near]], kind="stable")]
-    other = b[np.flatnonzero(again.theirs == again.mine[near[0]])[0]]
-    return finding(
+    other = b[np.flatnonzero(folded.theirs == folded.mine[near[0]])[0]]
+    return Finding.at(
         mine.file, mine.lines[a[near]], rule, ERROR,
-        f"The {what} {shown(mine.strings[a[near[0]]])} is {shown(theirs.strings[other])} in {theirs.file}: ids that differ by "
-        f"{HOW[rule]} are strangers to each other, and neither counts for the other; write one form in both files.",
+        f"The {noun} {show_id(mine.strings[a[near[0]]])} is {show_id(theirs.strings[other])} in {theirs.file}: ids that differ in "
+        f"{DIFFERENCES[rule]} do not match, so neither counts for the other; write one form in both files.",
     )  # fmt: skip
 
 
-def _cut(mine: Ids, theirs: Ids, what: str, places: np.ndarray) -> Iterator[Finding]:
-    """Whether these ids, unknown to the other file, are ids of it cut off at one length."""
+def _cut(mine: Ids, theirs: Ids, noun: str, unknown: np.ndarray) -> Iterator[Finding]:
+    """Yield a finding if the longest ids of `mine` look like ids of `theirs` that were cut off at that length.
+
+    All of the longest ids must be unknown to the other file, and many of them the beginning of a longer id there.
+    """
     longest = int(mine.strings.sizes.max()) if len(mine.strings) else 0
     whole = np.flatnonzero(mine.strings.sizes == longest)
     long = theirs.strings.take(_longer(theirs.strings, longest))
-    if longest < SHORTEST_CUT or not len(long) or len(np.intersect1d(whole, places)) < len(whole):
+    if longest < SHORTEST_CUT or not len(long) or len(np.intersect1d(whole, unknown)) < len(whole):
         return
-    met = meet(mine.strings.take(whole), Strings(long.arena, long.starts, np.full(len(long), longest)))
-    cut = mine.first(whole[met.mine_known])
+    matched = match(mine.strings.take(whole), Strings(long.arena, long.starts, np.full(len(long), longest)))
+    cut = mine.by_line(whole[matched.mine_known])
     if not len(cut) or 2 * len(cut) < min(len(whole), len(long)):
         return
-    at = np.flatnonzero(met.theirs == met.mine[np.flatnonzero(whole == cut[0])[0]])[0]
-    yield finding(
+    at = np.flatnonzero(matched.theirs == matched.mine[np.flatnonzero(whole == cut[0])[0]])[0]
+    yield Finding.at(
         mine.file, mine.lines[cut], "cut", ERROR,
-        f"The {what} {shown(mine.strings[cut[0]])} looks like {shown(long[at])} of {theirs.file} cut off at {longest} bytes: "
-        "the two do not count for each other; write ids in full.",
+        f"The {noun} {show_id(mine.strings[cut[0]])} looks like {show_id(long[at])} of {theirs.file} cut off at {longest} bytes: "
+        "the two do not match, so neither counts for the other; write ids in full.",
     )  # fmt: skip
 
 
 def _longer(strings: Strings, size: int) -> np.ndarray:
-    """The strings of more bytes, but for those where the next byte is one more digit of a number."""
+    """Return the positions of strings longer than `size` bytes, except those that only add one digit to a number."""
     places = np.flatnonzero(strings.sizes > size)
     if not len(places) or not size:
         return places

@@ -1,4 +1,4 @@
-"""What is to be known of a run: scores that are none, ties, topics with few or many hits, doubtful ids."""
+"""Check a run alone: scores that are not finite, ties, topics with few or many hits, doubtful ids."""
 
 from __future__ import annotations
 
@@ -6,88 +6,91 @@ import numpy as np
 
 from sublex.lint.check_ids import check_ids
 from sublex.lint.check_ties import Groups, groups
-from sublex.lint.findings import ERROR, NOTE, Finding, Placed, counted, finding, placed, shown
+from sublex.lint.findings import ERROR, NOTE, Finding, show_id
+from sublex.lint.located import Located, locate
+from sublex.messages import counted
 from sublex.trec.runs import Run
 
-# Topics with less than this part of the usual number of hits have few.
+# A topic has few hits if it has less than this share of the usual number.
 FEW = 0.1
-# A smaller number of hits is not one that was asked for.
-LEAST = 10
+# Hits; a smaller usual number is not a depth that somebody chose.
+LEAST_DEPTH = 10
 
 
-def check_run(run: Run | Placed) -> list[Finding]:
-    """What is doubtful about a run taken alone."""
-    given = placed(run)
-    found = [
-        *_not_finite(given),
-        *_ties(given, groups(given.columns)),
-        *_depth(given),
-        *check_ids(given.qids(), "topic id"),
-        *check_ids(given.docnos(), "docno"),
+def check_run(run: Run | Located) -> list[Finding]:
+    """Return the findings about a run taken alone, in the order of their lines."""
+    located = locate(run)
+    findings = [
+        *_not_finite(located),
+        *_ties(located),
+        *_depth(located),
+        *check_ids(located.qids(), "topic id"),
+        *check_ids(located.docnos(), "docno"),
     ]
-    return sorted(found, key=lambda finding: finding.line)
-
-
-def _not_finite(given: Placed) -> list[Finding]:
-    run: Run = given.columns
-    rows = np.flatnonzero(~np.isfinite(run.scores))
-    if not len(rows):
-        return []
-    rows = rows[np.argsort(given.lines[rows], kind="stable")]
-    return [not_finite(given.file, given.lines[rows], str(run.scores[rows[0]]))]
+    return sorted(findings, key=lambda finding: finding.line)
 
 
 def not_finite(file: str, lines: np.ndarray, score: str) -> Finding:
-    """The finding about scores that are not finite as float32, of which this is the first."""
-    return finding(
+    """Return the finding about scores that are not finite float32 numbers; `score` is the first of them."""
+    return Finding.at(
         file, lines, "score", ERROR,
-        f"The score {score} is not a finite number of float32: it cannot be compared with others, so the order of its topic is "
-        "left to chance in trec_eval, and Sublex refuses the run.",
+        f"The score {score} is not a finite number of float32: it cannot be compared with other scores, so trec_eval orders its "
+        "topic by chance, and Sublex refuses the run.",
     )  # fmt: skip
 
 
-def _ties(given: Placed, tied: Groups) -> list[Finding]:
-    run: Run = given.columns
+def describe_ties(tied: Groups, topics: int) -> str:
+    """Return the number of tied hits and topics in words."""
+    sizes = tied.sizes[tied.sizes > 1]
+    share = "share their score with others" if len(sizes) > 1 else "share one score"
+    hits = f"{counted(int(sizes.sum()), 'hit')} of {counted(topics, 'topic')}"
+    return f"{hits} {share}, up to {int(sizes.max()):,} at once"
+
+
+def _not_finite(located: Located) -> list[Finding]:
+    run: Run = located.columns
+    rows = np.flatnonzero(~np.isfinite(run.scores))
+    if not len(rows):
+        return []
+    rows = rows[np.argsort(located.lines[rows], kind="stable")]
+    return [not_finite(located.file, located.lines[rows], str(run.scores[rows[0]]))]
+
+
+def _ties(located: Located) -> list[Finding]:
+    run: Run = located.columns
+    tied = groups(run)
     several = np.flatnonzero(tied.sizes > 1)
     if not len(several):
         return []
-    lines = np.minimum.reduceat(given.lines, tied.starts)[several]
-    order = np.argsort(lines, kind="stable")
+    lines = np.sort(np.minimum.reduceat(located.lines, tied.starts)[several])
     topics = len(np.unique(np.searchsorted(run.offsets, tied.starts[several], side="right")))
     text = (
-        f"{ties(tied, topics)}: trec_eval and Sublex order them by docno, the last first, and other tools in other ways, "
-        "so figures depend on the tool."
+        f"{describe_ties(tied, topics)}: trec_eval and Sublex order ties by docno, the last first, and other tools in other ways, "
+        "so measures depend on the tool."
     )
-    return [finding(given.file, lines[order], "tie", NOTE, text)]
+    return [Finding.at(located.file, lines, "tie", NOTE, text)]
 
 
-def ties(tied: Groups, topics: int) -> str:
-    """How many ties there are, and where."""
-    sizes = tied.sizes[tied.sizes > 1]
-    hits = "hits share their score with others" if len(sizes) > 1 else "hits share one score"
-    return f"In {counted(topics, 'topic')} {int(sizes.sum()):,} {hits}, up to {int(sizes.max()):,} at once"
-
-
-def _depth(given: Placed) -> list[Finding]:
-    run: Run = given.columns
+def _depth(located: Located) -> list[Finding]:
+    """Return findings about topics that have far fewer hits than most topics, or more."""
+    run: Run = located.columns
     sizes = np.diff(run.offsets)
     if not len(sizes):
         return []
     values, times = np.unique(sizes, return_counts=True)
     usual = int(values[np.argmax(times)])
-    if usual < LEAST or 2 * times.max() < len(sizes) or len(values) == 1:
+    if usual < LEAST_DEPTH or 2 * times.max() < len(sizes) or len(values) == 1:
         return []
-    ids = given.qids()
-    found = []
-    for places, word, why in (
-        (np.flatnonzero(sizes < FEW * usual), "only ", "a query that finds little, or one that was cut short"),
-        (np.flatnonzero(sizes > usual), "", "two runs in one file, perhaps"),
+    ids, findings = located.qids(), []
+    for places, only, cause in (
+        (np.flatnonzero(sizes < FEW * usual), "only ", "its query finds little, or the run was cut short"),
+        (np.flatnonzero(sizes > usual), "", "perhaps the file holds two runs"),
     ):
         if len(places):
-            places = ids.first(places)
-            found.append(finding(
-                given.file, ids.lines[places], "depth", NOTE,
-                f"Topic {shown(run.qids[places[0]])} has {word}{counted(int(sizes[places[0]]), 'hit')} where most topics have "
-                f"{usual:,}: {why}.",
+            places = ids.by_line(places)
+            findings.append(Finding.at(
+                located.file, ids.lines[places], "depth", NOTE,
+                f"Topic {show_id(run.qids[places[0]])} has {only}{counted(int(sizes[places[0]]), 'hit')}, and most topics have "
+                f"{usual:,}: {cause}.",
             ))  # fmt: skip
-    return found
+    return findings

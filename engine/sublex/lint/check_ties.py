@@ -1,6 +1,7 @@
-"""Ties: hits with equal scores, and what their order can make of average precision.
+"""Ties: hits with equal scores, and the bounds of average precision over all orders of them.
 
-trec_eval orders them by docno, others as they please. AP is highest when the relevant ones of each tie come first, lowest when last.
+trec_eval orders ties by docno, other tools in other ways. AP is highest if the relevant documents of each tie come first, and
+lowest if they come last.
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sublex.lint.check_ids import match
 from sublex.trec.columns import Columns
 from sublex.trec.qrels import Qrels
 from sublex.trec.runs import Run
 
-# No grade of a file is so low.
+# Stands for "no grade"; no grade in a file is so low.
 UNJUDGED = np.iinfo(np.int64).min
 
 
 class Groups(NamedTuple):
-    """Hits with the same score within a topic: where each group begins, how many it has, and each hit's group."""
+    """The hits of a run grouped by topic and score: the first hit and the size of each group, and the group of each hit."""
 
     starts: np.ndarray
     sizes: np.ndarray
@@ -26,7 +28,7 @@ class Groups(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """AP of each judged topic in the worst order of the ties, in trec_eval's and in the best."""
+    """AP of each judged topic in the worst order of ties, in trec_eval's order, and in the best order."""
 
     qids: tuple[str, ...]
     worst: np.ndarray
@@ -34,13 +36,13 @@ class Bounds(NamedTuple):
     best: np.ndarray
 
     def means(self) -> tuple[float, float, float]:
-        """Worst, trec_eval's, best: over all judged topics, found or not."""
+        """Return the means of worst, actual and best over all judged topics; a topic that the run lacks counts 0."""
         judged = max(1, len(self.qids))
         return float(self.worst.sum()) / judged, float(self.actual.sum()) / judged, float(self.best.sum()) / judged
 
 
 def groups(run: Run) -> Groups:
-    """The run's hits by topic and score."""
+    """Return the hits of a run grouped by topic and score; a hit without a tie is a group of size 1."""
     first = np.ones(len(run.docs), np.bool_)
     first[1:] = run.scores[1:] != run.scores[:-1]
     begins = run.offsets[:-1]
@@ -50,49 +52,52 @@ def groups(run: Run) -> Groups:
 
 
 def grades_of(run: Run, qrels: Qrels) -> np.ndarray:
-    """The grade of each of the run's hits; UNJUDGED where it has none."""
-    # Only what is judged is looked up: most of a run is not.
-    from sublex.lint.check_ids import meet
-
-    met = meet(run.docnos, qrels.docnos)
-    found = np.full(len(run.docs), UNJUDGED)
-    held = np.full(int(max(met.mine.max(initial=-1), met.theirs.max(initial=-1))) + 1, UNJUDGED)
+    """Return the grade of each hit of the run, UNJUDGED if it has none."""
+    matched = match(run.docnos, qrels.docnos)
+    grades = np.full(len(run.docs), UNJUDGED)
+    # The grades of one topic by document number; only its judged documents are set, and reset after it.
+    of_topic = np.full(int(max(matched.mine.max(initial=-1), matched.theirs.max(initial=-1))) + 1, UNJUDGED)
     for qid in run.qids:
         if qid in qrels:
             rows, judged = run.slice(qid), qrels.slice(qid)
-            docs = met.theirs[qrels.docs[judged]]
-            held[docs] = qrels.grades[judged]
-            found[rows] = held[met.mine[run.docs[rows]]]
-            held[docs] = UNJUDGED
-    return found
+            docs = matched.theirs[qrels.docs[judged]]
+            of_topic[docs] = qrels.grades[judged]
+            grades[rows] = of_topic[matched.mine[run.docs[rows]]]
+            of_topic[docs] = UNJUDGED
+    return grades
 
 
 def topics_of(columns: Columns) -> np.ndarray:
-    """Each row's topic, as its place."""
+    """Return the position of each row's topic."""
     return np.repeat(np.arange(len(columns.qids)), np.diff(columns.offsets))
 
 
 def ap_bounds(run: Run, qrels: Qrels, level: int = 1) -> Bounds:
-    """The least and the greatest AP that an order of the ties can give, exactly, and what trec_eval's gives."""
+    """Return the exact lowest and highest AP that an order of the ties gives, and AP in trec_eval's order, for each judged topic.
+
+    Documents of grade `level` or more are relevant.
+    """
     return bounds_of(run, qrels, grades_of(run, qrels), level)
 
 
 def bounds_of(run: Run, qrels: Qrels, grades: np.ndarray, level: int = 1) -> Bounds:
-    """The same, given each hit's grade."""
+    """Return the bounds of AP; `grades` are those of the run's hits, from `grades_of`."""
     relevant = np.flatnonzero(grades >= level)
     starts, sizes, members = groups(run)
     topic = topics_of(run)[relevant]
     begins = run.offsets[topic]
-    # How many relevant hits stand before, in the topic and in the group, this one included.
+    # For each relevant hit, its number among the relevant hits of its topic, and of its group, from 1.
     order = np.arange(len(relevant))
     rank = order - np.searchsorted(topic, topic) + 1
-    mine = members[relevant]
-    nth = order - np.searchsorted(mine, mine) + 1
-    together = np.searchsorted(mine, mine, side="right") - np.searchsorted(mine, mine)
-    top = starts[mine] - begins
-    places = top + sizes[mine] - together + nth, relevant - begins + 1, top + nth
+    group = members[relevant]
+    nth = order - np.searchsorted(group, group) + 1
+    in_group = np.searchsorted(group, group, side="right") - np.searchsorted(group, group)
+    above = starts[group] - begins
+    # The ranks of the relevant hits in the worst, the actual and the best order.
+    places = above + sizes[group] - in_group + nth, relevant - begins + 1, above + nth
     total = np.bincount(topics_of(qrels)[qrels.grades >= level], minlength=len(qrels.qids))
     known = {qid: place for place, qid in enumerate(run.qids)}
+    # A topic that the run lacks takes the appended 0.
     rows = [known.get(qid, -1) for qid in qrels.qids]
     values = []
     for place in places:

@@ -1,4 +1,4 @@
-"""Runs, judgements, topics and documents against each other: whether they speak of the same things."""
+"""Check runs, judgements, topics and documents against each other: whether they use the same ids."""
 
 from __future__ import annotations
 
@@ -7,77 +7,83 @@ from typing import Any
 
 import numpy as np
 
-from sublex.lint.check_ids import Meeting, check_near, meet
-from sublex.lint.check_run import ties
+from sublex.lint.check_ids import check_near, match
+from sublex.lint.check_run import describe_ties
 from sublex.lint.check_ties import UNJUDGED, bounds_of, grades_of, groups, topics_of
-from sublex.lint.findings import ERROR, NOTE, Finding, Ids, Placed, counted, finding, placed, shown, some
+from sublex.lint.findings import ERROR, NOTE, Finding, show_id, show_ids
+from sublex.lint.located import Ids, Located, locate
+from sublex.messages import counted
 from sublex.strings import Strings
 from sublex.trec.qrels import Qrels
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
 
-# A smaller difference in AP does not show in four decimals.
+# A smaller difference of AP does not show in four decimals.
 VISIBLE = 5e-5
 
 
 def check_together(
-    runs: Sequence[Run | Placed],
-    qrels: Qrels | Placed | None,
+    runs: Sequence[Run | Located],
+    qrels: Qrels | Located | None,
     topics: Topics | Ids | None = None,
     docnos: Iterable[str] | Ids | None = None,
 ) -> list[Finding]:
-    """What keeps these from fitting each other; `docnos` are those of the index or collection."""
-    given = [placed(run) for run in runs]
-    judged = None if qrels is None else placed(qrels)
-    asked = _topics(topics)
-    known = docnos if docnos is None or isinstance(docnos, Ids) else _ids(Strings.of(docnos), "the index")
-    found: list[Finding] = []
-    for run in given:
+    """Return the findings about runs, judgements, topics and docnos that do not fit each other.
+
+    `docnos` are the docnos of the index or collection. Pass None for what is not known; it is not checked.
+    """
+    judged = None if qrels is None else locate(qrels)
+    known_topics = topics if topics is None or isinstance(topics, Ids) else _topic_ids(topics)
+    known_docnos = docnos if docnos is None or isinstance(docnos, Ids) else Ids.without_lines(docnos, "the index")
+    findings: list[Finding] = []
+    for run in map(locate, runs):
         if judged:
-            found += _judged(run, judged)
-        if asked:
-            found += _asked(run, asked)
-        if known:
-            found += _unknown(run, known)
-    if judged and asked:
-        found += _judged_topics(judged, asked)
-    if judged and known:
-        found += _unknown(judged, known)
-    return found
+            findings += _run_and_qrels(run, judged)
+        if known_topics:
+            findings += _run_and_topics(run, known_topics)
+        if known_docnos:
+            findings += _unknown_docnos(run, known_docnos)
+    if judged and known_topics:
+        findings += _qrels_and_topics(judged, known_topics)
+    if judged and known_docnos:
+        findings += _unknown_docnos(judged, known_docnos)
+    return findings
 
 
-def _topics(topics: Topics | Ids | None) -> Ids | None:
-    if topics is None or isinstance(topics, Ids):
-        return topics
-    return _ids(Strings.of(topic.qid for topic in topics), topics.path or "the topics")
+def index_docnos(index: Any) -> Ids:
+    """Return the docnos of the documents in an open index, without deleted documents."""
+    parts = [segment.docnos.arrays() for segment in index.segments]
+    arena = np.concatenate([np.empty(0, np.uint8), *(arena for arena, _ in parts)])
+    size = np.concatenate([np.empty(0, np.int64), *(sizes for _, sizes in parts)])
+    live = np.flatnonzero(~np.concatenate([np.empty(0, np.bool_), *(segment.dead for segment in index.segments)]))
+    return Ids.without_lines(Strings(arena, np.cumsum(size) - size, size).take(live), str(index.path))
 
 
-def _ids(strings: Strings, file: str) -> Ids:
-    return Ids(strings, file, np.zeros(len(strings), np.int64))
+def _topic_ids(topics: Topics) -> Ids:
+    return Ids.without_lines((topic.qid for topic in topics), topics.path or "the topics")
 
 
-def _judged(run: Placed, qrels: Placed) -> Iterator[Finding]:
-    """A run against its judgements."""
+def _run_and_qrels(run: Located, qrels: Located) -> Iterator[Finding]:
     mine, theirs = run.qids(), qrels.qids()
-    met = meet(mine.strings, theirs.strings)
-    if len(mine.strings) and len(theirs.strings) and not met.mine_known.any():
-        yield _strangers(mine, theirs, "topic id")
-        yield from check_near(mine, theirs, "topic id", met)
+    matched = match(mine.strings, theirs.strings)
+    if len(mine.strings) and len(theirs.strings) and not matched.mine_known.any():
+        yield _nothing_in_common(mine, theirs, "topic id")
+        yield from check_near(mine, theirs, "topic id", matched)
         return
-    yield from check_near(mine, theirs, "topic id", met)
-    missing = np.flatnonzero(~met.theirs_known)
+    yield from check_near(mine, theirs, "topic id", matched)
+    missing = np.flatnonzero(~matched.theirs_known)
     if len(missing):
-        yield finding(
+        verb, each = ("are", "each such topic") if len(missing) > 1 else ("is", "the topic")
+        yield Finding.at(
             run.file, [0] * len(missing), "missing", ERROR,
-            f"{counted(len(missing), 'judged topic')} of {qrels.file} ({some(theirs.strings.take(missing))}) "
-            f"{'are' if len(missing) > 1 else 'is'} not in the run: Sublex counts such a topic 0, as trec_eval does with -c, while "
-            "without it trec_eval leaves it out of the mean.",
+            f"{counted(len(missing), 'judged topic')} of {qrels.file} ({show_ids(theirs.strings.take(missing))}) {verb} not in the "
+            f"run: Sublex counts {each} as 0, as trec_eval does with -c; without -c trec_eval leaves it out of the mean.",
         )  # fmt: skip
-    extra = mine.first(np.flatnonzero(~met.mine_known))
+    extra = mine.by_line(np.flatnonzero(~matched.mine_known))
     if len(extra):
-        yield finding(
+        yield Finding.at(
             run.file, mine.lines[extra], "unjudged", NOTE,
-            f"Topic {shown(mine.strings[extra[0]])} has no judgements in {qrels.file}: it counts for nothing.",
+            f"Topic {show_id(mine.strings[extra[0]])} has no judgements in {qrels.file}: measures ignore it.",
         )  # fmt: skip
     if not len(mine.strings):
         return
@@ -85,36 +91,36 @@ def _judged(run: Placed, qrels: Placed) -> Iterator[Finding]:
     if (grades == UNJUDGED).all():
         yield from _no_common_document(run, qrels)
         return
-    yield from check_near(run.docnos(), qrels.docnos(), "docno", meet(run.columns.docnos, qrels.columns.docnos))
+    yield from check_near(run.docnos(), qrels.docnos(), "docno", match(run.columns.docnos, qrels.columns.docnos))
     yield from _tied(run, qrels, grades)
 
 
-def _strangers(mine: Ids, theirs: Ids, what: str) -> Finding:
-    first = mine.first(np.arange(len(mine.strings)))
-    return finding(
+def _nothing_in_common(mine: Ids, theirs: Ids, noun: str) -> Finding:
+    first = mine.by_line(np.arange(len(mine.strings)))
+    return Finding.at(
         mine.file, mine.lines[first[:1]], "overlap", ERROR,
-        f"No {what} of the run is in {theirs.file}: every measure will be 0, because the one says "
-        f"{some(mine.strings.take(first))} and the other {some(theirs.strings)}.",
+        f"No {noun} of the run is in {theirs.file}: every measure will be 0. The run has {show_ids(mine.strings.take(first))} and "
+        f"{theirs.file} has {show_ids(theirs.strings)}; use the files that belong together.",
         len(first),
     )  # fmt: skip
 
 
-def _no_common_document(run: Placed, qrels: Placed) -> Iterator[Finding]:
+def _no_common_document(run: Located, qrels: Located) -> Iterator[Finding]:
     mine, theirs = run.docnos(), qrels.docnos()
-    met = meet(mine.strings, theirs.strings)
-    if not met.mine_known.any():
-        yield _strangers(mine, theirs, "docno")
-        yield from check_near(mine, theirs, "docno", met)
+    matched = match(mine.strings, theirs.strings)
+    if not matched.mine_known.any():
+        yield _nothing_in_common(mine, theirs, "docno")
+        yield from check_near(mine, theirs, "docno", matched)
         return
-    yield finding(
+    yield Finding.at(
         run.file, run.lines[:1], "overlap", ERROR,
-        f"No topic of the run has a document that {qrels.file} judges for that topic, only for others: every measure will be 0, "
-        "perhaps because the topics are numbered in another way.",
+        f"No topic of the run has a document that {qrels.file} judges for the same topic, only for other topics: every measure will "
+        "be 0. Check that both files number the topics in the same way.",
     )  # fmt: skip
 
 
-def _tied(run: Placed, qrels: Placed, grades: np.ndarray) -> Iterator[Finding]:
-    """What the ties can make of AP."""
+def _tied(run: Located, qrels: Located, grades: np.ndarray) -> Iterator[Finding]:
+    """Yield a finding about ties with the AP that they allow; an error if the order of ties changes the mean of AP."""
     tied = groups(run.columns)
     several = np.flatnonzero(tied.sizes > 1)
     if not len(several):
@@ -123,83 +129,70 @@ def _tied(run: Placed, qrels: Placed, grades: np.ndarray) -> Iterator[Finding]:
     worst, actual, best = bounds.means()
     lines = np.sort(np.minimum.reduceat(run.lines, tied.starts)[several])
     topics = len(np.unique(topics_of(run.columns)[tied.starts[several]]))
-    differ = int((bounds.best - bounds.worst > VISIBLE).sum())
-    if differ:
-        leads = (
-            f"by the order of ties AP lies between {worst:.4f} and {best:.4f} over the judged topics, {actual:.4f} as trec_eval and "
-            f"Sublex order them (by docno, the last first), and {counted(differ, 'topic')} can change"
+    changed = int((bounds.best - bounds.worst > VISIBLE).sum())
+    if changed:
+        effect = (
+            f"depending on the order of ties AP lies between {worst:.4f} and {best:.4f} over the judged topics. It is {actual:.4f} as "
+            f"trec_eval and Sublex order them (by docno, the last first); {counted(changed, 'topic')} can change"
         )
     else:
-        leads = f"AP is {actual:.4f} over the judged topics in any order"
+        effect = f"AP is {actual:.4f} over the judged topics in any order"
     severity = ERROR if f"{best:.4f}" != f"{worst:.4f}" else NOTE
-    yield finding(run.file, lines, "tie", severity, f"{ties(tied, topics)}: {leads}.")
+    yield Finding.at(run.file, lines, "tie", severity, f"{describe_ties(tied, topics)}: {effect}.")
 
 
-def _asked(run: Placed, topics: Ids) -> Iterator[Finding]:
-    """A run against the topics it was made for."""
+def _run_and_topics(run: Located, topics: Ids) -> Iterator[Finding]:
     mine = run.qids()
-    met = meet(mine.strings, topics.strings)
-    yield from check_near(mine, topics, "topic id", met)
-    extra = mine.first(np.flatnonzero(~met.mine_known))
+    matched = match(mine.strings, topics.strings)
+    yield from check_near(mine, topics, "topic id", matched)
+    extra = mine.by_line(np.flatnonzero(~matched.mine_known))
     if len(extra):
-        yield finding(
+        yield Finding.at(
             run.file, mine.lines[extra], "topic", NOTE,
-            f"Topic {shown(mine.strings[extra[0]])} is not in {topics.file}: the run was made for other topics.",
+            f"Topic {show_id(mine.strings[extra[0]])} is not in {topics.file}: the run was made for other topics.",
         )  # fmt: skip
-    lacking = np.flatnonzero(~met.theirs_known)
-    if len(lacking) and met.mine_known.any():
-        yield finding(
+    lacking = np.flatnonzero(~matched.theirs_known)
+    if len(lacking) and matched.mine_known.any():
+        yield Finding.at(
             run.file, [0] * len(lacking), "topic", NOTE,
-            f"{counted(len(lacking), 'topic')} of {topics.file} ({some(topics.strings.take(lacking))}) "
-            f"{'have' if len(lacking) > 1 else 'has'} no hits: nothing was found or the run was cut short.",
+            f"{counted(len(lacking), 'topic')} of {topics.file} ({show_ids(topics.strings.take(lacking))}) "
+            f"{'have' if len(lacking) > 1 else 'has'} no hits: no document was found, or the run was cut short.",
         )  # fmt: skip
 
 
-def _judged_topics(qrels: Placed, topics: Ids) -> Iterator[Finding]:
-    """Judgements against the topics."""
+def _qrels_and_topics(qrels: Located, topics: Ids) -> Iterator[Finding]:
     mine = qrels.qids()
-    met = meet(mine.strings, topics.strings)
-    yield from check_near(mine, topics, "topic id", met)
-    extra = mine.first(np.flatnonzero(~met.mine_known))
+    matched = match(mine.strings, topics.strings)
+    yield from check_near(mine, topics, "topic id", matched)
+    extra = mine.by_line(np.flatnonzero(~matched.mine_known))
     if len(extra):
-        yield finding(
+        yield Finding.at(
             qrels.file, mine.lines[extra], "topic", ERROR,
-            f"Topic {shown(mine.strings[extra[0]])} is judged and not in {topics.file}: no run of these topics can have it, and it "
-            "counts 0 in every mean.",
+            f"Topic {show_id(mine.strings[extra[0]])} is judged but not in {topics.file}: a run of these topics cannot have it, so it "
+            "counts as 0 in every mean.",
         )  # fmt: skip
-    unjudged = topics.first(np.flatnonzero(~met.theirs_known))
+    unjudged = topics.by_line(np.flatnonzero(~matched.theirs_known))
     if len(unjudged):
-        yield finding(
+        yield Finding.at(
             topics.file, topics.lines[unjudged], "unjudged", NOTE,
-            f"Topic {shown(topics.strings[unjudged[0]])} has no judgements in {qrels.file}: it counts for nothing.",
+            f"Topic {show_id(topics.strings[unjudged[0]])} has no judgements in {qrels.file}: measures ignore it.",
         )  # fmt: skip
 
 
-def _unknown(given: Placed, known: Ids) -> Iterator[Finding]:
-    """Documents that the index or the collection does not hold."""
-    mine = given.docnos()
-    met: Meeting = meet(mine.strings, known.strings)
-    yield from check_near(mine, known, "docno", met)
-    unknown = mine.first(np.flatnonzero(~met.mine_known))
+def _unknown_docnos(located: Located, known: Ids) -> Iterator[Finding]:
+    """Yield findings about documents of a run or of judgements that the index or collection lacks."""
+    mine = located.docnos()
+    matched = match(mine.strings, known.strings)
+    yield from check_near(mine, known, "docno", matched)
+    unknown = mine.by_line(np.flatnonzero(~matched.mine_known))
     if not len(unknown):
         return
-    leads = (
-        "no run over it can find the document, so recall stays below 1 where it is relevant"
-        if isinstance(given.columns, Qrels)
+    effect = (
+        "no run over it can find the document, so recall stays below 1 if it is relevant"
+        if isinstance(located.columns, Qrels)
         else "the run was made over other documents"
     )
-    yield finding(
-        given.file, mine.lines[unknown], "unknown", ERROR,
-        f"{shown(mine.strings[unknown[0]])} is not in {known.file}: {leads}.",
+    yield Finding.at(
+        located.file, mine.lines[unknown], "unknown", ERROR,
+        f"{show_id(mine.strings[unknown[0]])} is not in {known.file}: {effect}.",
     )  # fmt: skip
-
-
-def index_docnos(index: Any) -> Ids:
-    """The docnos of an open index's live documents."""
-    arenas, sizes = (
-        zip(*(segment.docnos.arrays() for segment in index.segments), strict=True) if index.segments else ((), ())
-    )
-    arena = np.concatenate([np.empty(0, np.uint8), *arenas])
-    size = np.concatenate([np.empty(0, np.int64), *sizes])
-    live = np.flatnonzero(~np.concatenate([np.empty(0, np.bool_), *(segment.dead for segment in index.segments)]))
-    return _ids(Strings(arena, np.cumsum(size) - size, size).take(live), str(index.path))

@@ -1,4 +1,4 @@
-"""Kernels for ids."""
+"""The kernel that folds ids, so that ids which differ only in case or leading zeros become equal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ ZERO, NINE, BIG_A, BIG_Z = 48, 57, 65, 90
 
 @njit(cache=True, nogil=True)
 def fold(arena, starts, sizes, case, zeros):
-    """Each string with ASCII letters in lower case (`case`) and every number without its leading zeros (`zeros`)."""
+    """Fold each string: ASCII letters to lower case (`case`), and leading zeros of its numbers left out (`zeros`).
+
+    Strings are arena[starts[k] : starts[k] + sizes[k]]. Returns arena, starts and sizes of the folded strings.
+    """
     total = 0
     for k in range(len(sizes)):
         total += sizes[k]
@@ -23,7 +26,7 @@ def fold(arena, starts, sizes, case, zeros):
         for x in range(starts[k], end):
             c = arena[x]
             digit = ZERO <= c <= NINE
-            # A zero goes where it begins a number and another digit follows.
+            # A zero is left out if it begins a number and another digit follows.
             if zeros and c == ZERO and not number and x + 1 < end and ZERO <= arena[x + 1] <= NINE:
                 continue
             number = digit

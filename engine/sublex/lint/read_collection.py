@@ -1,4 +1,7 @@
-"""Collections, streamed: only docnos are kept, for telling that one comes twice."""
+"""Read the files of a collection past every mistake: findings about documents, and all docnos.
+
+Documents are streamed; only docnos and the places of faults stay in memory.
+"""
 
 from __future__ import annotations
 
@@ -10,57 +13,61 @@ from sublex import plugins
 from sublex.analysis.interner import Interner
 from sublex.base import Document, Report
 from sublex.lint.check_ids import check_clashes, check_names, number
-from sublex.lint.findings import ERROR, NOTE, Finding, Ids, counted, finding, sentence, shown
-from sublex.readers import choose, detect
+from sublex.lint.findings import ERROR, NOTE, Finding, as_sentence, show_id
+from sublex.lint.located import Ids
+from sublex.messages import counted
+from sublex.readers import choose_readers, detect_reader
 from sublex.readers.source import FileSource
-from sublex.strings import Strings, strings
+from sublex.strings import Strings
 
-# So many docnos are numbered at once.
+# Docnos numbered per call.
 BATCH = 1 << 13
 
 
 class Collection:
-    """The docnos of one collection, which may be several files, and where each was first seen."""
+    """The docnos of one collection, which may be several files, and the file and line on which each first stands."""
 
     def __init__(self) -> None:
         self.files: list[str] = []
         self._table = Interner()
-        # For each docno, in pieces, the place of its file and the line.
+        # In pieces: for each docno the position of its file in `files`, and its line.
         self._places: list[np.ndarray] = [np.empty((0, 2), np.int64)]
 
     def docnos(self) -> Ids:
-        """All docnos so far."""
+        """Return all docnos read so far."""
         places = np.concatenate(self._places)
-        return Ids(strings(self._table), self.files[0] if len(self.files) == 1 else "the collection", places[:, 1])
+        return Ids(self._table.strings(), self.files[0] if len(self.files) == 1 else "the collection", places[:, 1])
 
     def lint(self, source: FileSource) -> tuple[str, list[Finding]]:
-        """Read one more file or folder: what it holds, and what is wrong with it."""
-        documents, forms, found = 0, [], []
+        """Read and check one more file or folder; return what it holds in words, and the findings about it."""
+        documents, forms, findings = 0, [], []
         registry, notes = plugins.load(), Report()
-        known = detect(source, registry, None)
-        for chosen in [known] if known else choose([source.path], registry, None, notes):
+        known = detect_reader(source, registry, None)
+        for chosen in [known] if known else choose_readers([source.path], registry, None, notes):
             self.files.append(chosen.source.path)
-            report, seen = Report(), _Seen()
-            for batch in _batches(chosen.reader.read(chosen.source, report), report, seen):
-                self._add(batch, seen)
-            documents += seen.documents
+            report, faults = Report(), _FileFaults()
+            for batch in _batches(chosen.reader.read(chosen.source, report), report, faults):
+                self._add(batch, faults)
+            documents += faults.documents
             forms.append(chosen.name)
-            found += seen.said(self, chosen.source.path, report)
-        found += _notes(source.path, notes, {})
-        return f"{counted(documents, 'document')} ({', '.join(dict.fromkeys(forms))})", found
+            first = self._first_place(faults.repeated[0][1]) if faults.repeated else ""
+            findings += faults.findings(chosen.source.path, report, first)
+        findings += _notes(source.path, notes, {})
+        return f"{counted(documents, 'document')} ({', '.join(dict.fromkeys(forms))})", findings
 
     def check(self) -> list[Finding]:
-        """What is doubtful about the docnos, of each file and of all together."""
+        """Return the findings about the docnos of each file, and about docnos of all files that are almost equal."""
         ids, files = self.docnos(), np.concatenate(self._places)[:, 0]
-        found: list[Finding] = []
+        findings: list[Finding] = []
         for place, path in enumerate(self.files):
             mine = np.flatnonzero(files == place)
-            found += check_names(Ids(ids.strings.take(mine), path, ids.lines[mine]), "docno")
-        # Lines of several files say nothing together.
+            findings += check_names(Ids(ids.strings.take(mine), path, ids.lines[mine]), "docno")
+        # Over several files a line number does not tell which file it is in.
         lines = ids.lines if len(self.files) < 2 else np.zeros_like(ids.lines)
-        return found + list(check_clashes(ids._replace(lines=lines), "docno"))
+        return findings + list(check_clashes(ids._replace(lines=lines), "docno"))
 
-    def _add(self, batch: list[tuple[str, int]], seen: _Seen) -> None:
+    def _add(self, batch: list[tuple[str, int]], faults: _FileFaults) -> None:
+        """Number the docnos of a batch, record where new ones stand, and report the others as repeated."""
         known = self._table.size
         numbers = number(self._table, Strings.of(docno for docno, _ in batch))
         lines = np.array([line for _, line in batch], np.int64)
@@ -68,77 +75,82 @@ class Collection:
         first = np.zeros(len(numbers), np.bool_)
         first[at[values >= known]] = True
         self._places.append(np.stack([np.full(first.sum(), len(self.files) - 1), lines[first]], axis=1))
-        seen.repeated += zip(lines[~first].tolist(), numbers[~first].tolist(), strict=True)
+        faults.repeated += zip(lines[~first].tolist(), numbers[~first].tolist(), strict=True)
 
-    def said(self, number: int) -> str:
-        """A docno by its number, and where it was first seen."""
+    def _first_place(self, number: int) -> str:
+        """Return a clause that names a docno and says where it first stands: "b is already on line 2 of one"."""
         file, line = np.concatenate(self._places)[number]
-        where = f"on line {line}" if line else "before"
-        other = "" if file == len(self.files) - 1 else f" of {self.files[file]}" if line else f" in {self.files[file]}"
-        return f"{shown(self.docnos().strings[number])} is there already {where}{other}"
+        other = "" if file == len(self.files) - 1 else self.files[file]
+        where = f"on line {line}" if line else "in the file"
+        if other:
+            where = f"on line {line} of {other}" if line else f"in {other}"
+        return f"{show_id(self.docnos().strings[number])} is already {where}"
 
 
-def _batches(documents: Iterable[Document], report: Report, seen: _Seen) -> Iterator[list[tuple[str, int]]]:
-    """Docnos and their lines, some at a time, of documents that have been looked at."""
-    held: list[tuple[str, int]] = []
+def _batches(
+    documents: Iterable[Document], report: Report, faults: _FileFaults
+) -> Iterator[list[tuple[str, int]]]:  # fmt: skip
+    """Yield the docnos and lines of documents in batches, and inspect each document."""
+    batch: list[tuple[str, int]] = []
     for document in documents:
-        seen.look(document, report)
-        held.append((document.docno, report.line))
-        if len(held) == BATCH:
-            yield held
-            held = []
-    yield held
+        faults.inspect(document, report)
+        batch.append((document.docno, report.line))
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    yield batch
 
 
-class _Seen:
-    """What was noticed in one file: the lines, and the first docno of each kind."""
+class _FileFaults:
+    """The faults of the documents in one file."""
 
     def __init__(self) -> None:
         self.documents = 0
+        # The line and the number of each docno that came before.
         self.repeated: list[tuple[int, int]] = []
+        # The line and docno of each document without text, and with a NUL byte.
         self.empty: list[tuple[int, str]] = []
         self.nul: list[tuple[int, str]] = []
-        self.notes: dict[str, int] = {}
+        # The line of the document after which the reader first made each note.
+        self.note_lines: dict[str, int] = {}
 
-    def look(self, document: Document, report: Report) -> None:
-        """At one document, and at what the reader noted since the one before."""
+    def inspect(self, document: Document, report: Report) -> None:
+        """Look for faults in one document, and record the line of notes that the reader made since the last one."""
         self.documents += 1
         docno, line = document.docno, report.line
-        if len(report.notes) > len(self.notes):
+        if len(report.notes) > len(self.note_lines):
             for note in report.notes:
-                self.notes.setdefault(note, line)
+                self.note_lines.setdefault(note, line)
         if not document.text.strip() and not document.title.strip():
             self.empty.append((line, docno))
         if "\0" in docno or "\0" in document.text:
             self.nul.append((line, docno))
 
-    def said(self, collection: Collection, path: str, report: Report) -> list[Finding]:
-        """All of it as findings."""
-        found = []
+    def findings(self, path: str, report: Report, first_place: str) -> list[Finding]:
+        """Return the faults as findings; `first_place` says where the first repeated docno stood before."""
+        findings = []
         if report.problems:
             lines = [problem.line for problem in report.problems]
-            text = f"The record is malformed and left out of an index: {report.problems[0].reason}."
-            found.append(finding(path, lines, "record", ERROR, text))
+            text = f"The record is malformed, so an index leaves it out: {report.problems[0].reason}."
+            findings.append(Finding.at(path, lines, "record", ERROR, text))
         if self.repeated:
-            text = (
-                f"{collection.said(self.repeated[0][1])}: an index holds each docno once, so one of the two is left out or the "
-                "build refused."
-            )
-            found.append(finding(path, [line for line, _ in self.repeated], "duplicate", ERROR, text))
-        for listed, rule, text in (
-            (self.empty, "empty", "has no text: no query finds it"),
-            (self.nul, "nul", "holds a NUL byte, at which many programs end a text"),
+            text = f"{first_place}: an index holds each docno once, so it leaves one of the two out or is not built; keep one."
+            findings.append(Finding.at(path, [line for line, _ in self.repeated], "duplicate", ERROR, text))
+        for documents, rule, text in (
+            (self.empty, "empty", "has no text, so no query finds it"),
+            (self.nul, "nul", "has a NUL byte, at which many programs end a text; remove the byte"),
         ):
-            if listed:
-                lines = [line for line, _ in listed]
-                found.append(finding(path, lines, rule, NOTE, f"{shown(listed[0][1])} {text}."))
-        return found + _notes(path, report, self.notes)
+            if documents:
+                lines = [line for line, _ in documents]
+                findings.append(Finding.at(path, lines, rule, NOTE, f"{show_id(documents[0][1])} {text}."))
+        return findings + _notes(path, report, self.note_lines)
 
 
 def _notes(path: str, report: Report, lines: Mapping[str, int]) -> list[Finding]:
-    found = []
+    """Return the notes of the reader as findings."""
+    findings = []
     for note, times in report.notes.items():
         text = note.removeprefix(f"{path}: ")
         rule = "encoding" if "Latin-1" in note else "reader"
-        found.append(finding(path, [lines.get(note, 0)], rule, NOTE, sentence(text), times))
-    return found
+        findings.append(Finding.at(path, [lines.get(note, 0)], rule, NOTE, as_sentence(text), times))
+    return findings

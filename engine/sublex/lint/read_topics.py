@@ -1,4 +1,4 @@
-"""A topic file record by record: what is wrong with it, and the topics that are left."""
+"""Read a topic file past every mistake: findings about its records, and the ids of the topics that are left."""
 
 from __future__ import annotations
 
@@ -8,76 +8,79 @@ import numpy as np
 
 from sublex.base import Report
 from sublex.lint.check_ids import check_ids
-from sublex.lint.findings import ERROR, NOTE, Finding, Ids, counted, finding, sentence, shown
+from sublex.lint.findings import ERROR, NOTE, Finding, as_sentence, show_id
+from sublex.lint.located import Ids
+from sublex.messages import counted
 from sublex.readers.source import FileSource
 from sublex.strings import Strings
 from sublex.trec.topic_formats import ALIASES, Malformed, Record, records
 
 
 def lint_topics(source: FileSource) -> tuple[str, list[Finding], Ids]:
-    """What the file holds, what is wrong with it, and the ids of its topics."""
-    report, topics, wrong = Report(), dict[str, Record](), list[Malformed]()
-    again: list[tuple[Record, int]] = []
+    """Read and check a topic file; return what it holds in words, the findings about it, and the ids of its topics."""
+    report, topics, malformed = Report(), dict[str, Record](), list[Malformed]()
+    repeated: list[tuple[Record, int]] = []
     _, stream = records(source, report)
     with closing(stream):
         for record in stream:
             if isinstance(record, Malformed):
-                wrong.append(record)
+                malformed.append(record)
             elif record.qid in topics:
-                again.append((record, topics[record.qid].line))
+                repeated.append((record, topics[record.qid].line))
             else:
                 topics[record.qid] = record
-    found = [
-        *_malformed(source.path, wrong),
-        *_repeated(source.path, again),
+    findings = [
+        *_malformed(source.path, malformed),
+        *_repeated(source.path, repeated),
         *_fields(source.path, list(topics.values())),
         *_notes(source.path, report),
     ]
     lines = np.array([record.line for record in topics.values()], np.int64)
     ids = Ids(Strings.of(topics), source.path, lines)
     if len(lines):
-        found += check_ids(ids, "topic id")
-    return counted(len(topics), "topic"), found, ids
+        findings += check_ids(ids, "topic id")
+    return counted(len(topics), "topic"), findings, ids
 
 
-def _malformed(path: str, wrong: list[Malformed]) -> list[Finding]:
-    if not wrong:
+def _malformed(path: str, malformed: list[Malformed]) -> list[Finding]:
+    if not malformed:
         return []
-    text = f"The record cannot be read, and Sublex refuses the file: {wrong[0].reason}"
-    return [finding(path, [fault.line for fault in wrong], "record", ERROR, text)]
+    text = f"The record cannot be read, so Sublex refuses the file: {malformed[0].reason}"
+    return [Finding.at(path, [fault.line for fault in malformed], "record", ERROR, text)]
 
 
-def _repeated(path: str, again: list[tuple[Record, int]]) -> list[Finding]:
-    if not again:
+def _repeated(path: str, repeated: list[tuple[Record, int]]) -> list[Finding]:
+    """Return a finding about topic ids that come again; each record has the line of the first record with its id."""
+    if not repeated:
         return []
-    (record, before), lines = again[0], [record.line for record, _ in again]
-    text = f"Topic {shown(record.qid)} is there already on line {before}: Sublex refuses the file; keep one."
-    return [finding(path, lines, "duplicate", ERROR, text)]
+    (record, before), lines = repeated[0], [record.line for record, _ in repeated]
+    text = f"Topic {show_id(record.qid)} is already on line {before}: Sublex refuses the file; keep one."
+    return [Finding.at(path, lines, "duplicate", ERROR, text)]
 
 
 def _fields(path: str, topics: list[Record]) -> list[Finding]:
-    """Queries that are empty, and fields that a few topics lack."""
+    """Return findings about empty queries, and about fields that most topics have and some lack."""
     names = list(dict.fromkeys(name for record in topics for name in record.fields))
     query = next((name for name in ALIASES[0] if name in names), "")
     if topics and not query:
-        text = f"No topic has a title or query, only {', '.join(names) or 'ids'}: name the fields to search for by --fields."
-        return [finding(path, [topics[0].line], "field", ERROR, text)]
-    found = []
+        text = f"No topic has a title or query, only {', '.join(names) or 'ids'}; name the fields to search for with --fields."
+        return [Finding.at(path, [topics[0].line], "field", ERROR, text)]
+    findings = []
     empty = [record for record in topics if not record.fields.get(query)]
     if empty:
-        text = f"Topic {shown(empty[0].qid)} has no {query}: its query is empty, finds nothing and counts 0 if it is judged."
-        found.append(finding(path, [record.line for record in empty], "empty", ERROR, text))
+        text = f"Topic {show_id(empty[0].qid)} has no {query}: its query is empty, finds nothing and counts as 0 if it is judged."
+        findings.append(Finding.at(path, [record.line for record in empty], "empty", ERROR, text))
     for name in names:
         lacking = [record for record in topics if name not in record.fields]
-        # A field of the few is not missed by the many.
         if name != query and 0 < 2 * len(lacking) < len(topics):
-            text = f"Topic {shown(lacking[0].qid)} has no {name}, which others have: with --fields {name} its query is shorter."
-            found.append(finding(path, [record.line for record in lacking], "field", NOTE, text))
-    return found
+            text = f"Topic {show_id(lacking[0].qid)} has no {name}, which most topics have: with --fields {name} its query is shorter."
+            findings.append(Finding.at(path, [record.line for record in lacking], "field", NOTE, text))
+    return findings
 
 
 def _notes(path: str, report: Report) -> list[Finding]:
+    """Return the notes of the reader, which are about encoding, as findings."""
     return [
-        finding(path, [0], "encoding", NOTE, sentence(note.removeprefix(f"{path}: ")), times)
+        Finding.at(path, [0], "encoding", NOTE, as_sentence(note.removeprefix(f"{path}: ")), times)
         for note, times in report.notes.items()
     ]

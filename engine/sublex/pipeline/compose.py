@@ -1,32 +1,29 @@
-"""From an expression to stages that run on an index: names are resolved, parameters filled in, and the order of kinds is checked."""
+"""Composing: from a resolved expression to the stages that run it on a snapshot."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from sublex import expression as tree
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName
-from sublex.expression import Call, Expression
+from sublex.expression import Blend, Call, Chain, Cut, Expression, Normalised, Weighted, no_ranges
 from sublex.fitted import Fitted
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import Snapshot
 from sublex.messages import counted
-from sublex.pipeline.stages import (
-    Blend,
-    Chain,
-    Cut,
-    Expand,
-    Keep,
-    Memo,
-    Normalise,
-    Rank,
-    Remembered,
-    Represent,
-    Scorer,
-    Stage,
-)  # fmt: skip
-from sublex.plugins import Defaults, Registry
+from sublex.pipeline.stages.blend import BlendStage
+from sublex.pipeline.stages.cached import Cache, CachedStage
+from sublex.pipeline.stages.chain import ChainStage
+from sublex.pipeline.stages.cut import CutStage
+from sublex.pipeline.stages.expander import ExpanderStage
+from sublex.pipeline.stages.filter import FilterStage
+from sublex.pipeline.stages.normalise import NormaliserStage
+from sublex.pipeline.stages.ranker import RankerStage
+from sublex.pipeline.stages.representation import RepresentationStage
+from sublex.pipeline.stages.stage import Scorer, Stage
+from sublex.plugins import Component, Defaults, Registry
 from sublex.representations.identity import Namer
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.representations.resources import Resources
@@ -35,168 +32,184 @@ from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.term_table import TermTable
 from sublex.scores import NORMALISERS
 
-# Sublex's own, whatever else is installed.
-FEEDBACK = "rankers:BM25"
+# The ranker that retrieves for an expander. The plugin is named, so that no other plugin's BM25 is meant.
+FEEDBACK = Call("rankers:BM25")
 
 
 class Composer:
-    """Makes pipelines for one generation of an index; each ranker's impacts are shared by all that name it."""
+    """Makes the stages of expressions for one snapshot; expressions that name the same ranker or model share it."""
 
-    def __init__(self, index: Snapshot, registry: Registry, allow_uncovered: bool = False):
-        self.index, self.registry, self.allow_uncovered = index, registry, allow_uncovered
-        self.term_table = TermTable(index)
-        self._namer = Namer(registry, Resources(index.path, index.manifest))
+    def __init__(self, snapshot: Snapshot, registry: Registry | None = None, allow_uncovered: bool = False):
+        self.snapshot, self._registry, self.allow_uncovered = snapshot, registry, allow_uncovered
+        self.term_table = TermTable(snapshot)
         self._searchers: dict[str, Searcher] = {}
-        self._named: set[str] = set()
-        self._kept: dict[str, LoadedModel] = {}
-        self._views: dict[tuple[int, str], View] = {}
+        self._models: dict[str, LoadedModel] = {}
+        self._views: dict[str, View] = {}
+        self._used: set[str] = set()
         self._lock = Lock()
 
-    def canonical(self, expression: Expression, defaults: Defaults) -> Expression:
-        """The expression with every call resolved."""
+    @property
+    def registry(self) -> Registry:
+        """The plugins that names are looked up in."""
+        return self._registry or self.snapshot.registry
+
+    @cached_property
+    def _namer(self) -> Namer:
+        return Namer(self.registry, Resources(self.snapshot.path, self.snapshot.manifest))
+
+    def resolve(self, expression: Expression, defaults: Defaults) -> Expression:
+        """Return the expression with every name resolved to a component."""
         try:
-            return self.registry.canonical(expression, defaults)
+            return self.registry.resolve_all(expression, defaults)
         except UnknownName:
             self._namer.look_for(expression)
             raise
 
-    def searcher(self, ranker: Call) -> Searcher:
-        """The searcher of a ranker, given in its canonical form."""
+    def searcher(self, ranker: Component) -> Searcher:
+        """Return the searcher of a ranker, made on first use."""
         name = str(ranker)
         with self._lock:
-            self._named.add(name)
+            self._used.add(name)
             if name not in self._searchers:
-                found = self.registry.resolve("ranker", ranker)
-                code = self.registry.version(found.registration)
-                self._searchers[name] = Searcher(self.index, found.make(), name, self.term_table, code)
+                code = self.registry.version(ranker.registration)
+                self._searchers[name] = Searcher(self.snapshot, ranker.make(), name, self.term_table, code)
             return self._searchers[name]
 
-    def representation(self, representation: Call) -> LoadedRepresentation:
-        """The fitted model of a representation with its rows."""
-        found = self.fitted_model(representation)
-        assert isinstance(found, LoadedRepresentation)
-        return found
-
-    def fitted_model(self, call: Call) -> LoadedModel:
-        """The fitted model of a component."""
-        name = str(call)
+    def model(self, component: Component) -> LoadedModel:
+        """Return the fitted model of a component, loaded on first use."""
+        name = str(component)
         with self._lock:
-            self._named.add(name)
-            if name not in self._kept or self._kept[name].generation != self.index.generation:
-                found = self._namer.resolve(call)
-                try:
-                    if found.registration.kind == "representation":
-                        self._kept[name] = LoadedRepresentation(
-                            self.index, found, self._namer, self._views, self.allow_uncovered
-                        )
-                    else:
-                        self._kept[name] = LoadedModel(self.index, found, self._namer)
-                except IndexCorrupt:
-                    if read_manifest(self.index.path)["generation"] == self.index.generation:
-                        raise
-                    raise IndexProblem(f"{self.index.path} has changed since it was opened; open it again.") from None
-            return self._kept[name]
+            self._used.add(name)
+            if name not in self._models:
+                self._models[name] = self._load(component)
+            return self._models[name]
 
-    def is_fitted(self, call: Call) -> bool:
-        """Whether a call names something that is fitted to an index."""
-        if call.name in NORMALISERS:
+    def _load(self, component: Component) -> LoadedModel:
+        component = self._namer.resolve(component)
+        try:
+            if component.kind != "representation":
+                return LoadedModel(self.snapshot, component, self._namer)
+            return LoadedRepresentation(self.snapshot, component, self._namer, self._views, self.allow_uncovered)
+        except IndexCorrupt:
+            path = self.snapshot.path
+            if read_manifest(path)["generation"] == self.snapshot.generation:
+                raise
+            raise IndexProblem(f"{path} has changed since it was opened; open it again.") from None
+
+    def is_fitted(self, node: Expression) -> bool:
+        """Return whether a node of a resolved expression is a component that is fitted to an index."""
+        if not isinstance(node, Component) or node.kind == "ranker":
             return False
-        found = self.registry.resolve("component", call)
-        kind = found.registration.kind
-        return kind == "representation" or (kind != "ranker" and isinstance(found.make(), Fitted))
+        return node.kind == "representation" or isinstance(node.make(), Fitted)
 
-    def models(self, canonical: Expression) -> dict[str, str]:
-        """The fitted models that an expression names, with their fingerprints and code, and how many documents they lack."""
-        found: dict[str, str] = {}
-        for call in self._fitted(canonical):
-            kept = self.fitted_model(call)
-            lacking = f", {counted(kept.uncovered, 'document')} uncovered" if kept.uncovered else ""
-            code = self.registry.version(self._namer.resolve(call).registration)
-            found[str(call)] = f"{kept.fingerprint} by {code}{lacking}"
-        return found
+    def fitted_components(self, resolved: Expression) -> list[Component]:
+        """Return the components of a resolved expression that are fitted, without the models that they depend on."""
 
-    def uncovered(self, canonical: Expression) -> dict[str, int]:
-        """The models of an expression that lack documents, and how many."""
-        return {
-            str(call): lacking for call in self._fitted(canonical) if (lacking := self.fitted_model(call).uncovered)
-        }
-
-    def unfitted(self, canonical: Expression) -> list[str]:
-        """What an expression names and has to be fitted first."""
-        return [str(call) for call in self._fitted(canonical) if self._namer.model_of(call) not in self.index.fitted]
-
-    def _fitted(self, expression: Expression) -> list[Call]:
-        """The calls in an expression that name something fitted to an index."""
-        found: list[Call] = []
-
-        def look(node: Any) -> Any:
-            if isinstance(node, Call) and self.is_fitted(node):
-                found.append(node)
+        def walk(node: Any) -> Iterator[Component]:
+            if isinstance(node, tuple):
+                for item in node:
+                    yield from walk(item)
+            elif self.is_fitted(node):
+                yield node
             elif isinstance(node, Expression):
-                node.map(look)
-            return node
+                for child in node.children():
+                    yield from walk(child)
 
-        look(expression)
-        return found
+        return list(walk(resolved))
 
-    def sweep(self) -> None:
-        """Let go of the rankers, with their impacts, and of the models that nothing has named since the last time."""
+    def models(self, components: list[Component]) -> dict[str, str]:
+        """Return for each fitted component the fingerprint of its model, its code, and how many documents it does not cover."""
+        described = {}
+        for component in components:
+            model = self.model(component)
+            lacking = f", {counted(model.uncovered, 'document')} uncovered" if model.uncovered else ""
+            described[str(component)] = (
+                f"{model.fingerprint} by {self.registry.version(component.registration)}{lacking}"
+            )
+        return described
+
+    def uncovered(self, components: list[Component]) -> dict[str, int]:
+        """Return the fitted components that do not cover all documents, with the number of documents they lack."""
+        return {str(component): lacking for component in components if (lacking := self.model(component).uncovered)}
+
+    def unfitted(self, resolved: Expression) -> list[str]:
+        """Return the components of a resolved expression that have to be fitted before it can run."""
+        components = self.fitted_components(resolved)
+        return [str(c) for c in components if self._namer.model_of(c) not in self.snapshot.fitted]
+
+    def release_unused(self) -> None:
+        """Drop the searchers, with their impacts, and the models that no expression has used since the last call."""
         with self._lock:
-            self._searchers = {name: made for name, made in self._searchers.items() if name in self._named}
-            self._kept = {name: made for name, made in self._kept.items() if name in self._named}
-            self._named = set()
+            self._searchers = {name: searcher for name, searcher in self._searchers.items() if name in self._used}
+            self._models = {name: model for name, model in self._models.items() if name in self._used}
+            self._used = set()
 
-    def compose(self, canonical: Expression, defaults: Defaults, memo: Memo | None = None) -> Scorer:
-        """The scorer that a canonical expression stands for; `defaults` make the ranker that gives feedback where none is named.
+    def compose(self, resolved: Expression, defaults: Defaults, cache: Cache | None = None) -> Scorer:
+        """Return the scorer of a resolved expression.
 
-        With a memo, expressions that are composed one after another share what the parts of their blends find.
+        `defaults` are those of the ranker that retrieves for an expander. With a cache, expressions that are composed one
+        after another share what the parts of their blends find.
         """
-        feedback = self.registry.canonical(Call(FEEDBACK), defaults)
-        made = self._stage(tree.no_ranges(canonical), feedback, memo)
-        return _scorer(made, canonical, canonical)
+        feedback = self.registry.resolve("component", FEEDBACK, defaults)
+        return _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
 
-    def _stage(self, node: Expression, feedback: Expression, memo: Memo | None) -> Stage:
-        def scorer(inner: Expression) -> Scorer:
-            return _scorer(self._stage(inner, feedback, memo), inner, node)
 
-        def part(inner: Expression) -> Scorer:
-            made = scorer(inner)
-            return made if memo is None or isinstance(made, Normalise) else Remembered(str(inner), made, memo)
+class _Composition:
+    """One expression on its way to stages."""
 
+    def __init__(self, composer: Composer, feedback: Component, cache: Cache | None):
+        self.composer, self.feedback, self.cache = composer, feedback, cache
+
+    def scorer(self, node: Expression, whole: Expression) -> Scorer:
+        """Return the stage of a node that has to be a scorer; `whole` is the expression that a message shows."""
+        stage = self.stage(node)
+        if isinstance(stage, Scorer):
+            return stage
+        within = f" in {whole}" if whole is not node else ""
+        raise InputError(
+            f"{node}{within} changes the query and finds nothing itself; put a ranker after it, as in {node} >> BM25."
+        )
+
+    def stage(self, node: Expression) -> Stage:
+        """Return the stage of a node."""
         match node:
-            case tree.Chain(stages=stages):
-                made = [self._stage(stage, feedback, memo) for stage in stages]
-                return Chain(made[:-1], _scorer(made[-1], stages[-1], node))
-            case tree.Blend(parts=parts):
-                weighted = [p if isinstance(p, tree.Weighted) else tree.Weighted(1, p) for p in parts]
-                return Blend([(float(p.weight), part(p.expression)) for p in weighted])  # type: ignore[arg-type]
-            case tree.Weighted():
-                return self._stage(tree.Blend((node,)), feedback, memo)
-            case tree.Cut(expression=inner, depth=depth):
-                return Cut(scorer(inner), depth)  # type: ignore[arg-type]
-            case Call(name=name, args=(inner,)) if name in NORMALISERS:
-                inner = Call(inner) if isinstance(inner, str) else inner
-                return Normalise(NORMALISERS[name], part(inner))
-            case Call() as call:
-                found = self.registry.resolve("component", call)
-                if found.registration.kind == "representation":
-                    return Represent(self.representation(call))
-                if found.registration.kind == "ranker":
-                    return Rank(self.searcher(call))
-                made = found.make()
-                if isinstance(made, Fitted):
-                    made = self.fitted_model(call).model
-                if found.registration.kind == "filter":
-                    return Keep(str(call), made, self.term_table)  # type: ignore[arg-type]
-                return Expand(str(call), made, Rank(self.searcher(feedback)))  # type: ignore[arg-type]
+            case Chain(stages=nodes):
+                return ChainStage([self.stage(inner) for inner in nodes[:-1]], self.scorer(nodes[-1], node))
+            case Blend(parts=parts):
+                return BlendStage([self.weighted(part, node) for part in parts])
+            case Weighted():
+                return BlendStage([self.weighted(node, node)])
+            case Cut(expression=inner, depth=depth):
+                return CutStage(self.scorer(inner, node), depth)  # type: ignore[arg-type]
+            case Normalised(normaliser=name, expression=inner):
+                return NormaliserStage(NORMALISERS[name], self.cached(inner, node))
+            case Component():
+                return self.component(node)
         raise InputError(f"{node} cannot be run.")
 
+    def weighted(self, part: Expression, blend: Expression) -> tuple[float, Scorer]:
+        """Return the weight and the scorer of one part of a blend."""
+        if isinstance(part, Weighted):
+            return float(part.weight), self.cached(part.expression, blend)  # type: ignore[arg-type]
+        return 1.0, self.cached(part, blend)
 
-def _scorer(stage: Stage, part: Expression, whole: Expression) -> Scorer:
-    """The stage, if it is one that scores."""
-    if isinstance(stage, Scorer):
-        return stage
-    within = f" in {whole}" if whole is not part else ""
-    raise InputError(
-        f"{part}{within} changes the query and finds nothing itself; put a ranker after it, as in {part} >> BM25."
-    )
+    def cached(self, node: Expression, whole: Expression) -> Scorer:
+        """Return the scorer of a node, with the cache around it where there is one."""
+        scorer = self.scorer(node, whole)
+        if self.cache is None or isinstance(scorer, NormaliserStage):
+            return scorer
+        return CachedStage(str(node), scorer, self.cache)
+
+    def component(self, component: Component) -> Stage:
+        """Return the stage of a component, by its kind."""
+        composer = self.composer
+        if component.kind == "ranker":
+            return RankerStage(composer.searcher(component))
+        if component.kind == "representation":
+            model = composer.model(component)
+            assert isinstance(model, LoadedRepresentation)
+            return RepresentationStage(model)
+        made = composer.model(component).model if composer.is_fitted(component) else component.make()
+        if component.kind == "filter":
+            return FilterStage(str(component), made, composer.term_table)
+        return ExpanderStage(str(component), made, RankerStage(composer.searcher(self.feedback)))

@@ -1,96 +1,232 @@
-"""The index as users have it: stored, and ready to rank."""
+"""The index as users hold it: documents to read, rankers to run, models to fit, and changes to make.
+
+An `Index` holds one snapshot, which never changes, and the composer that makes pipelines for it. A method that changes the index
+writes the next generation and then replaces both; hits, searchers and pipelines made before keep working on their own snapshot.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sublex import plugins, profiles
-from sublex.base import Explanation, Query, QueryTerm
-from sublex.errors import IndexProblem, InputError, SublexError
-from sublex.expression import Call, Expression
-from sublex.index.snapshot import Snapshot
+from sublex.base import Analyzer, Document, Explanation, Query, QueryTerm, Statistics
+from sublex.errors import InputError
+from sublex.expression import Expression
+from sublex.index.corpus import Corpus
+from sublex.index.snapshot import Postings, Snapshot, Term
 from sublex.parser import parse
+from sublex.pipeline import kept_impacts
 from sublex.pipeline.compose import Composer
-from sublex.pipeline.explain import explain
 from sublex.pipeline.pipeline import Answer, Pipeline
-from sublex.pipeline.stages import Work
+from sublex.pipeline.stages.stage import State
+from sublex.plugins import Component
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
-from sublex.retrieval import impact_store
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.searcher import Searcher
-from sublex.strings import Strings
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topic
 
 if TYPE_CHECKING:
-    from sublex.index.outcome import Outcome
+    from sublex.index.build_summary import BuildSummary
+    from sublex.index.document_source import Documents
 
 Expr = str | Expression
 Say = Callable[[str], None]
 
 
 def silently(text: str) -> None:
-    """Say nothing."""
+    """Ignore a message."""
 
 
-def _tree(expression: Expr) -> Expression:
-    return expression if isinstance(expression, Expression) else parse(expression)
+class Index:
+    """An index: reads, ranks and explains documents, fits models, and adds, deletes and merges documents.
 
-
-class Index(Snapshot):
-    """One generation of an index."""
+    Made by `sublex.open` or `sublex.build`. Wherever a method takes a `pipeline`, it takes an expression such as "BM25 >> RM3 >> BM25",
+    an `Expression`, or a `Pipeline` that `pipeline()` returned; without one it ranks by the profile's default.
+    """
 
     def __init__(self, path: str | os.PathLike[str], allow_uncovered: bool = False):
-        self.allow_uncovered = allow_uncovered
-        super().__init__(path)
+        self.path, self.allow_uncovered = Path(path), allow_uncovered
+        # The snapshots share the plugins, which are loaded when the first name is looked up.
+        self._load_registry = cache(lambda: plugins.load())
+        self._open()
 
-    @cached_property
-    def _composer(self) -> Composer:
-        return Composer(self, plugins.load(), self.allow_uncovered)
+    def _open(self) -> None:
+        """Open the current generation of the index."""
+        snapshot = Snapshot(self.path, self._load_registry)
+        self._composer = Composer(snapshot, allow_uncovered=self.allow_uncovered)
+
+    def __repr__(self) -> str:
+        return f"<Index {self.path}: {len(self):,} documents>"
+
+    def __len__(self) -> int:
+        return len(self.snapshot)
+
+    def __contains__(self, docno: str) -> bool:
+        return docno in self.snapshot
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The generation that this index reads: its segments, statistics and files. It never changes."""
+        return self._composer.snapshot
+
+    @property
+    def registry(self) -> plugins.Registry:
+        """The plugins, loaded on first use."""
+        return self._load_registry()
+
+    # Facts about the index.
+
+    @property
+    def generation(self) -> int:
+        """The number of the generation; every change of the index adds 1."""
+        return self.snapshot.generation
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the analyzer, the documents and the deletions. Indexes with equal fingerprints give equal scores."""
+        return self.snapshot.fingerprint
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile that the index was built with; it sets the defaults of rankers."""
+        return self.snapshot.profile
+
+    @property
+    def store(self) -> frozenset[str]:
+        """The parts stored next to the postings: "text", "terms", both or neither."""
+        return self.snapshot.store
+
+    @property
+    def statistics(self) -> Statistics:
+        """The numbers of live documents, tokens and postings, and the mean document length."""
+        return self.snapshot.statistics
+
+    @property
+    def fitted(self) -> dict[str, Any]:
+        """The fitted models by name, as the manifest describes them."""
+        return self.snapshot.fitted
+
+    @property
+    def resources(self) -> dict[str, Any]:
+        """The resources by name, as the manifest describes them."""
+        return self.snapshot.resources
+
+    def nbytes(self) -> dict[str, int]:
+        """Return the bytes on disk of each kind of component, of models and resources, and of derived data."""
+        return self.snapshot.nbytes()
+
+    # Analysis and terms.
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """The analyzer that the index was built with."""
+        return self.snapshot.analyzer
+
+    @property
+    def analyzer_versions(self) -> dict[str, str]:
+        """The versions of the libraries that produced the terms of the index, by library."""
+        return self.snapshot.analyzer_versions
+
+    def analyze(self, text: str) -> list[str]:
+        """Return the terms of a text, analysed as the documents were."""
+        return self.snapshot.analyze(text)
+
+    def term(self, term: str) -> Term | None:
+        """Return the statistics of a term, or None when no live document contains it."""
+        return self.snapshot.term(term)
+
+    def terms(self, pattern: str = "*") -> Iterator[Term]:
+        """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes."""
+        return self.snapshot.terms(pattern)
+
+    def top_terms(self, number: int = 10) -> list[Term]:
+        """Return the terms with the highest document frequencies, highest first."""
+        return self.snapshot.top_terms(number)
+
+    @property
+    def vocabulary_size(self) -> int:
+        """The number of terms that live documents contain."""
+        return self.snapshot.vocabulary_size
+
+    def postings(self, term: str) -> Postings:
+        """Return the live documents that contain a term, and its frequency in each; empty for an unknown term."""
+        return self.snapshot.postings(term)
+
+    # Documents.
+
+    @property
+    def corpus(self) -> Corpus:
+        """The view of the documents that plugins fit their models to: counts, vocabulary, lengths, texts."""
+        return self.snapshot.corpus
+
+    def doc(self, docno: str) -> int | None:
+        """Return the number of the live document with this docno, or None. Numbers hold for one generation."""
+        return self.snapshot.doc(docno)
+
+    def docno(self, doc: int) -> str:
+        """Return the docno of a document, given by its number."""
+        return self.snapshot.docno(doc)
+
+    def document(self, docno: str) -> Document:
+        """Return a stored document by its docno. Raise KeyError when there is no live document with this docno."""
+        return self.snapshot.document(docno)
+
+    def documents(self) -> Iterator[Document]:
+        """Yield all live stored documents, in the order in which they were indexed."""
+        return self.snapshot.documents()
+
+    # Ranking.
 
     def pipeline(self, expression: Expr | Pipeline | None = None, profile: str | None = None) -> Pipeline:
-        """What an expression does on this index; defaults are those of the profile, else of the index's own."""
+        """Return the pipeline of an expression on this index.
+
+        Parameters that the expression leaves out get the defaults of `profile`, or of the index's own profile. Without an expression
+        the pipeline is the profile's default ranker. A pipeline is returned as it is.
+        """
         if isinstance(expression, Pipeline):
             return expression
-        chosen = profiles.profile(self.profile if profile is None else profile)
-        given = chosen.ranker if expression is None else expression
-        canonical = self._composer.canonical(_tree(given), chosen.defaults)
-        scorer = self._composer.compose(canonical, chosen.defaults)
-        return Pipeline(canonical, scorer, self._composer.models(canonical), self._composer.uncovered(canonical))
+        composer, chosen = self._composer, self._profile(profile)
+        resolved = self._resolve(chosen.ranker if expression is None else expression, profile)
+        scorer = composer.compose(resolved, chosen.defaults)
+        fitted = composer.fitted_components(resolved)
+        return Pipeline(resolved, scorer, composer.models(fitted), composer.uncovered(fitted))
+
+    def _profile(self, name: str | None) -> profiles.Profile:
+        return profiles.profile(self.profile if name is None else name)
+
+    def _resolve(self, expression: Expr, profile: str | None = None) -> Expression:
+        tree = expression if isinstance(expression, Expression) else parse(expression)
+        return self._composer.resolve(tree, self._profile(profile).defaults)
 
     def searcher(self, ranker: Expr = "BM25", profile: str | None = None) -> Searcher:
-        """Retrieval by one ranker, from terms to arrays: the fastest way in."""
-        canonical = self.pipeline(ranker, profile).expression
-        if not isinstance(canonical, Call) or canonical.name not in self._composer.registry.names("ranker"):
-            raise InputError(f"{canonical} is not a single ranker.")
-        return self._composer.searcher(canonical)
-
-    def searches_words(self, expression: Expr) -> bool:
-        """Whether an expression finds documents by their words alone, and not by what a model makes of them."""
-        return not self.pipeline(expression).models
+        """Return the searcher of a single ranker: the fastest way from query terms to documents and scores as arrays."""
+        component = self._resolve(ranker, profile)
+        if not isinstance(component, Component) or component.kind != "ranker":
+            raise InputError(f"{component} is not a single ranker.")
+        return self._composer.searcher(component)
 
     def query(self, text: str) -> Query:
-        """A text as a query."""
+        """Return a text as a query: its terms, each with weight 1."""
         return Query(text, tuple(QueryTerm(term) for term in self.analyze(text)))
 
     def search(
         self, text: str, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
     ) -> Hits:
-        """The best k documents for a text."""
+        """Return the best k documents for a text, best first."""
         return self.answer(text, pipeline, k, profile).hits
 
     def answer(
         self, text: str, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
     ) -> Answer:
-        """The same with the query as it was put in the end, and the time it took."""
+        """Return the best k documents for a text, with the query after all expanders and the seconds that the search took."""
         return self.pipeline(pipeline, profile).answer(self.query(text), k)
 
     def run(
@@ -102,39 +238,38 @@ class Index(Snapshot):
         profile: str | None = None,
         each: Callable[[Answer], None] = lambda answer: None,
     ) -> Run:
-        """The best k documents for each topic, as a run; `each` is called with every answer."""
-        made = self.pipeline(pipeline, profile)
-        asked = [(topic[0], self.query(topic[1])) for topic in topics]
-        docs, scores = [], []
-        for answer in made.answers([query for _, query in asked], k, workers or os.cpu_count() or 1):
+        """Return the best k documents for each topic as a run.
+
+        A topic is a `Topic` or a pair (id, text). `workers` is the number of threads, by default all cores.
+        `each` is called with every answer.
+        """
+        ready = self.pipeline(pipeline, profile)
+        queries = [(topic[0], self.query(topic[1])) for topic in topics]
+        docs, scores = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
+        for answer in ready.answers([query for _, query in queries], k, workers or os.cpu_count() or 1):
             each(answer)
             docs.append(answer.hits.docs)
             scores.append(answer.hits.scores)
-        ends = np.cumsum([0, *map(len, docs)])
-        found, rated = (
-            np.concatenate([np.empty(0, np.int32), *docs]),
-            np.concatenate([np.empty(0, np.float32), *scores]),
+        offsets = np.cumsum([len(hits) for hits in docs])
+        qids = [qid for qid, _ in queries]
+        return Run(
+            qids, offsets, np.concatenate(docs), np.concatenate(scores), self.snapshot.all_docnos, tag_of(str(ready))
         )
-        return Run([qid for qid, _ in asked], ends, found, rated, self.all_docnos, tag_of(str(made)))
-
-    @cached_property
-    def all_docnos(self) -> Strings:
-        """The docnos of all documents, by number."""
-        arenas, sizes = zip(*(segment.docnos.arrays() for segment in self.segments), strict=True)
-        flat = np.concatenate(sizes)
-        return Strings(np.concatenate(arenas), np.cumsum(flat) - flat, flat)
 
     def explain(
         self, text: str, docno: str, pipeline: Expr | Pipeline | None = None, profile: str | None = None
     ) -> Explanation:
-        """A document's score for a text, taken apart; a document that is not found too."""
+        """Return a document's score for a text, taken apart; also for a document that the pipeline does not find.
+
+        The evidence of the root has the document's `rank` (None when it is not found) and the number of documents `found`.
+        """
         doc = self.doc(docno)
         if doc is None:
             raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
-        made = self.pipeline(pipeline, profile)
-        work = Work(self.query(text))
-        tree = explain(made.scorer, work, doc)
-        hits = made.answer(work.query, max(1, len(self))).hits
+        ready = self.pipeline(pipeline, profile)
+        query = self.query(text)
+        tree = ready.scorer.explain(State(query), doc)
+        hits = ready.answer(query, max(1, len(self))).hits
         place = np.flatnonzero(hits.docs == doc)
         rank = int(place[0]) + 1 if len(place) else None
         return tree._replace(evidence={"rank": rank, "found": len(hits), **tree.evidence})
@@ -142,88 +277,120 @@ class Index(Snapshot):
     # Impacts kept on disk.
 
     def store_impacts(self, rankers: Sequence[Expr], profile: str | None = None) -> None:
-        """Keep the impacts of these rankers on disk, and those of no others; they are made again whenever the index changes."""
-        impact_store.declare(self.path, [self.searcher(ranker, profile).name for ranker in rankers])
-        problems: list[str] = []
-        self._refresh_impacts(problems.append)
-        if problems:
-            raise IndexProblem(problems[0])
+        """Store the impacts of these rankers, and of no others, on disk; they are computed again after every change of the index."""
+        kept_impacts.keep(self._composer, [self.searcher(ranker, profile).name for ranker in rankers])
 
     def kept_impacts(self) -> dict[str, int]:
-        """Bytes of the impacts kept for each ranker, and of the decoded documents that they share."""
-        folders: dict[str, list[Path]] = {}
-        for name in impact_store.declared(self.path):
-            with suppress(SublexError):
-                folders[name] = [self.searcher(name, "sublex").folder]
-        if folders:
-            folders["documents"] = [impact_store.documents_folder(self, segment) for segment in self.segments]
-        return {
-            name: sum(file.stat().st_size for place in own for file in place.rglob("*.npy"))
-            for name, own in folders.items()
-        }
-
-    def _refresh_impacts(self, say: Say) -> None:
-        """Make the impacts again that are to be kept. The index is committed: what cannot be done is only said."""
-        kept = set()
-        for name in impact_store.declared(self.path):
-            try:
-                searcher = self.searcher(name, "sublex")
-                searcher.store()
-                kept.add(searcher.folder)
-            except SublexError as error:
-                say(f"The impacts of {name} cannot be kept. {error}")
-        impact_store.sweep(self, kept)
+        """Return the bytes on disk of each ranker's impacts, and of the decoded documents that they share."""
+        return kept_impacts.sizes(self._composer)
 
     # Fitted models.
 
-    def fit(self, expression: Expr, source: str | os.PathLike[str] | None = None, **options: Any) -> None:
-        """Fit a component, or take its model from another index; options are workers, memory, progress and say."""
+    def fit(
+        self,
+        expression: Expr,
+        source: str | os.PathLike[str] | None = None,
+        *,
+        workers: int = 1,
+        memory: int = 4 << 30,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+        say: Say = silently,
+    ) -> None:
+        """Fit a component, such as "lsi(e=100)", and the models that it depends on, and encode all documents.
+
+        `source` is another index to take the fitted model from. `memory` is in bytes; fitting that needs more is refused.
+        `progress` is called with what is done and the total, `say` with messages.
+        """
         from sublex.representations.fitting import fit
         from sublex.representations.job import Options
 
-        fit(self.path, str(expression), Options(**options), None if source is None else Path(source))
-        self._load()
-
-    def representation(self, expression: Expr) -> LoadedRepresentation:
-        """A fitted representation on this index: its model, its rows, its scores."""
-        found = self.fitted_model(expression)
-        if not isinstance(found, LoadedRepresentation):
-            raise InputError(f"{found.name} is no representation.")
-        return found
+        options = Options(workers, memory, progress, say)
+        fit(self.path, str(expression), options, None if source is None else Path(source))
+        self._open()
 
     def fitted_model(self, expression: Expr) -> LoadedModel:
-        """A fitted model of this index."""
-        canonical = self._composer.canonical(_tree(expression), profiles.profile(self.profile).defaults)
-        if not isinstance(canonical, Call) or not self._composer.is_fitted(canonical):
-            raise InputError(f"{canonical} is not a single model that is fitted.")
-        return self._composer.fitted_model(canonical)
+        """Return a fitted model of this index."""
+        component = self._resolve(expression)
+        if not isinstance(component, Component) or not self._composer.is_fitted(component):
+            raise InputError(f"{component} is not a single fitted model.")
+        return self._composer.model(component)
+
+    def representation(self, expression: Expr) -> LoadedRepresentation:
+        """Return a fitted representation of this index: its model, the rows of the documents, and their scores."""
+        model = self.fitted_model(expression)
+        if not isinstance(model, LoadedRepresentation):
+            raise InputError(f"{model.name} is not a representation.")
+        return model
 
     def card(self, expression: Expr) -> dict[str, Any]:
-        """What is known of a fitted model: how it was made, what it covers, and what it says of itself."""
+        """Return a description of a fitted model: how it was fitted, what it covers, and what the plugin says about it."""
         if not self.allow_uncovered:
-            return type(self)(self.path, allow_uncovered=True).card(expression)
+            return Index(self.path, allow_uncovered=True).card(expression)
         return self.fitted_model(expression).card()
 
     def forget(self, *expressions: Expr) -> None:
-        """Drop fitted models and the rows they gave."""
+        """Remove fitted models and the rows of the documents, all or none. A model that another one depends on stays."""
         from sublex.representations.fitting import forget
 
         forget(self.path, *map(str, expressions))
-        self._load()
+        self._open()
 
     def add_resource(self, name: str, file: str | os.PathLike[str]) -> None:
-        """Copy a file that models are to read into the index, under a name for expressions."""
+        """Copy a file that models read, such as word vectors, into the index; expressions refer to it by `name`."""
         from sublex.representations.resources import add
 
         add(self.path, name, Path(file))
-        self._load()
+        self._open()
 
     def remove_resource(self, name: str) -> None:
-        """Drop a resource that no model was fitted with."""
+        """Remove a resource. A resource that a model was fitted with stays."""
         from sublex.representations.resources import remove
 
         remove(self.path, name)
-        self._load()
+        self._open()
+
+    # Changes of the documents.
+
+    def add(
+        self,
+        documents: Documents,
+        duplicates: str = "error",
+        *,
+        reader: str | None = None,
+        workers: int | None = None,
+        memory: str | int = "1GB",
+        strict: bool = False,
+        progress: Callable[[int], None] = lambda docs: None,
+        say: Say = silently,
+    ) -> BuildSummary:
+        """Add documents, or the documents of collection files, and encode them by all fitted models.
+
+        `duplicates` is for docnos that are in the index already: "error" adds nothing, "first" keeps the old document, "last" replaces it.
+        The other options are those of `sublex.build`.
+        """
+        from sublex.index.indexing import add_documents
+
+        summary = add_documents(
+            self.path, documents, duplicates=duplicates, reader=reader, workers=workers, memory=memory, strict=strict,
+            progress=progress, say=say, before_commit=self._encode_before_commit(say, workers),
+        )  # fmt: skip
+        self._refresh(say)
+        return summary
+
+    def delete(self, docnos: str | Iterable[str], say: Say = silently) -> None:
+        """Delete documents by their docnos, all or none."""
+        from sublex.index.writer import delete
+
+        delete(self.path, [docnos] if isinstance(docnos, str) else list(docnos))
+        self._refresh(say)
+
+    def merge(self, workers: int | None = None, say: Say = silently) -> None:
+        """Merge all segments into one, without the deleted documents."""
+        from sublex.index.writer import merge_all
+
+        threads = workers or os.cpu_count() or 1
+        merge_all(self.path, threads, before_commit=self._encode_before_commit(say, workers))
+        self._refresh(say)
 
     def _encode_before_commit(self, say: Say, workers: int | None) -> Any:
         from sublex.representations.job import Options
@@ -231,21 +398,7 @@ class Index(Snapshot):
 
         return encode_before_commit(self.path, Options(workers or os.cpu_count() or 1, say=say))
 
-    def add(self, documents: Any, duplicates: str = "error", say: Say = silently, **options: Any) -> Outcome:
-        outcome = super().add(
-            documents,
-            duplicates,
-            say=say,
-            before_commit=self._encode_before_commit(say, options.get("workers")),
-            **options,
-        )
-        self._refresh_impacts(say)
-        return outcome
-
-    def delete(self, docnos: Sequence[str] | Iterable[str], say: Say = silently) -> None:
-        super().delete(docnos)
-        self._refresh_impacts(say)
-
-    def merge(self, workers: int | None = None, say: Say = silently, **options: Any) -> None:
-        super().merge(workers, before_commit=self._encode_before_commit(say, workers), **options)
-        self._refresh_impacts(say)
+    def _refresh(self, say: Say) -> None:
+        """Open the generation that was just committed, and compute its stored impacts."""
+        self._open()
+        kept_impacts.refresh(self._composer, say)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from sublex.analysis.tokens import in_place
+from sublex.analysis.tokens import located_terms
 from sublex.base import Analyzer
 
 
@@ -41,7 +41,7 @@ def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 
 def _matches(text: str, analyzer: Analyzer, terms: frozenset[str]) -> list[_Match]:
     """Where words stand that are among the terms."""
     found = []
-    for at, raw, own in in_place(analyzer, text):
+    for at, raw, own in located_terms(analyzer, text):
         if not terms.isdisjoint(own):
             found += sorted(
                 _Match(at + begin, at + end, term) for begin, end, term in _within(raw, own) if term in terms

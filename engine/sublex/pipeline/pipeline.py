@@ -1,4 +1,4 @@
-"""A pipeline on an index: an expression, resolved and ready to run, with the fingerprints of the fitted models in it."""
+"""A pipeline: an expression, resolved and composed for one snapshot, that answers queries."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from sublex.base import NO_FIELDS, Query
 from sublex.expression import Expression
-from sublex.pipeline.stages import Scorer, Work
+from sublex.pipeline.stages.stage import Scorer, State
 from sublex.retrieval.hits import Hits
 from sublex.workers import Workers
 
-# So many queries are one task of a worker.
+# Queries in one task of a worker thread.
 GROUP = 32
 
 
 class Answer(NamedTuple):
-    """The hits for one query, and how many seconds they took."""
+    """The query after all expanders, its hits, and the seconds that they took."""
 
     query: Query
     hits: Hits
@@ -25,7 +25,10 @@ class Answer(NamedTuple):
 
 
 class Pipeline:
-    """What an expression does; `str` gives the expression with every parameter that differs from its default."""
+    """An expression on one snapshot. `str(pipeline)` prints it with every parameter that differs from its default.
+
+    `models` has the fingerprint of each fitted model in the expression; `uncovered` how many documents a model has no row for.
+    """
 
     def __init__(
         self,
@@ -41,15 +44,15 @@ class Pipeline:
         return str(self.expression)
 
     def answer(self, query: Query, k: int) -> Answer:
-        """The best k documents."""
+        """Return the best k documents for a query."""
         begin = time.perf_counter()
-        done = self.scorer.run(Work(query), k)
-        assert done.hits is not None
-        return Answer(done.query, done.hits.first(k), time.perf_counter() - begin)
+        state = self.scorer.run(State(query), k)
+        assert state.hits is not None
+        return Answer(state.query, state.hits.first(k), time.perf_counter() - begin)
 
     def answers(self, queries: Sequence[Query], k: int, workers: int = 1) -> Iterator[Answer]:
-        """The same for many queries, in their order."""
-        # The first query makes what the others share: no two threads shall do so at once.
+        """Yield the best k documents for each query, in the order of the queries, computed by several threads."""
+        # The first query is answered alone: it computes what all queries share.
         yield from [self.answer(query, k) for query in queries[:1]]
         groups = [queries[begin : begin + GROUP] for begin in range(1, len(queries), GROUP)]
         with Workers(min(workers, len(groups))) as pool:

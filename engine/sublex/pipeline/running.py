@@ -1,4 +1,4 @@
-"""Running topic files: a run file for each pipeline, with what made it and how long the queries took."""
+"""Running a topic file: writes a TREC run for a pipeline, with metadata that describes how it was made, and measures the time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIBRARIES = ("numpy", "numba", "scipy")
 
 
 class Times(NamedTuple):
-    """How long queries took, in milliseconds, and the seconds that finding and writing took."""
+    """Milliseconds per query (mean and percentiles), and the seconds for all queries and for writing the run."""
 
     mean: float
     p50: float
@@ -42,7 +42,7 @@ class Times(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A run that was written; `replaced` says of the one that was there before how it was made otherwise."""
+    """A run file that was written. `replaced` describes how the file it replaced was made differently; empty without one."""
 
     path: Path
     lines: int
@@ -60,8 +60,8 @@ def write(
     workers: int | None = None,
     progress: Callable[[int], None] = lambda topics: None,
 ) -> Done:
-    """Run all topics and write the run to the folder, under a name made of the expression."""
-    check_docnos(index.all_docnos.take(index.corpus.docs))
+    """Run all topics and write the run into `folder`, under a file name made from the expression."""
+    check_docnos(index.snapshot.all_docnos.take(index.corpus.docs))
     seconds: list[float] = []
 
     def each(answer: Answer) -> None:
@@ -76,15 +76,15 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"Cannot write runs to {folder}: {error.strerror}; choose another place.") from None
-    about = describe(index, topics, pipeline, k)
-    replaced = _replaced(path, about)
-    lines = write_run(path, run.rows(), run.tag, about, where)
+    metadata = describe(index, topics, pipeline, k)
+    replaced = _replaced(path, metadata)
+    lines = write_run(path, run.rows(), run.tag, metadata, where)
     times = times_of(seconds, found - begin, time.perf_counter() - found)
     return Done(path, lines, times, replaced)
 
 
-def _replaced(path: Path, about: Mapping[str, Any]) -> str:
-    """How the run that stands there was made otherwise, by its metadata; empty where it was not."""
+def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
+    """Return how the run file at `path` was made differently, judged by its metadata; empty when there is none or it was not."""
     if not path.is_file():
         return ""
     try:
@@ -92,31 +92,32 @@ def _replaced(path: Path, about: Mapping[str, Any]) -> str:
     except InputError:
         before = {}
     if not before:
-        return "did not say what it was made of"
+        return "had no metadata"
     made = {
         "another index": ("data", "index", "fingerprint"),
         "other topics": ("data", "topics"),
         "another -k": ("method", "hits"),
     }
-    other = [what for what, keys in made.items() if _at(before, keys) != _at(about, keys)]
+    other = [what for what, keys in made.items() if _value(before, keys) != _value(metadata, keys)]
     return f"was made with {', '.join(other)}" if other else ""
 
 
-def _at(about: Any, keys: Sequence[str]) -> Any:
+def _value(metadata: Any, keys: Sequence[str]) -> Any:
+    """Return the value under nested keys, or None."""
     for key in keys:
-        about = about.get(key) if isinstance(about, Mapping) else None
-    return about
+        metadata = metadata.get(key) if isinstance(metadata, Mapping) else None
+    return metadata
 
 
 def times_of(seconds: Sequence[float], finding: float, writing: float) -> Times:
-    """The figures that describe how long queries took."""
+    """Return the mean and the percentiles of the seconds that queries took, in milliseconds."""
     each = 1000 * np.array(seconds or [0.0])
     p50, p95, p99 = map(float, np.percentile(each, (50, 95, 99)))
     return Times(float(each.mean()), p50, p95, p99, finding, writing)
 
 
 def describe(index: Index, topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
-    """What made a run, in the sections of ir_metadata."""
+    """Return the metadata of a run, in the sections of ir_metadata: expression, versions, index, models, topics."""
     return {
         "tag": tag_of(str(pipeline)),
         "method": {

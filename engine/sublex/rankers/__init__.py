@@ -1,4 +1,9 @@
-"""Ranking: weighting models, one file a family, and retrieval by them."""
+"""The built-in rankers: one file for each family of formulas, such as `bm25.py` or `dfr.py`.
+
+A ranker takes arrays of term and document statistics and returns arrays of scores, as `sublex.base.Ranker` describes.
+It reads no index and no files. `sublex.retrieval` reads the statistics, calls the rankers, and finds the top k
+documents.
+"""
 
 from sublex.hookspecs import Register, hookimpl
 
@@ -7,10 +12,22 @@ sublex_api = 2
 
 @hookimpl
 def register_rankers(register: Register) -> None:
-    """The built-in rankers."""
+    """Register the built-in rankers."""
     from sublex.parameters import params
-    from sublex.rankers import bm25, coordinate, dfi, dfr, hypergeometric, information, language, tfidf
+    from sublex.rankers import (
+        bm25,
+        coordination_level,
+        dfi,
+        dfr,
+        dfr_parameter_free,
+        information_based,
+        language_models,
+        tfidf,
+    )
 
-    for family in (tfidf, bm25, dfr, hypergeometric, dfi, information, language, coordinate):
-        for model in family.MODELS:
-            register(model.__name__, model, params(model))
+    families = (
+        tfidf, bm25, dfr, dfr_parameter_free, dfi, information_based, language_models, coordination_level,
+    )  # fmt: skip
+    for family in families:
+        for ranker in family.RANKERS:
+            register(ranker.__name__, ranker, params(ranker))

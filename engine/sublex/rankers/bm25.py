@@ -1,4 +1,8 @@
-"""BM25, in the variants that engines and papers mean by its name."""
+"""BM25, with the variants that engines and papers call by this name.
+
+The variants follow C. Kamphuis et al., Which BM25 do you mean?, ECIR 2020. `plus` and `L` are by Y. Lv and C. Zhai,
+CIKM 2011 and SIGIR 2011.
+"""
 
 from __future__ import annotations
 
@@ -9,86 +13,113 @@ import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
 from sublex.parameters import parameter
-from sublex.rankers.weighting_model import Formula, WeightingModel, frequency, product, rarity
+from sublex.rankers.explanations import document_frequency, product, term_frequency
+from sublex.rankers.weighting_model import Formula, WeightingModel
 
 
 class Variant(NamedTuple):
-    """An idf, whether the frequency is multiplied by k1 + 1, and the delta of the variant's paper."""
+    """The two factors of a variant's score, each as a function and as it is written, and the default of `delta`.
+
+    `idf` takes df and N. `saturation` takes tf, pivot = 1 - b + b length / mean, k1 and delta. Variants that do not
+    use delta have 0.
+    """
 
     idf: Formula
-    formula: str
-    gain: bool = True
+    idf_formula: str
+    saturation: Formula
+    saturation_formula: str
     delta: float = 0.0
 
 
-def odds(df: Any, docs: Any) -> Any:
-    """Documents without the term to documents with it, as Robertson and Spärck Jones estimate them."""
-    return (docs - df + 0.5) / (df + 0.5)
+def odds(df: Any, n: Any) -> Any:
+    """Return the odds that a document lacks the term, as Robertson and Spärck Jones estimate them."""
+    return (n - df + 0.5) / (df + 0.5)
 
 
+def saturated(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
+    """Return the term frequency, saturated and normalised by length: below 1."""
+    return tf / (tf + k1 * pivot)
+
+
+def scaled(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
+    """Return the saturated frequency times k1 + 1."""
+    return (k1 + 1) * (tf / (tf + k1 * pivot))
+
+
+def raised(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
+    """Return the scaled frequency plus delta, which long documents get in full."""
+    return scaled(tf, pivot, k1, delta) + delta
+
+
+def shifted(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
+    """Return the scaled frequency, with delta added to the normalised frequency before saturation."""
+    s = tf / pivot + delta
+    return (k1 + 1) * s / (s + k1)
+
+
+SATURATED = saturated, "tf / (tf + k1 (1 - b + b length / mean))"
+SCALED = scaled, f"(k1 + 1) {SATURATED[1]}"
+RAISED = raised, f"{SCALED[1]} + delta"
+SHIFTED = shifted, "(k1 + 1) (s + delta) / (s + delta + k1), s = tf / (1 - b + b length / mean)"
+# `odds` as it is written in formulas.
+ODDS = "(N - df + 0.5) / (df + 0.5)"
 VARIANTS = {
-    "lucene": Variant(lambda df, n: np.log(1 + odds(df, n)), "ln(1 + (N - df + 0.5) / (df + 0.5))", gain=False),
-    "robertson": Variant(lambda df, n: np.log(odds(df, n)), "ln((N - df + 0.5) / (df + 0.5))", gain=False),
-    "terrier": Variant(lambda df, n: np.log2(odds(df, n)), "log2((N - df + 0.5) / (df + 0.5))"),
-    "pisa": Variant(lambda df, n: np.log(odds(df, n)).clip(1e-6), "max(ln((N - df + 0.5) / (df + 0.5)), 1e-6)"),
-    "atire": Variant(lambda df, n: np.log(n / df), "ln(N / df)"),
-    "plus": Variant(lambda df, n: np.log((n + 1) / df), "ln((N + 1) / df)", delta=1.0),
-    "L": Variant(lambda df, n: np.log((n + 1) / (df + 0.5)), "ln((N + 1) / (df + 0.5))", delta=0.5),
-    "tf": Variant(lambda df, n: 1.0, "1", gain=False),
-}
-BARE = "tf / (tf + k1 (1 - b + b length / mean))"
-FORMULAS = {name: f"(k1 + 1) {BARE}" if variant.gain else BARE for name, variant in VARIANTS.items()} | {
-    "plus": f"(k1 + 1) {BARE} + delta",
-    "L": "(k1 + 1) (s + delta) / (s + delta + k1), s = tf / (1 - b + b length / mean)",
+    "lucene": Variant(lambda df, n: np.log(1 + odds(df, n)), f"ln(1 + {ODDS})", *SATURATED),
+    "robertson": Variant(lambda df, n: np.log(odds(df, n)), f"ln({ODDS})", *SATURATED),
+    "terrier": Variant(lambda df, n: np.log2(odds(df, n)), f"log2({ODDS})", *SCALED),
+    "pisa": Variant(lambda df, n: np.log(odds(df, n)).clip(1e-6), f"max(ln({ODDS}), 1e-6)", *SCALED),
+    "atire": Variant(lambda df, n: np.log(n / df), "ln(N / df)", *SCALED),
+    "plus": Variant(lambda df, n: np.log((n + 1) / df), "ln((N + 1) / df)", *RAISED, delta=1.0),
+    "L": Variant(lambda df, n: np.log((n + 1) / (df + 0.5)), "ln((N + 1) / (df + 0.5))", *SHIFTED, delta=0.5),
+    "tf": Variant(lambda df, n: 1.0, "1", *SATURATED),
 }
 
 
 @dataclass(frozen=True)
 class BM25(WeightingModel):
-    """S. Robertson and H. Zaragoza, The probabilistic relevance framework: BM25 and beyond, FnTIR 3(4), 2009, eq. 3.15.
+    """Okapi BM25: an idf times a saturated term frequency.
 
-    The variants are those of C. Kamphuis et al., Which BM25 do you mean?, ECIR 2020; plus and L are by Y. Lv and C. Zhai, CIKM 2011
-    and SIGIR 2011. k1, b as Terrier and Lucene have them; TREC's own runs had k3 between 7 and 1000.
+    S. Robertson and H. Zaragoza, The probabilistic relevance framework: BM25 and beyond, FnTIR 3(4), 2009, eq. 3.15.
+    The defaults of k1 and b are those of Lucene and Terrier. TREC's own runs had k3 between 7 and 1000.
     """
 
-    k1: float = parameter(1.2, "how slowly repetitions saturate", (0, 1000))
-    b: float = parameter(0.75, "how much a document's length counts", (0, 1))
-    variant: str = parameter("lucene", "whose idf and form", tuple(VARIANTS))
-    k3: float | None = parameter(None, "how slowly repetitions in the query saturate; not given: never", (0, 1_000_000))
-    delta: float | None = parameter(None, "what any match is sure of, in variants plus (1.0) and L (0.5)", (0, 100))
+    k1: float = parameter(1.2, "Term-frequency saturation: larger values let repetitions count for more.", (0, 1000))
+    b: float = parameter(0.75, "Length normalisation: 0 ignores a document's length, 1 applies it in full.", (0, 1))
+    variant: str = parameter("lucene", "The variant of the idf and of the saturation.", tuple(VARIANTS))
+    k3: float | None = parameter(None, "Saturation of query term frequencies; none without k3.", (0, 1_000_000))
+    delta: float | None = parameter(None, "The bonus of any match, in variants plus (1.0) and L (0.5).", (0, 100))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not VARIANTS[self.variant].delta:
-            self.refuse("delta", beside=f"to variant={self.variant}")
+            self.refuse("delta", reason=f"with variant={self.variant}")
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        return self._idf(term, collection) * self._saturated(tf, doc, collection)
+        return VARIANTS[self.variant].idf(term.df, collection.docs) * self._saturation(tf, doc, collection)
 
-    def _idf(self, term: TermStats, collection: Statistics) -> Any:
-        return VARIANTS[self.variant].idf(term.df, collection.docs)
+    def _saturation(self, tf: Any, doc: DocStats, collection: Statistics) -> Any:
+        pivot = 1 - self.b + self.b * doc.length / collection.mean_length
+        return VARIANTS[self.variant].saturation(tf, pivot, self.k1, self._delta)
 
     @property
     def _delta(self) -> float:
         return VARIANTS[self.variant].delta if self.delta is None else self.delta
 
-    def _saturated(self, tf: Any, doc: DocStats, collection: Statistics) -> Any:
-        gain = self.k1 + 1 if VARIANTS[self.variant].gain else 1.0
-        pivoted = 1 - self.b + self.b * doc.length / collection.mean_length
-        if self.variant == "L":
-            return gain * (tf / pivoted + self._delta) / (tf / pivoted + self._delta + self.k1)
-        return gain * (tf / (tf + self.k1 * pivoted)) + self._delta
-
     def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
-        if self.k3 is None:
-            return qtf
-        return np.sign(qtf) * (self.k3 + 1) * np.abs(qtf) / np.maximum(self.k3 + np.abs(qtf), 1e-300)
+        return qtf if self.k3 is None else query_saturation(qtf, self.k3)
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
-        idf = rarity(self._idf(term, collection), term, collection, VARIANTS[self.variant].formula)
-        saturated = self._saturated(tf, doc, collection)
-        numbers = {"k1": self.k1, "b": self.b} | ({"delta": self._delta} if self._delta else {})
-        return product(str(self), idf, frequency(saturated, tf, doc, collection, FORMULAS[self.variant], **numbers))
+        variant, numbers = VARIANTS[self.variant], {"k1": self.k1, "b": self.b}
+        numbers |= {"delta": self._delta} if self._delta else {}
+        idf = document_frequency(variant.idf(term.df, collection.docs), term, collection, variant.idf_formula)
+        value, formula = self._saturation(tf, doc, collection), variant.saturation_formula
+        return product(str(self), idf, term_frequency(value, tf, doc, collection, formula, **numbers))
 
 
-MODELS = (BM25,)
+def query_saturation(qtf: np.ndarray, k3: float) -> np.ndarray:
+    """Return (k3 + 1) qtf / (k3 + qtf); negative frequencies keep their sign."""
+    # The least denominator avoids 0 / 0 where k3 and qtf are both 0.
+    return np.sign(qtf) * (k3 + 1) * np.abs(qtf) / np.maximum(k3 + np.abs(qtf), 1e-300)
+
+
+RANKERS = (BM25,)

@@ -1,4 +1,4 @@
-"""Divergence from independence: how far a word's frequency lies above what its document's length makes one expect."""
+"""Divergence from independence (DFI): the excess of a term's frequency over the frequency expected by length."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
 from sublex.parameters import parameter
-from sublex.rankers.weighting_model import WeightingModel, leaf, total
+from sublex.rankers.explanations import leaf, total
+from sublex.rankers.weighting_model import WeightingModel
 
+# Each measure of divergence as a function of tf and the expected frequency e, and as it is written.
 MEASURES = {
     "standardized": (lambda tf, e: (tf - e) / np.sqrt(e), "(tf - e) / sqrt(e)"),
     "saturated": (lambda tf, e: (tf - e) / e, "(tf - e) / e"),
@@ -20,28 +22,29 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class DFI(WeightingModel):
-    """İ. Kocabaş, B. T. Dinçer and B. Karaoğlan, A nonparametric term weighting method for information retrieval based on
+    """Divergence from independence.
+
+    İ. Kocabaş, B. T. Dinçer and B. Karaoğlan, A nonparametric term weighting method for information retrieval based on
     measuring the divergence from independence, Information Retrieval 17(2), 2014.
 
-    Words no more frequent than expected score 0. The default measure is that of Terrier's DFIZ.
+    A term that is no more frequent than expected scores 0. The default measure is that of Terrier's DFIZ.
     """
 
-    measure: str = parameter("standardized", "how far above expectation a frequency lies", tuple(MEASURES))
+    measure: str = parameter("standardized", "The measure of divergence from the expected frequency.", tuple(MEASURES))
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        expected = self._expected(doc, term, collection)
-        above = MEASURES[self.measure][0](np.maximum(tf, expected), expected)
-        return np.log2(1 + above)
+        e = self._expected(doc, term, collection)
+        return np.log2(1 + MEASURES[self.measure][0](np.maximum(tf, e), e))
 
     def _expected(self, doc: DocStats, term: TermStats, collection: Statistics) -> Any:
         return term.cf * doc.length / collection.tokens
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
-        expected = float(self._expected(doc, term, collection))
-        label = f"frequency: {tf:g}, where {expected:.4g} would be expected among {doc.length:g} words"
+        e = float(self._expected(doc, term, collection))
+        label = f"frequency: {tf:g}, with {e:.4g} expected in {doc.length:g} words"
         formula = f"log2(1 + {MEASURES[self.measure][1]}), e = cf length / tokens; 0 where tf <= e"
         numbers = {"tf": tf, "length": doc.length, "cf": term.cf, "tokens": collection.tokens}
         return total(str(self), leaf(self.value(tf, doc, term, collection), label, formula, **numbers))
 
 
-MODELS = (DFI,)
+RANKERS = (DFI,)

@@ -1,7 +1,8 @@
-"""Divergence from randomness: how unlikely chance makes a frequency, times the gain of one more occurrence.
+"""Divergence from randomness (DFR): the surprise at a term's frequency, times the gain of one more occurrence.
 
 G. Amati and C. J. van Rijsbergen, Probabilistic models of information retrieval based on measuring the divergence from
-randomness, TOIS 20(4), 2002. Logarithms in bits; c and the names are Terrier's.
+randomness, TOIS 20(4), 2002. Logarithms are to base 2. The default of c and the names are Terrier's.
+Letters: tfn is the normalised term frequency, N (here `n`) the number of documents, F the collection frequency cf.
 """
 
 from __future__ import annotations
@@ -13,50 +14,63 @@ import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
 from sublex.parameters import parameter
-from sublex.rankers.weighting_model import LOG2_E, Formula, WeightingModel, frequency, leaf, product, shown, total
+from sublex.rankers.explanations import as_evidence, leaf, product, term_frequency, total
+from sublex.rankers.weighting_model import LOG2_E, Formula, WeightingModel
 
-# Each part of a basic model: its value, its name, its formula.
+# The terms of a basic model's sum: the value, label and formula of each.
 Parts = list[tuple[Any, str, str]]
 
 
 def poisson(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Stirling's formula for a Poisson process, without its 1 / (12 tfn), which explodes where tfn is near 0."""
+    """The Poisson distribution by Stirling's formula, without its term 1 / (12 tfn), which diverges for tfn near 0."""
     rate = term.cf / n
     return [
-        (tfn * np.log2(tfn / rate), "how far above chance", "tfn log2(tfn / r), r = cf / N"),
-        ((rate - tfn) * LOG2_E, "what chance gives less what is found", "(r - tfn) log2 e"),
+        (tfn * np.log2(tfn / rate), "frequency compared with chance", "tfn log2(tfn / r), r = cf / N"),
+        ((rate - tfn) * LOG2_E, "expected frequency minus observed frequency", "(r - tfn) log2 e"),
         (0.5 * np.log2(2 * np.pi * tfn), "Stirling's correction", "0.5 log2(2 pi tfn)"),
     ]
 
 
 def binomial(tfn: Any, term: TermStats, n: int) -> Parts:
     """The binomial distribution, approximated by the divergence of tfn / F from 1 / N."""
-    left = elsewhere(tfn, term)
-    rest = left * n / (term.cf * max(n - 1, 1))
+    rest = occurrences_elsewhere(tfn, term)
+    ratio = rest * n / (term.cf * max(n - 1, 1))
     return [
-        (tfn * np.log2(tfn * n / term.cf), "how far above chance here", "tfn log2(tfn N / cf)"),
-        (left * np.log2(rest), "how far below elsewhere", "(cf - tfn) log2((cf - tfn) N / (cf (N - 1)))"),
-        (0.5 * np.log2(2 * np.pi * tfn * left / term.cf), "Stirling's correction", "0.5 log2(2 pi tfn (1 - tfn / cf))"),
+        (tfn * np.log2(tfn * n / term.cf), "frequency here compared with chance", "tfn log2(tfn N / cf)"),
+        (
+            rest * np.log2(ratio),
+            "frequency elsewhere compared with chance",
+            "(cf - tfn) log2((cf - tfn) N / (cf (N - 1)))",
+        ),
+        (0.5 * np.log2(2 * np.pi * tfn * rest / term.cf), "Stirling's correction", "0.5 log2(2 pi tfn (1 - tfn / cf))"),
     ]
 
 
 def bose_einstein(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Bose-Einstein statistics by Stirling's formula."""
+    """Bose-Einstein statistics by Stirling's formula. -log2 e sums up the terms that both calls of f leave out."""
     ways = n + term.cf - 1
     f = "f(n, m) = (m + 0.5) log2(n / m) + (n - m) log2 n"
     return [
-        (-np.log2(max(n - 1, 1)) - LOG2_E, "the choice of a document", "-log2(N - 1) - log2 e"),
-        (stirling(ways, np.maximum(ways - 1 - tfn, 0.5)), "all arrangements", f"f(N + cf - 1, N + cf - tfn - 2), {f}"),
-        (-stirling(term.cf, elsewhere(tfn, term)), "those like this one", f"-f(cf, cf - tfn), {f}"),
+        (-np.log2(max(n - 1, 1)) - LOG2_E, "choice of a document", "-log2(N - 1) - log2 e"),
+        (
+            stirling(ways, np.maximum(ways - 1 - tfn, 0.5)),
+            "all arrangements of the occurrences",
+            f"f(N + cf - 1, N + cf - tfn - 2), {f}",
+        ),
+        (
+            -stirling(term.cf, occurrences_elsewhere(tfn, term)),
+            "arrangements with this frequency",
+            f"-f(cf, cf - tfn), {f}",
+        ),
     ]
 
 
 def geometric(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Bose-Einstein statistics as a geometric distribution."""
+    """Bose-Einstein statistics, approximated by the geometric distribution."""
     rate = term.cf / n
     return [
-        (np.log2(1 + rate), "that it occurs at all", "log2(1 + r), r = cf / N"),
-        (tfn * np.log2((1 + rate) / rate), "that it occurs so often", "tfn log2((1 + r) / r)"),
+        (np.log2(1 + rate), "normalising factor of the distribution", "log2(1 + r), r = cf / N"),
+        (tfn * np.log2((1 + rate) / rate), "surprise at the frequency", "tfn log2((1 + r) / r)"),
     ]
 
 
@@ -66,7 +80,7 @@ def inverse(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def inverse_expected(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Inverse of the document frequency that chance would give to F occurrences."""
+    """Inverse expected document frequency: F occurrences, spread by chance, would reach e documents."""
     expected = -n * np.expm1(term.cf * np.log1p(-1 / n)) if n > 1 else 1.0
     formula = "tfn log2((N + 1) / (e + 0.5)), e = N (1 - (1 - 1 / N)^cf)"
     return [(tfn * np.log2((n + 1) / (expected + 0.5)), "rarity, by expected documents", formula)]
@@ -78,15 +92,16 @@ def inverse_frequency(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def stirling(n: Any, m: Any) -> Any:
-    """Amati's f(n, m), for the logarithm of n! / m!."""
+    """Return the paper's f(n, m): Stirling's formula for log2(n! / m!), without the term -(n - m) log2 e."""
     return (m + 0.5) * np.log2(n / m) + (n - m) * np.log2(n)
 
 
-def elsewhere(tfn: Any, term: TermStats) -> Any:
-    """Occurrences in other documents; Stirling's formula needs some, and a normalised frequency may exceed them all."""
+def occurrences_elsewhere(tfn: Any, term: TermStats) -> Any:
+    """Return the occurrences in other documents, at least 0.5: Stirling's formula needs some, and tfn may exceed cf."""
     return np.maximum(term.cf - tfn, 0.5)
 
 
+# The basic models of randomness, the after-effects (also called first normalisations), and the normalisations of tf.
 BASIC: dict[str, Formula] = {
     "P": poisson,
     "D": binomial,
@@ -110,16 +125,19 @@ NORM: dict[str, tuple[Formula, str]] = {
 
 @dataclass(frozen=True)
 class DFR(WeightingModel):
-    """Any basic model, after-effect and length normalisation together; PL2 unless told otherwise."""
+    """Any combination of a basic model, an after-effect and a length normalisation; by default PL2."""
 
-    basic: str = parameter("P", "the basic model of randomness", tuple(BASIC))
-    after: str = parameter("L", "the after-effect: Laplace, Bernoulli or none", tuple(AFTER))
-    norm: str = parameter("H2", "the normalisation of frequencies by length", tuple(NORM))
-    c: float = parameter(1.0, "how little a document's length counts", (0.001, 10_000))
+    basic: str = parameter("P", "The basic model of randomness.", tuple(BASIC))
+    after: str = parameter("L", "The after-effect: L (Laplace), B (Bernoulli) or none.", tuple(AFTER))
+    norm: str = parameter("H2", "The normalisation of the term frequency by document length.", tuple(NORM))
+    c: float = parameter(1.0, "Length normalisation: with larger values, length counts for less.", (0.001, 10_000))
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         tfn = self._tfn(tf, doc, collection)
         return AFTER[self.after][0](tfn, term) * sum(part[0] for part in BASIC[self.basic](tfn, term, collection.docs))
+
+    def _tfn(self, tf: Any, doc: DocStats, collection: Statistics) -> Any:
+        return NORM[self.norm][0](tf, collection.mean_length / doc.length, self.c)
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         tfn = self._tfn(np.float64(tf), doc, collection)
@@ -128,22 +146,23 @@ class DFR(WeightingModel):
             leaf(*part, df=term.df, cf=term.cf, N=collection.docs)
             for part in BASIC[self.basic](tfn, term, collection.docs)
         ]
-        chance = total("divergence from randomness", *parts) if len(parts) > 1 else parts[0]
-        seen = frequency(tfn, tf, doc, collection, NORM[self.norm][1], c=self.c)
-        return product(str(self), leaf(gain(tfn, term), "gain of one more occurrence", formula), chance, shown(seen))
-
-    def _tfn(self, tf: Any, doc: DocStats, collection: Statistics) -> Any:
-        return NORM[self.norm][0](tf, collection.mean_length / doc.length, self.c)
+        divergence = total("divergence from randomness", *parts) if len(parts) > 1 else parts[0]
+        normalised = term_frequency(tfn, tf, doc, collection, NORM[self.norm][1], c=self.c)
+        gained = leaf(gain(tfn, term), "gain of one more occurrence", formula)
+        return product(str(self), gained, divergence, as_evidence(normalised))
 
 
 def fixed(choice: str) -> Any:
-    """A choice that a named model has made."""
+    """Return a field of DFR with a fixed value, which is no parameter of the subclass."""
     return field(default=choice, init=False)
 
 
 @dataclass(frozen=True)
 class PL2(DFR):
-    """Poisson, Laplace: (tfn log2(tfn / r) + (r - tfn) log2 e + 0.5 log2(2 pi tfn)) / (tfn + 1), r = cf / N."""
+    """DFR with Poisson, Laplace, H2.
+
+    The score is (tfn log2(tfn / r) + (r - tfn) log2 e + 0.5 log2(2 pi tfn)) / (tfn + 1), r = cf / N.
+    """
 
     basic: str = fixed("P")
     after: str = fixed("L")
@@ -152,7 +171,7 @@ class PL2(DFR):
 
 @dataclass(frozen=True)
 class InL2(DFR):
-    """Inverse document frequency, Laplace: tfn log2((N + 1) / (df + 0.5)) / (tfn + 1)."""
+    """DFR with inverse document frequency, Laplace, H2: tfn log2((N + 1) / (df + 0.5)) / (tfn + 1)."""
 
     basic: str = fixed("In")
     after: str = fixed("L")
@@ -161,7 +180,7 @@ class InL2(DFR):
 
 @dataclass(frozen=True)
 class BB2(DFR):
-    """Bose-Einstein, Bernoulli."""
+    """DFR with Bose-Einstein, Bernoulli, H2."""
 
     basic: str = fixed("BE")
     after: str = fixed("B")
@@ -170,11 +189,11 @@ class BB2(DFR):
 
 @dataclass(frozen=True)
 class IneB2(DFR):
-    """Inverse expected document frequency, Bernoulli; Terrier's In_expB2."""
+    """DFR with inverse expected document frequency, Bernoulli, H2; Terrier's In_expB2."""
 
     basic: str = fixed("Ine")
     after: str = fixed("B")
     norm: str = fixed("H2")
 
 
-MODELS = (DFR, PL2, InL2, BB2, IneB2)
+RANKERS = (DFR, PL2, InL2, BB2, IneB2)

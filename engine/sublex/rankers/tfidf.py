@@ -1,4 +1,4 @@
-"""TF-IDF: Robertson's frequency times an idf, or any of the classic SMART schemes."""
+"""TF-IDF: Robertson's term frequency times an idf, or one of the SMART schemes of `smart.py`."""
 
 from __future__ import annotations
 
@@ -11,60 +11,68 @@ import numpy as np
 
 from sublex.base import DocStats, Explanation, Statistics, TermStats
 from sublex.parameters import parameter
+from sublex.rankers.explanations import document_frequency, product, term_frequency
 from sublex.rankers.smart import Scheme
-from sublex.rankers.weighting_model import WeightingModel, frequency, product, rarity
+from sublex.rankers.weighting_model import WeightingModel
 
 
 @dataclass(frozen=True)
 class TFIDF(WeightingModel):
-    """Terrier's TF_IDF: S. Robertson's frequency (TREC-3, 1994) times K. Spärck Jones's idf (Journal of Documentation 28(1), 1972).
+    """Terrier's TF_IDF: a saturated term frequency times an idf.
 
-    With `smart` it is one of the schemes of `sublex.rankers.smart` instead.
+    S. Robertson, TREC-3, 1994 (the frequency); K. Spärck Jones, Journal of Documentation 28(1), 1972 (the idf). With
+    `smart`, the scheme replaces this formula.
     """
 
-    k1: float = parameter(1.2, "how slowly repetitions saturate", (0, 1000))
-    b: float = parameter(0.75, "how much a document's length counts", (0, 1))
-    smart: str = parameter("", "a SMART scheme in place of the formula, the documents' letters first: lnc.ltc")
-    slope: float = parameter(0.2, "how much distinct words count in SMART's u", (0, 1))
-    base: float = parameter(math.e, "of the logarithms in SMART schemes", (1.1, 1000))
+    k1: float = parameter(1.2, "Term-frequency saturation: larger values let repetitions count for more.", (0, 1000))
+    b: float = parameter(0.75, "Length normalisation: 0 ignores a document's length, 1 applies it in full.", (0, 1))
+    smart: str = parameter("", "A SMART scheme in place of the formula, documents before queries: lnc.ltc.")
+    slope: float = parameter(0.2, "Normalisation u of SMART: the weight of a document's distinct terms.", (0, 1))
+    base: float = parameter(math.e, "The base of the logarithms in SMART schemes.", (1.1, 1000))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.smart:
             Scheme.parse(self.smart, self.slope, self.base)
-            self.refuse("k1", "b", beside=f"beside smart={self.smart}")
+            self.refuse("k1", "b", reason=f"with smart={self.smart}")
         else:
-            self.refuse("slope", "base", beside="without smart")
+            self.refuse("slope", "base", reason="without smart")
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         if self.smart:
             return self._scheme.score(tf, doc, term, collection)
-        return self._frequency(tf, doc, collection) * self._idf(term, collection)
+        return robertson_frequency(tf, doc, collection, self.k1, self.b) * sparck_jones_idf(term, collection)
 
     def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
         return self._scheme.weight(qtf, term, collection) if self.smart else qtf
 
     @property
     def norm_part(self) -> Callable[..., Any] | None:  # type: ignore[override]
-        """Only SMART's c asks for norms."""
+        """The method that the engine sums over a document's terms: of SMART schemes with c, None otherwise."""
         return self._scheme.norm_part if self.smart[2:3] == "c" else None
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         if self.smart:
             return self._scheme.explain(tf, doc, term, collection, str(self))
         formula = "k1 tf / (tf + k1 (1 - b + b length / mean))"
-        often = frequency(self._frequency(tf, doc, collection), tf, doc, collection, formula, k1=self.k1, b=self.b)
-        return product(str(self), often, rarity(self._idf(term, collection), term, collection, "log2(N / df + 1)"))
+        value = robertson_frequency(tf, doc, collection, self.k1, self.b)
+        frequency = term_frequency(value, tf, doc, collection, formula, k1=self.k1, b=self.b)
+        idf = document_frequency(sparck_jones_idf(term, collection), term, collection, "log2(N / df + 1)")
+        return product(str(self), frequency, idf)
 
     @property
     def _scheme(self) -> Scheme:
         return Scheme.parse(self.smart, self.slope, self.base)
 
-    def _frequency(self, tf: Any, doc: DocStats, collection: Statistics) -> Any:
-        return self.k1 * tf / (tf + self.k1 * (1 - self.b + self.b * doc.length / collection.mean_length))
 
-    def _idf(self, term: TermStats, collection: Statistics) -> Any:
-        return np.log2(collection.docs / term.df + 1)
+def robertson_frequency(tf: Any, doc: DocStats, collection: Statistics, k1: float, b: float) -> Any:
+    """Return S. Robertson's term frequency, saturated by k1 and normalised by length with b."""
+    return k1 * tf / (tf + k1 * (1 - b + b * doc.length / collection.mean_length))
 
 
-MODELS = (TFIDF,)
+def sparck_jones_idf(term: TermStats, collection: Statistics) -> Any:
+    """Return K. Spärck Jones's inverse document frequency, in bits."""
+    return np.log2(collection.docs / term.df + 1)
+
+
+RANKERS = (TFIDF,)

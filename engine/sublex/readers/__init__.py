@@ -1,4 +1,8 @@
-"""Collections to documents: one file a format, and the choice among them."""
+"""Readers: turn the files of a collection into documents, one module for each format.
+
+The package also finds the reader for a path. It gets paths from commands and from `sublex.build`, looks at the first bytes
+of each file, and hands documents, or batches of documents, to the index builder. It does not analyse text.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from sublex.readers.source import FileSource, files_below
 
 sublex_api = 2
 
+# The module and the class of each built-in reader.
 BUILT_IN = {
     "beir": "beir:Beir",
     "csv": "tsv:Csv",
@@ -33,43 +38,49 @@ BUILT_IN = {
 
 @hookimpl
 def register_readers(register: Register) -> None:
-    """The built-in readers, imported when they are asked for."""
+    """Register the built-in readers; a reader's module is imported when the reader is made."""
     for name, place in BUILT_IN.items():
-        register(name, _lazily(*place.split(":")), PARAMS if name in ("csv", "jsonl", "tsv") else ())
+        register(name, _factory(*place.split(":")), PARAMS if name in ("csv", "jsonl", "tsv") else ())
 
 
-def _lazily(module: str, name: str) -> Callable[[], Reader]:
-    def make(**names: str | None) -> Reader:
+def _factory(module: str, class_name: str) -> Callable[[], Reader]:
+    """Return a function that imports and makes a built-in reader."""
+
+    def make(**params: str | None) -> Reader:
         from importlib import import_module
 
-        return getattr(import_module(f"sublex.readers.{module}"), name)(**names)
+        return getattr(import_module(f"sublex.readers.{module}"), class_name)(**params)
 
     return make
 
 
-class Chosen(NamedTuple):
-    """A source and the reader that will read it."""
+class SourceReader(NamedTuple):
+    """A source, the reader for it, and the name that the reader is registered under."""
 
     source: FileSource
     name: str
     reader: Reader
 
 
-def choose(
+def choose_readers(
     paths: Sequence[str | os.PathLike[str]], registry: Registry, name: str | None, report: Report
-) -> list[Chosen]:
-    """The sources behind these paths, each with its reader: the named one, or the one that knows the format."""
+) -> list[SourceReader]:
+    """Return the sources that the paths stand for, each with its reader.
+
+    The reader is the one called `name`, or if that is None the one that detects the format. A folder that no reader takes
+    whole gives one source for each file in it. Raise InputError for a path without a source or without a reader.
+    """
     if name is not None:
         name = str(registry.resolve("reader", parse_call(name)))
-    chosen: list[Chosen] = []
+    chosen: list[SourceReader] = []
     for path in [os.fspath(path) for path in paths]:
         if path != "-" and ":" not in path and not os.path.exists(path):
             raise InputError(f"No file or folder {path or repr(path)}.")
-        found = detect(FileSource(path), registry, name)
-        if found:
-            chosen.append(found)
+        detected = detect_reader(FileSource(path), registry, name)
+        if detected:
+            chosen.append(detected)
         elif os.path.isdir(path):
-            chosen += _inside(path, registry, name, report)
+            chosen += _readers_of_files(path, registry, name, report)
         elif not os.path.exists(path) and path != "-":
             raise InputError(f"No file or folder {path or repr(path)}.")
         elif os.path.isfile(path) and os.path.getsize(path) == 0:
@@ -79,35 +90,36 @@ def choose(
     return chosen
 
 
-def _inside(folder: str, registry: Registry, name: str | None, report: Report) -> list[Chosen]:
-    found = []
+def _readers_of_files(folder: str, registry: Registry, name: str | None, report: Report) -> list[SourceReader]:
+    """Return the readable files below a folder; plain text is left out if there are files of another format."""
+    chosen = []
     for path in files_below(folder, report):
-        chosen = detect(FileSource(path), registry, name)
-        if chosen:
-            found.append(chosen)
+        detected = detect_reader(FileSource(path), registry, name)
+        if detected:
+            chosen.append(detected)
         else:
             report.note(f"{path} was left out: no reader knows its format")
-    if any(chosen.name != "text" for chosen in found):
-        for chosen in [chosen for chosen in found if chosen.name == "text"]:
-            report.note(f"{chosen.source.path} was left out: it is plain text beside collection files")
-            found.remove(chosen)
-    if not found:
+    if any(each.name != "text" for each in chosen):
+        for each in [each for each in chosen if each.name == "text"]:
+            report.note(f"{each.source.path} was left out: it is plain text next to collection files")
+            chosen.remove(each)
+    if not chosen:
         raise InputError(
             f"{folder} holds no file whose format a reader knows; name one by --reader: {_names(registry)}."
         )
-    return found
+    return chosen
 
 
 def _names(registry: Registry) -> str:
     return ", ".join(registry.names("reader"))
 
 
-def detect(source: FileSource, registry: Registry, name: str | None) -> Chosen | None:
-    """The source with the reader of this name, or with the one that knows its format, if there is one."""
+def detect_reader(source: FileSource, registry: Registry, name: str | None) -> SourceReader | None:
+    """Return the source with the reader called `name`, or with the one that detects its format; None if there is none."""
     if name:
         reader = registry.make("reader", name)
-        whole = not os.path.isdir(source.path) or getattr(reader, "folders", False)
-        return Chosen(source, name, reader) if whole else None
+        readable = not os.path.isdir(source.path) or getattr(reader, "folders", False)
+        return SourceReader(source, name, reader) if readable else None
     head = source.head()
     claims = [
         (n, r) for n in registry.names("reader") if (r := registry.build("reader", n, {})).detect(source.path, head)
@@ -115,4 +127,4 @@ def detect(source: FileSource, registry: Registry, name: str | None) -> Chosen |
     if len(claims) > 1:
         names = " or ".join(n for n, _ in claims)
         raise InputError(f"{source.path} could be {names}; choose by --reader.")
-    return Chosen(source, *claims[0]) if claims else None
+    return SourceReader(source, *claims[0]) if claims else None

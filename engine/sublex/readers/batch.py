@@ -1,6 +1,6 @@
-"""Batches: documents laid end to end in arrays, which is how they travel from a reader to the index.
+"""`Batch`: documents laid end to end in arrays, the form in which readers hand them to the index builder.
 
-A batch is cut by the bytes of its input alone, so that the same input makes the same batches for any number of workers.
+A batch is cut by the size of its input alone. The same input therefore gives the same batches for any number of workers.
 """
 
 from __future__ import annotations
@@ -14,14 +14,19 @@ import numpy as np
 from sublex.base import Document, Report
 from sublex.errors import InputError
 
+# Bytes of input per batch.
 BATCH_BYTES = 4 << 20
-# The tokenizer reads ahead, so contents carry so many bytes more.
+# Bytes that follow the contents of a batch, because the tokenizer reads ahead.
 SPARE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Documents as arenas: docno i is docnos[docno_ends[i-1]:docno_ends[i]], and so for the contents and the other fields."""
+    """Documents as UTF-8 bytes: docno k is `docnos[docno_ends[k - 1] : docno_ends[k]]`.
+
+    `text` holds the contents (title, newline, text) in the same way, and `extra` the other fields as JSON objects, empty
+    for none. `titles` is the bytes of each title in the contents. `report` is what the reader noticed in these documents.
+    """
 
     docnos: np.ndarray
     docno_ends: np.ndarray
@@ -36,15 +41,16 @@ class Batch:
         return len(self.docno_ends)
 
     def docno(self, k: int) -> str:
-        """A document's docno."""
+        """Return the docno of document k of the batch."""
         return self.docnos[self.docno_ends[k - 1] if k else 0 : self.docno_ends[k]].tobytes().decode()
 
 
-Make = Callable[[], Batch]
+# A function that parses and packs one batch. Readers make these in order; any thread may call them.
+MakeBatch = Callable[[], Batch]
 
 
 def encode(text: str) -> bytes:
-    """UTF-8; halves of surrogate pairs, which no file can hold, become the replacement character."""
+    """Return the text in UTF-8; halves of surrogate pairs, which UTF-8 cannot hold, become U+FFFD."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -52,13 +58,13 @@ def encode(text: str) -> bytes:
 
 
 def arena(parts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    """The parts end to end, and where each ends."""
+    """Return the parts end to end as one array, and where each part ends."""
     ends = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), dtype=np.int64)
     return np.frombuffer(b"".join(parts), np.uint8), ends
 
 
 def pack(documents: list[Document], report: Report) -> Batch:
-    """Lay documents end to end."""
+    """Return the documents as a batch."""
     docnos = arena([encode(d.docno) for d in documents])
     text = arena([*(encode(d.contents) for d in documents), bytes(SPARE)])
     titles = np.fromiter((len(encode(d.title)) for d in documents), np.int32, len(documents))
@@ -67,7 +73,7 @@ def pack(documents: list[Document], report: Report) -> Batch:
 
 
 def _fields(document: Document) -> str:
-    """The other fields as they are stored."""
+    """Return the other fields of a document as a JSON object, or an empty string if there are none."""
     try:
         return json.dumps(dict(document.fields), ensure_ascii=False) if document.fields else ""
     except (TypeError, ValueError, RecursionError) as error:
@@ -76,21 +82,25 @@ def _fields(document: Document) -> str:
         ) from None
 
 
-def batches(documents: Iterable[Document], report: Report) -> Iterator[Make]:
-    """Cut a stream of documents into batches; what the reader reported on the way goes with the batch it belongs to."""
-    held: list[Document] = []
+def batches(documents: Iterable[Document], report: Report) -> Iterator[MakeBatch]:
+    """Yield a function for each batch of a stream of documents.
+
+    What the reader reports while a batch is collected moves from `report` to the batch.
+    """
+    collected: list[Document] = []
     size = 0
     for document in documents:
-        held.append(document)
+        collected.append(document)
         size += len(document.text) + len(document.title) + 64
         if size >= BATCH_BYTES:
-            yield _made(held, report)
-            held, size = [], 0
-    yield _made(held, report)
+            yield _packer(collected, report)
+            collected, size = [], 0
+    yield _packer(collected, report)
 
 
-def _made(documents: list[Document], report: Report) -> Make:
-    taken = Report(report.strict)
-    taken.merge(report)
+def _packer(documents: list[Document], report: Report) -> MakeBatch:
+    """Return a function that packs the documents, and empty the report into their batch."""
+    batch_report = Report(report.strict)
+    batch_report.merge(report)
     report.problems, report.notes, report.fields = [], {}, {}
-    return lambda: pack(documents, taken)
+    return lambda: pack(documents, batch_report)

@@ -1,6 +1,6 @@
-"""A BEIR folder: `corpus.jsonl` (compressed or not) beside its queries and judgements.
+"""Read the corpus of a BEIR folder: the file `corpus.jsonl`, plain or compressed, as JSON lines.
 
-Only the corpus is read here, as the JSON lines that it is.
+The queries and judgements of the folder are not documents and are not read.
 """
 
 from __future__ import annotations
@@ -10,35 +10,36 @@ from collections.abc import Iterator
 
 from sublex.base import Document, Report, Source
 from sublex.errors import InputError
-from sublex.readers.batch import Make
+from sublex.readers.batch import MakeBatch
 from sublex.readers.jsonl import JsonLines
 from sublex.readers.source import COMPRESSED, FileSource
 
 
 class Beir:
-    """Reads the corpus of a BEIR folder."""
+    """The reader `beir`: the corpus of a BEIR folder."""
 
     folders = True
 
     def detect(self, path: str, head: bytes) -> bool:
-        return corpus(path) is not None
+        """Return whether the path is a folder with a corpus file."""
+        return corpus_path(path) is not None
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
-        """The corpus's documents."""
+        """Yield the documents of the corpus."""
         return JsonLines().read(self._corpus(source), report)
 
-    def batches(self, source: Source, report: Report) -> Iterator[Make]:
-        """The same as batches."""
+    def batches(self, source: Source, report: Report) -> Iterator[MakeBatch]:
+        """Yield a function for each batch of documents of the corpus."""
         return JsonLines().batches(self._corpus(source), report)
 
     def _corpus(self, source: Source) -> FileSource:
-        path = corpus(source.path)
+        path = corpus_path(source.path)
         if path is None:
             raise InputError(f"{source.path} is not a BEIR folder: it holds no corpus.jsonl.")
         return FileSource(path)
 
 
-def corpus(folder: str) -> str | None:
-    """The folder's corpus file, if there is one."""
+def corpus_path(folder: str) -> str | None:
+    """Return the path of the folder's corpus file, or None if there is none."""
     paths = (os.path.join(folder, f"corpus.jsonl{suffix}") for suffix in ("", *COMPRESSED))
     return next((path for path in paths if os.path.isfile(path)), None)

@@ -1,6 +1,6 @@
-"""Character entities, as HTML has them and as the old TREC disks do.
+"""Decode character entities: those of HTML, and two more of the old TREC disks.
 
-A name that nobody knows becomes a space. Names of one letter are left alone: they are `AT&T;` and `R&D;`.
+An unknown entity becomes a space. Names of one letter are left alone, because they come from `AT&T;` and `R&D;`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import html
 import re
 from html.entities import html5
 
+# The entities of the TREC disks that HTML does not have.
 TREC = {"hyph": "-", "blank": " "}
 
 _NAMED = re.compile(r"&([A-Za-z][A-Za-z0-9]+);")
@@ -16,17 +17,17 @@ _ENDLESS = re.compile(r"&#[0-9]{20,};?")
 
 
 def unescape(text: str) -> str:
-    """The text with its entities replaced by what they stand for."""
+    """Return the text with each entity replaced by the character it stands for."""
     if "&" not in text:
         return text
-    text = _NAMED.sub(_own, text)
+    text = _NAMED.sub(_decoded, text)
     if "&#" in text:
-        # Python refuses to read a number of thousands of digits, and would fail on a hostile page.
+        # html.unescape raises ValueError for a number of thousands of digits, as a hostile page may have.
         text = _ENDLESS.sub("\ufffd", text)
     return html.unescape(text)
 
 
-def _own(entity: re.Match[str]) -> str:
+def _decoded(entity: re.Match[str]) -> str:
     name = entity[1]
     if name.lower() in TREC:
         return TREC[name.lower()]

@@ -1,6 +1,7 @@
-"""From a record with named fields to a document, the names taken by alias.
+"""Turn a record with named fields, such as a JSON object or a row of a table, into a document.
 
-The first id alias that a record has is its docno, the first text alias its text; what is left over is stored.
+Fields are recognised by their names. The first id alias that a record has gives the docno, and the first text alias gives
+the text. All other fields but the title are stored.
 """
 
 from __future__ import annotations
@@ -14,36 +15,40 @@ ID_ALIASES = ("id", "docid", "docno", "_id", "doc_id")
 TEXT_ALIASES = ("contents", "text", "body", "passage", "abstract")
 TITLE = "title"
 
+# How messages call the types of JSON values.
 KINDS = {bool: "true or false", int: "a number", float: "a fraction", list: "a list", dict: "an object"}
 
 
-class Names(NamedTuple):
-    """The names that the id and the text go by, the likeliest first."""
+class FieldNames(NamedTuple):
+    """The names by which a reader recognises the id field and the text field; the first that a record has counts."""
 
     ids: tuple[str, ...] = ID_ALIASES
     texts: tuple[str, ...] = TEXT_ALIASES
 
     @classmethod
-    def of(cls, id: str | None, text: str | None) -> Names:
-        """The names given, the aliases in the place of None."""
+    def of(cls, id: str | None, text: str | None) -> FieldNames:
+        """Return the names with the user's name for the id, the text or both; None stands for the aliases."""
         return cls(ID_ALIASES if id is None else (id,), TEXT_ALIASES if text is None else (text,))
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Every name, the title's too."""
+        """Return the names of the id, of the text and of the title."""
         return (*self.ids, *self.texts, TITLE)
 
 
-ALIASES = Names()
-# What readers of named fields may be told, as in `jsonl(id=label)`.
+ALIASES = FieldNames()
+# The parameters of readers of named fields, as in `jsonl(id=label)`.
 PARAMS = (
-    Param("id", str, None, help="the id's field, in place of the aliases"),
-    Param("text", str, None, help="the text's field, in place of the aliases"),
+    Param("id", str, None, help="the field of the id, in place of the aliases"),
+    Param("text", str, None, help="the field of the text, in place of the aliases"),
 )
 
 
-def document(record: Mapping[str, Any], report: Report, names: Names = ALIASES) -> Document:
-    """The record as a document; a ValueError says why it is none."""
+def to_document(record: Mapping[str, Any], report: Report, names: FieldNames = ALIASES) -> Document:
+    """Return the record as a document, and count in the report which fields served as docno, text and title.
+
+    Raise ValueError, with the reason, for a record without a usable id or text.
+    """
     id_name = next((name for name in names.ids if name in record), None)
     if id_name is None:
         raise ValueError(f"no id: the record has none of the fields {', '.join(names.ids)}")
@@ -54,15 +59,16 @@ def document(record: Mapping[str, Any], report: Report, names: Names = ALIASES) 
     text = _string(text_name, record[text_name]) if text_name is not None else ""
     title = _string(TITLE, record[TITLE]) if TITLE in record else ""
     stored = {name: value for name, value in record.items() if name not in (id_name, text_name, TITLE)}
-    report.used("docno", id_name)
+    report.count_field("docno", id_name)
     if text_name is not None:
-        report.used("text", text_name)
+        report.count_field("text", text_name)
     if TITLE in record:
-        report.used("title", TITLE)
+        report.count_field("title", TITLE)
     return Document(docno, text, title, stored or NO_FIELDS)
 
 
 def _docno(name: str, value: Any) -> str:
+    """Return the value of an id field as a docno; raise ValueError if it is not a string or a whole number, or is empty."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
@@ -73,6 +79,7 @@ def _docno(name: str, value: Any) -> str:
 
 
 def _string(name: str, value: Any) -> str:
+    """Return the value of a text field, empty for null; raise ValueError if it is not a string."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -81,4 +88,5 @@ def _string(name: str, value: Any) -> str:
 
 
 def _kind(value: Any) -> str:
+    """Return what a message calls the type of the value."""
     return "null" if value is None else KINDS.get(type(value), f"of type {type(value).__name__}")

@@ -1,7 +1,8 @@
-"""Title and text of an HTML page, for every reader that meets one.
+"""Get the title and the text of an HTML page, and decode the bytes of a page.
 
-A page is text with tags to be taken out, not a tree to be built. The standard library's parser takes time quadratic
-in a page of unclosed tags and fails on `<![x`; this one takes linear time and fails on nothing. It runs no scripts.
+This module removes the tags and builds no tree. It takes linear time for any page and fails on none. Parsers that build
+trees do not: the standard library's takes quadratic time for unclosed tags and fails on `<![x`, and lexbor takes
+over ten seconds for 100,000 nested `<div>` or for a tag with 50,000 attributes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from sublex.base import Report
 from sublex.readers.entities import unescape
 from sublex.readers.source import decode
 
+# Elements inside a line of text. The tags of all others end a line.
 # fmt: off
 INLINE = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
@@ -20,26 +22,30 @@ INLINE = frozenset((
     "time", "tt", "u", "var", "wbr",
 ))
 # fmt: on
+# Elements that hold no text to read.
 HIDDEN = ("script", "style")
 
 _TAG = re.compile(r"<(?:(!--)|[!?]|/?([A-Za-z][^\s/>]*))")
 _TAG_END = re.compile(r"""[^>=]*+(?:=\s*+(?:"[^"]*+"|'[^']*+'|)[^>=]*+)*+>""")
 _ELEMENT_END = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in (*HIDDEN, "title")}
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
-# A page that can be asked for its charset is not in UTF-16, and the rest are escapes, some of them slow to undo.
+# Prefixes of codecs that a page cannot be in. A declaration that can be read as ASCII rules out UTF-16 and UTF-32; the
+# others are Python's codecs for escapes, some of them slow.
 _NO_CHARSETS = ("utf-16", "utf-32", "utf-7", "idna", "punycode", "unicode", "raw", "undefined")
+# Browsers read pages in these charsets as Windows-1252.
 _ALIASES = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 def page_text(page: str) -> tuple[str, str]:
-    """The page's title, and its text without it."""
-    title, parts = _pieces(page)
+    """Return the title of a page, and its text without the title: a line for each block, white space collapsed."""
+    title, parts = _title_and_parts(page)
     lines = (" ".join(line.split()) for line in unescape("".join(parts)).splitlines())
     return " ".join(unescape(title).split()), "\n".join(line for line in lines if line)
 
 
-def _pieces(page: str) -> tuple[str, list[str]]:
+def _title_and_parts(page: str) -> tuple[str, list[str]]:
+    """Return the first title and the text between tags, with a newline for each tag that is not inline."""
     title, parts = None, []
     at, last, quotes, comments = 0, page.rfind(">"), True, True
     while (tag := _TAG.search(page, at)) and tag.start() < last:
@@ -50,7 +56,7 @@ def _pieces(page: str) -> tuple[str, list[str]]:
             comments = at >= 3
             if comments:
                 continue
-        # A quote that is never closed hides every later `>`: from there on the first `>` ends a tag.
+        # A quote that is never closed would hide every later `>`. After one, the first `>` ends a tag.
         end = _TAG_END.match(page, tag.end()) if quotes and name else None
         quotes = quotes and (end is not None or not name)
         at = end.end() if end else page.find(">", start) + 1
@@ -69,13 +75,16 @@ def _pieces(page: str) -> tuple[str, list[str]]:
     return title or "", parts
 
 
-def characters(data: bytes, charset: str | None, path: str, report: Report) -> str:
-    """The characters of a page or text file: by its byte order mark, else UTF-8, the given charset, Latin-1."""
+def decode_page(data: bytes, charset: str | None, path: str, report: Report) -> str:
+    """Return the text of a page or of a text file.
+
+    Its encoding is the one of its byte order mark, else UTF-8 if the bytes are valid UTF-8, else `charset`, else Latin-1.
+    """
     for bom, name in _BOMS:
         if data.startswith(bom):
             return data[len(bom) if name == "utf-8" else 0 :].decode(name, "replace")
     try:
-        # Bytes that are UTF-8 are UTF-8, whatever a page says of itself; ASCII may also be one of the 7-bit charsets.
+        # Valid UTF-8 is read as UTF-8 whatever the page declares; ASCII bytes may also be in a 7-bit charset.
         return data.decode(_codec(charset) if data.isascii() else "utf-8")
     except (LookupError, ValueError):
         pass
@@ -86,12 +95,12 @@ def characters(data: bytes, charset: str | None, path: str, report: Report) -> s
 
 
 def _codec(charset: str | None) -> str:
-    """The codec for a charset as pages name it; UTF-8 for those that a page cannot be in."""
+    """Return Python's codec for a charset as pages name it, and UTF-8 for a charset that a page cannot be in."""
     name = codecs.lookup(charset).name if charset else "utf-8"
     return "utf-8" if name.startswith(_NO_CHARSETS) else _ALIASES.get(name, name)
 
 
 def declared_charset(page: bytes) -> str | None:
-    """The charset that the page's own head declares."""
-    found = _CHARSET.search(page, 0, 4096)
-    return found[1].decode("ascii", "replace") if found else None
+    """Return the charset that a `<meta>` element at the beginning of the page declares, or None."""
+    match = _CHARSET.search(page, 0, 4096)
+    return match[1].decode("ascii", "replace") if match else None

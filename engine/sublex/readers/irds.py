@@ -1,6 +1,6 @@
-"""Any collection that the package ir_datasets knows, as `irds:vaswani`.
+"""Read the documents of a dataset of the package ir_datasets, named as in `irds:vaswani`.
 
-Download, unpacking and parsing are that package's; here its documents are given a docno, a title and a text.
+ir_datasets downloads, unpacks and parses the dataset. This module turns its records into documents.
 """
 
 from __future__ import annotations
@@ -10,28 +10,31 @@ from typing import Any
 
 from sublex.base import Document, Report, Source
 from sublex.errors import InputError, MissingExtra
-from sublex.readers.fields import TEXT_ALIASES, Names, document
+from sublex.readers.fields import TEXT_ALIASES, FieldNames, to_document
 
 PREFIX = "irds:"
 ID = "doc_id"
 
 
 class Irds:
-    """Reads a dataset of ir_datasets."""
+    """The reader `irds`: a dataset of ir_datasets."""
 
     def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the path names a dataset."""
         return path.startswith(PREFIX)
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
+        """Yield the documents of the dataset."""
         name = source.path.removeprefix(PREFIX)
         for number, record in enumerate(_records(name), start=1):
             try:
-                yield document(_fields(record), report, Names(ids=(ID,)))
+                yield to_document(_fields(record), report, FieldNames(ids=(ID,)))
             except ValueError as error:
                 report.malformed(source.path, number, str(error))
 
 
 def _records(name: str) -> Iterator[Any]:
+    """Yield the records of a dataset; what goes wrong in ir_datasets becomes an InputError of one sentence."""
     try:
         import ir_datasets
     except ImportError:
@@ -44,15 +47,20 @@ def _records(name: str) -> Iterator[Any]:
         raise InputError(f"The dataset {name} of ir_datasets holds no documents: name the collection it belongs to.")
     try:
         yield from dataset.docs_iter()
-    except Exception as error:  # a download, a licence to sign, a file in the wrong place: anything may come up
-        # Of several arguments the first is the sentence; what caused it is for programmers.
-        said = error.args[0] if len(error.args) > 1 and isinstance(error.args[0], str) else error
-        reason = " ".join(str(said).partition(" (Caused by")[0].split())[:300].rstrip(".") or type(error).__name__
+    except Exception as error:
+        # A download, a licence to sign, a file in the wrong place: ir_datasets raises errors of any type.
+        # If an error has several arguments, the first is the sentence for users.
+        sentence = error.args[0] if len(error.args) > 1 and isinstance(error.args[0], str) else error
+        reason = " ".join(str(sentence).partition(" (Caused by")[0].split())[:300].rstrip(".") or type(error).__name__
         raise InputError(f"ir_datasets cannot read {name}: {reason}.") from error
 
 
 def _fields(record: Any) -> dict[str, Any]:
-    """The record's fields without raw bytes; where none is known as text, its default text takes that place."""
+    """Return the fields of a record, without those that are bytes.
+
+    If no text field has a known name, or it holds bytes, the record's default text becomes the text and the title is
+    dropped, because the default text contains it.
+    """
     fields = {name: value for name, value in record._asdict().items() if not isinstance(value, bytes)}
     known = next((name for name in TEXT_ALIASES if name in record._fields), None)
     if known is not None and isinstance(getattr(record, known), str | None):
@@ -63,6 +71,7 @@ def _fields(record: Any) -> dict[str, Any]:
 
 
 def _default_text(record: Any) -> str:
+    """Return the text that ir_datasets gives for a record, else all its string fields but the id."""
     if hasattr(record, "default_text"):
         return record.default_text()
     return "\n".join(value for name, value in record._asdict().items() if name != ID and isinstance(value, str))

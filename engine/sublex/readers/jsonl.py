@@ -1,6 +1,7 @@
-"""JSON lines: one object a line, with an id, a text, perhaps a title, and fields to keep.
+"""Read JSON lines: one object per line, with an id, a text, perhaps a title, and other fields to store.
 
-A kernel cuts the well-formed lines; a line it finds odd is read by the standard library, whose word is final.
+A kernel cuts plain well-formed lines into arrays, without a Python object for each. Python's own `json` reads the lines
+that the kernel finds odd, and decides whether they are malformed.
 """
 
 from __future__ import annotations
@@ -13,44 +14,51 @@ from functools import partial
 import numpy as np
 
 from sublex.base import Document, Report, Source
-from sublex.readers.batch import BATCH_BYTES, Batch, Make, arena, encode
-from sublex.readers.fields import TITLE, Names, document
+from sublex.readers.batch import BATCH_BYTES, Batch, MakeBatch, arena, encode
+from sublex.readers.fields import TITLE, FieldNames, to_document
 from sublex.readers.signatures import BOM
 from sublex.readers.source import decode, utf8_lines, whole_lines
 
+# Fields of a record that the kernel reads; a line with more is odd.
 FIELDS = 64
+# Marks the bytes that end or interrupt a JSON string: quotes, backslashes and control characters.
 _SPECIAL = np.array([byte < 32 or byte in b'"\\' for byte in range(256)], np.uint8)
 
 
 class JsonLines:
-    """Reads `.jsonl`; field names are taken by alias, or those that are given."""
+    """The reader `jsonl`. `id` and `text` name the fields of the id and of the text, in place of the aliases."""
 
     def __init__(self, id: str | None = None, text: str | None = None):
-        self.names = Names.of(id, text)
+        self.names = FieldNames.of(id, text)
 
     def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the first character is an opening brace."""
         return head.removeprefix(BOM).lstrip()[:1] == b"{"
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
-        """The documents one by one, by the standard library's parser."""
+        """Yield the documents one by one, as Python's `json` reads them."""
         with source.open() as stream:
             for number, line in enumerate(stream, 1):
                 line = line.removeprefix(BOM) if number == 1 else line
                 report.line = number
-                if line.strip() and (
-                    found := _document(line.removesuffix(b"\n"), source.path, number, report, self.names)
-                ):
-                    yield found
+                if line.strip():
+                    document = _document(line.removesuffix(b"\n"), source.path, number, report, self.names)
+                    if document:
+                        yield document
 
-    def batches(self, source: Source, report: Report) -> Iterator[Make]:
-        """The same documents as batches to be made by any thread, in this order."""
+    def batches(self, source: Source, report: Report) -> Iterator[MakeBatch]:
+        """Yield a function for each batch of documents, in their order; any thread may call it."""
         with source.open() as stream:
             for line, data in whole_lines(stream, source.path, BATCH_BYTES):
                 yield partial(make_batch, data, source.path, line, report.strict, self.names)
 
 
-def make_batch(data: bytes, path: str, line: int, strict: bool, names: Names) -> Batch:
-    """Cut whole lines into a batch; `line` is the number of the first."""
+def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldNames) -> Batch:
+    """Return the batch of the documents in whole lines; `line` is the number of the first line in the file.
+
+    The kernel reads all lines. If it finds some odd, Python rewrites them in a form that the kernel understands, leaves
+    out malformed ones, and the kernel reads all lines again.
+    """
     report = Report(strict)
     data = utf8_lines(data, path, report)
     batch, odd = _scan(data, FIELDS, False, report, names)
@@ -62,16 +70,20 @@ def make_batch(data: bytes, path: str, line: int, strict: bool, names: Names) ->
         if not lines[number].strip():
             lines[number] = b""
             continue
-        found = _document(lines[number], path, line + int(number), report, names)
-        lines[number] = _canonical(found, names) if found else b""
-        widest = max(widest, len(found.fields) + 3 if found else 0)
+        document = _document(lines[number], path, line + int(number), report, names)
+        lines[number] = _canonical(document, names) if document else b""
+        widest = max(widest, len(document.fields) + 3 if document else 0)
     batch, odd = _scan(b"\n".join(lines), widest, True, Report(), names)
     if len(odd):
         raise RuntimeError(f"{path}: a record in canonical form was not understood")
     return replace(batch, report=report)
 
 
-def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: Names) -> tuple[Batch, np.ndarray]:
+def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: FieldNames) -> tuple[Batch, np.ndarray]:
+    """Return the batch that the kernel cuts, and its odd lines as rows of (number, start, end).
+
+    `capacity` is the fields a record may have. `trusted` lines come from `_canonical` and are not checked again.
+    """
     from sublex.readers import kernels
 
     bytes_of, ends = arena([encode(name) for name in names.all])
@@ -80,21 +92,21 @@ def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: Name
     used, odd = arrays[-2:]
     for k in np.flatnonzero(used):
         role = "docno" if k < len(names.ids) else "title" if k == len(used) - 1 else "text"
-        report.used(role, names.all[k], int(used[k]))
+        report.count_field(role, names.all[k], int(used[k]))
     docnos, docno_ends, text, text_ends, titles, extra, extra_ends = arrays[:-2]
     return Batch(docnos, docno_ends, text, text_ends, titles, extra, extra_ends, report), odd
 
 
-def _document(line: bytes, path: str, number: int, report: Report, names: Names) -> Document | None:
-    """The document of one line, or None when it is malformed."""
+def _document(line: bytes, path: str, number: int, report: Report, names: FieldNames) -> Document | None:
+    """Return the document of one line; if the line is malformed, report it and return None."""
     try:
         record = json.loads(decode(line, path, report))
         if not isinstance(record, dict):
             raise ValueError("not a JSON object")
-        found = document(record, report, names)
-        if not _encodable(found.docno + found.contents):
+        document = to_document(record, report, names)
+        if not _encodable(document.docno + document.contents):
             report.note(f"{path}: halves of surrogate pairs, which are no characters, were read as U+FFFD")
-        return found
+        return document
     except (ValueError, RecursionError) as error:
         reason = f"not JSON: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
         reason = "nested too deeply" if isinstance(error, RecursionError) else reason
@@ -103,6 +115,7 @@ def _document(line: bytes, path: str, number: int, report: Report, names: Names)
 
 
 def _encodable(text: str) -> bool:
+    """Return whether UTF-8 can hold the text; it cannot hold halves of surrogate pairs."""
     try:
         text.encode()
         return True
@@ -110,7 +123,7 @@ def _encodable(text: str) -> bool:
         return False
 
 
-def _canonical(found: Document, names: Names) -> bytes:
-    """The record in the form the kernel takes: known names first, nothing odd."""
-    record = {names.ids[0]: found.docno, TITLE: found.title, names.texts[0]: found.text}
-    return encode(json.dumps(record | dict(found.fields), ensure_ascii=False))
+def _canonical(document: Document, names: FieldNames) -> bytes:
+    """Return the document as a JSON object that the kernel reads: docno, title and text first, with no odd escapes."""
+    record = {names.ids[0]: document.docno, TITLE: document.title, names.texts[0]: document.text}
+    return encode(json.dumps(record | dict(document.fields), ensure_ascii=False))

@@ -1,6 +1,7 @@
-"""The kernel that cuts JSON lines into documents: bytes in, arenas and their ends out.
+"""Kernels that cut JSON lines into documents: from bytes to arrays of docnos, contents and other fields.
 
-It accepts plain well-formed records only and marks every other line as odd; Python then decides what that line means.
+`scan` is called by `readers.jsonl`. It takes plain well-formed records only and marks every other line as odd; Python's
+`json` then decides what an odd line means.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from numba import njit
 QUOTE, BACKSLASH, COMMA, COLON = 34, 92, 44, 58
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
 NEWLINE = 10
-# Python reads no longer whole numbers.
+# Digits of a whole number from which a line is odd: Python refuses to read slightly longer ones.
 DIGITS = 4000
-# Contents carry so many bytes more than they need: the tokenizer reads ahead.
+# Bytes that follow the contents, because the tokenizer reads ahead.
 SPARE = 16
 
 
@@ -26,7 +27,7 @@ def _skip_space(buf, i, end):
 
 @njit(cache=True, nogil=True)
 def _marks(buf, special):
-    """Where quotes, backslashes and control characters stand, and a last mark behind the end; without a branch."""
+    """Return the places of quotes, backslashes and control characters, and of the end. The loop has no branch."""
     marks = np.empty(len(buf) + 1, np.int64)
     n = 0
     for i in range(np.uint64(len(buf))):
@@ -38,7 +39,10 @@ def _marks(buf, special):
 
 @njit(cache=True, nogil=True)
 def _string_end(buf, i, end, marks, m):
-    """The quote that closes the string opened before `i`, or -1; then the next mark, and whether there are escapes."""
+    """Return the place of the quote that closes the string whose first byte is at `i`, or -1 if the string is odd.
+
+    Return also the place in `marks` to go on from, and whether the string has escapes.
+    """
     escaped = False
     while True:
         while marks[m] < i:
@@ -56,7 +60,7 @@ def _string_end(buf, i, end, marks, m):
 
 @njit(cache=True, nogil=True)
 def _nested_end(buf, i, end, marks, m):
-    """The index after the bracket that closes the one at `i`; -1 when there is none."""
+    """Return the index after the bracket that closes the one at `i`, or -1 if no bracket does."""
     depth = 0
     while i < end:
         c = buf[i]
@@ -83,7 +87,7 @@ def _digits_end(buf, i, end):
 
 @njit(cache=True, nogil=True)
 def _plain_end(buf, i, end):
-    """The index after an integer, `true`, `false` or `null` at `i`; -1 for anything else."""
+    """Return the index after a natural number, `true`, `false` or `null` at `i`, or -1 for anything else."""
     c = buf[i]
     if c == 116 and i + 4 <= end and buf[i + 1] == 114 and buf[i + 2] == 117 and buf[i + 3] == 101:
         return i + 4
@@ -99,6 +103,7 @@ def _plain_end(buf, i, end):
 
 @njit(cache=True, nogil=True)
 def _hex4(buf, i, end):
+    """Return the value of four hexadecimal digits at `i`, or -1."""
     value = 0
     if i + 4 > end:
         return -1
@@ -117,6 +122,7 @@ def _hex4(buf, i, end):
 
 @njit(cache=True, nogil=True)
 def _put_code(out, o, code):
+    """Write a code point to `out` in UTF-8 and return the index after it."""
     if code < 0x80:
         out[o] = code
         return o + 1
@@ -138,7 +144,7 @@ def _put_code(out, o, code):
 
 @njit(cache=True, nogil=True)
 def _string(buf, span, out, o):
-    """Write the characters of a string's span to `out`; the new o, or -1 when an escape cannot be read."""
+    """Write the characters of a string field to `out`; return the index after them, or -1 if an escape is odd."""
     begin, size = span[2], span[3] - span[2]
     if span[4]:
         return _unescape(buf, begin, span[3], out, o)
@@ -149,7 +155,7 @@ def _string(buf, span, out, o):
 
 @njit(cache=True, nogil=True)
 def _unescape(buf, i, end, out, o):
-    """Write the string's characters to `out`; -1 when an escape is not JSON's or is half a surrogate pair."""
+    """Write a string with escapes to `out`; return the index after it, or -1 if an escape is not JSON or half a surrogate pair."""
     while i < end:
         c = buf[i]
         if c != BACKSLASH:
@@ -194,7 +200,7 @@ def _unescape(buf, i, end, out, o):
 
 @njit(cache=True, nogil=True)
 def _alias(buf, start, stop, names, name_ends):
-    """Which of the names stands at buf[start:stop]; -1 for none."""
+    """Return which of the names buf[start:stop] is, or -1."""
     begin = 0
     for k in range(len(name_ends)):
         finish = name_ends[k]
@@ -212,9 +218,10 @@ def _alias(buf, start, stop, names, name_ends):
 
 @njit(cache=True, nogil=True)
 def _fields(buf, i, end, trusted, spans, marks, m):
-    """Write (key start, key end, value start, value end, escaped) of each field of the object at `i`; -1 for an odd record.
+    """Write (key start, key end, value start, value end, escaped) of each field of the object at `i` to `spans`.
 
-    A string's span stands inside its quotes, and its key end is negated to mark it.
+    Return the number of fields, or -1 for an odd record. The value of a string is what its quotes enclose, and the key end
+    is negated to mark it. A `trusted` object is canonical: only its structure is read, not the form of its values.
     """
     n = 0
     if buf[i] != OPEN_BRACE:
@@ -276,7 +283,7 @@ def _fields(buf, i, end, trusted, spans, marks, m):
 
 @njit(cache=True, nogil=True)
 def _choose(buf, spans, n, names, name_ends, first, last):
-    """The field whose name comes earliest among names[first:last], with that name; (-1, -1) for none, (-2, -2) for a name twice."""
+    """Return the field with the earliest of names[first:last], and which name; (-1, -1) for none, (-2, -2) if a name is repeated."""
     best, which = -1, -1
     for f in range(n):
         k = _alias(buf, spans[f, 0], abs(spans[f, 1]), names, name_ends)
@@ -290,7 +297,7 @@ def _choose(buf, spans, n, names, name_ends, first, last):
 
 @njit(cache=True, nogil=True)
 def _visible(data, start, end):
-    """Whether some plain character stands there that is not white space."""
+    """Return whether data[start:end] has a printable ASCII character other than white space."""
     for i in range(start, end):
         if 32 < data[i] < 127:
             return True
@@ -299,11 +306,14 @@ def _visible(data, start, end):
 
 @njit(cache=True, nogil=True)
 def scan(buf, special, names, name_ends, ids, texts, capacity, trusted):
-    """Cut newline-separated records into arenas of docnos, contents and other fields.
+    """Cut records, one per line, into arrays of docnos, contents and other fields.
 
-    `names` holds `ids` aliases of the id, then `texts` of the text, then the title; `special` marks the bytes that JSON
-    strings treat specially. Returns the arenas with their ends (the contents with spare bytes), the title lengths, how
-    often each name served, and the odd lines as (number, start, end).
+    `names` holds `ids` aliases of the id, then `texts` aliases of the text, then the title's name. `special` marks the
+    bytes that end or interrupt a JSON string. A record with more than `capacity` fields is odd. For `trusted` lines, see
+    `_fields`.
+
+    Return, in this order: docnos and their ends; contents, with spare bytes, and their ends; the bytes of each title;
+    other fields and their ends; how often each name was used; the odd lines as rows of (number, start, end).
     """
     size = len(buf)
     marks = _marks(buf, special)
@@ -355,7 +365,7 @@ def scan(buf, special, names, name_ends, ids, texts, capacity, trusted):
 
 @njit(cache=True, nogil=True)
 def _roles(buf, spans, fields, names, name_ends, ids, texts, chosen, served):
-    """Choose the fields that are docno, text and title; False when one is not as plain as it should be."""
+    """Write to `chosen` the fields that are docno, text and title, and to `served` their names; return False for an odd record."""
     chosen[0], served[0] = _choose(buf, spans, fields, names, name_ends, 0, ids)
     chosen[1], served[1] = _choose(buf, spans, fields, names, name_ends, ids, ids + texts)
     chosen[2], served[2] = _choose(buf, spans, fields, names, name_ends, ids + texts, ids + texts + 1)
@@ -369,7 +379,7 @@ def _roles(buf, spans, fields, names, name_ends, ids, texts, chosen, served):
 
 @njit(cache=True, nogil=True)
 def _contents(buf, spans, chosen, text, t):
-    """Write title, newline and text; the new t, or -1, and the length of the title."""
+    """Write title, newline and text from `t` on; return the index after them, or -1, and the bytes of the title."""
     title = 0
     o = t
     if chosen[2] >= 0:
@@ -385,7 +395,7 @@ def _contents(buf, spans, chosen, text, t):
 
 @njit(cache=True, nogil=True)
 def _readable(buf, spans, fields, scratch, at):
-    """Whether every escape can be read."""
+    """Return whether every escape of the record can be read; `scratch` is overwritten from `at` on."""
     for f in range(fields):
         if spans[f, 4] and _unescape(buf, spans[f, 2], spans[f, 3], scratch, at) < 0:
             return False
@@ -394,7 +404,7 @@ def _readable(buf, spans, fields, scratch, at):
 
 @njit(cache=True, nogil=True)
 def _others(buf, spans, fields, chosen, extra, e):
-    """Write the fields that have no role as a JSON object, or nothing when there are none; the new e."""
+    """Write the fields without a role as a JSON object, or nothing if there are none; return the index after it."""
     begin = e
     for f in range(fields):
         if f == chosen[0] or f == chosen[1] or f == chosen[2]:

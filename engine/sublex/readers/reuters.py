@@ -1,7 +1,7 @@
-"""Reuters-21578: SGML in Latin-1, one thousand stories a file.
+"""Read Reuters-21578: SGML in Latin-1, one thousand stories per file.
 
-NEWID is the docno, TITLE the title, and whatever else stands in TEXT (author, dateline, body) the text.
-Categories, splits and dates are stored; the wire codes in UNKNOWN are not.
+NEWID gives the docno, TITLE the title, and everything else in TEXT (author, dateline, body) the text. Categories, splits
+and dates are stored; the wire codes in UNKNOWN are dropped.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from sublex.base import Document, Report, Source
-from sublex.readers.sgml import Records, plain
+from sublex.readers.sgml import Records, without_markup
 from sublex.readers.signatures import signature
 
+# Elements that hold a list of labels.
 LISTS = ("TOPICS", "PLACES", "PEOPLE", "ORGS", "EXCHANGES", "COMPANIES")
 UNCLOSED = "<REUTERS> was never closed and was read up to the next one or the end"
-# Whoever prepared the collection put this where a brief has no body.
+# The collection has this sentence in place of the body of a BRIEF, which has none.
 FILLER = "Blah blah blah."
 
 _ATTRIBUTE = re.compile(r'\b([A-Z]+)\s*=\s*"([^"]*)"', re.IGNORECASE)
@@ -24,12 +25,14 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Reuters:
-    """Reads the files of Reuters-21578."""
+    """The reader `reuters`: files of Reuters-21578."""
 
     def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the file begins with a REUTERS element that has a NEWID."""
         return signature(head) == "reuters"
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
+        """Yield the stories of one file."""
         with source.open() as stream:
             records = Records(stream, "REUTERS")
             for tag, body, closed in records:
@@ -45,6 +48,7 @@ class Reuters:
 
 
 def _story(docno: str, attributes: dict[str, str], body: str) -> Document:
+    """Return a story as a document, from the attributes and the content of its REUTERS element."""
     before, kind, text, _ = _element(body, "TEXT")
     start, _, title, end = _element(text, "TITLE")
     kind = next((value for name, value in _ATTRIBUTE.findall(kind) if name.upper() == "TYPE"), "NORM")
@@ -55,13 +59,16 @@ def _story(docno: str, attributes: dict[str, str], body: str) -> Document:
     for name in LISTS:
         labels = _element(before, name)[2].replace("</D>", "").split("<D>")[1:]
         fields[name.lower()] = [_clean(label) for label in labels]
-    # The attribute TOPICS says whether topics were assigned at all: another thing than the list of them.
+    # The attribute TOPICS says whether topics were assigned; it is not the list in the element TOPICS.
     fields |= {"topics_attribute" if name == "TOPICS" else name.lower(): value for name, value in attributes.items()}
     return Document(docno, text, " ".join(_clean(title).split()), fields)
 
 
 def _element(text: str, name: str) -> tuple[str, str, str, str]:
-    """What stands before the element, its attributes, what is in it (the rest, if unclosed), what stands after."""
+    """Return the text before the first element of this name, its opening tag, its content, and the text after it.
+
+    The content of an unclosed element is all the rest. Without such an element, everything is before it.
+    """
     start = text.find(f"<{name}")
     tag_end = text.find(">", start)
     if start < 0 or tag_end < 0:
@@ -72,4 +79,5 @@ def _element(text: str, name: str) -> tuple[str, str, str, str]:
 
 
 def _clean(text: str) -> str:
-    return _CONTROL.sub("", plain(text)).strip()
+    """Return the text without markup and control characters."""
+    return _CONTROL.sub("", without_markup(text)).strip()

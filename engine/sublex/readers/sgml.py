@@ -1,7 +1,7 @@
-"""Records between `<NAME …>` and `</NAME>`, and plain text from loosely marked-up text.
+"""Cut a stream into records between `<NAME …>` and `</NAME>`, and remove markup from their text.
 
-Made for the SGML of TREC and Reuters: tags in any case, unclosed or unknown, no DTD. Every step takes time linear
-in its input, also on hostile input.
+This is for the SGML of TREC and Reuters, which has no DTD: tags may be in any case, unclosed or unknown. Each function
+takes time linear in its input, also for hostile input.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import BinaryIO
 from sublex.readers.entities import unescape
 from sublex.readers.source import CHUNK
 
+# Bytes of the longest opening tag that is recognised when it begins in one chunk and ends in the next.
 LONGEST_TAG = 4096
 
 _TAG = r"<[/!?]?[A-Za-z][^<>]*>\s*"
@@ -23,7 +24,10 @@ _DOCHDR_END = re.compile(r"</DOCHDR\s*>", re.IGNORECASE)
 
 
 class Records:
-    """The records of a stream as (opening tag's attributes, body, whether it was closed); `line` tells where."""
+    """Iterate over the records of a stream as (attributes of the opening tag, body, whether the record was closed).
+
+    A record that is not closed ends at the next opening tag or at the end. Only the current record is in memory.
+    """
 
     def __init__(self, stream: BinaryIO, name: str):
         self._stream = stream
@@ -34,7 +38,7 @@ class Records:
 
     @property
     def line(self) -> int:
-        """The line on which the present record was opened."""
+        """Return the number of the line on which the current record begins."""
         self._count(self._opened)
         return self._lines
 
@@ -59,59 +63,62 @@ class Records:
             yield attributes, self._cut(body, len(buffer)), False
 
     def _cut(self, start: int, end: int) -> bytes:
+        """Return a copy of a part of the buffer."""
         with memoryview(self._buffer) as view:
             return bytes(view[start:end])
 
     def _resume(self, scan: int) -> int:
-        """Where to search on: at a tag that the chunk may have cut in two, else at the end."""
+        """Return where the next search begins: at a tag that the chunk may have cut in two, else at the end."""
         cut = self._buffer.rfind(b"<", max(scan, len(self._buffer) - LONGEST_TAG))
         return cut if cut >= 0 else len(self._buffer)
 
     def _forget(self, length: int) -> None:
+        """Drop bytes from the front of the buffer."""
         self._count(length)
         del self._buffer[:length]
         self._counted -= length
         self._opened -= length
 
     def _count(self, upto: int) -> None:
+        """Count the lines up to this place of the buffer."""
         if upto > self._counted:
             self._lines += self._buffer.count(b"\n", self._counted, upto)
             self._counted = upto
 
 
 def take_docno(text: str) -> tuple[str, str]:
-    """The document's DOCNO and the text without any DOCNO element; an unclosed one ends with its line."""
-    found = _DOCNO.search(text)
-    if not found:
+    """Return the content of the first DOCNO element, and the text without any DOCNO; an unclosed one ends with its line."""
+    match = _DOCNO.search(text)
+    if not match:
         return "", text
-    docno, rest = found[1].strip(), "\n"
-    if not found[2]:
+    docno, rest = match[1].strip(), "\n"
+    if not match[2]:
         docno, _, rest = docno.partition("\n")
-    after = _DOCNO.sub("\n", text[found.end() :])
-    return docno.strip(), f"{text[: found.start()]}{rest}{after}"
+    after = _DOCNO.sub("\n", text[match.end() :])
+    return docno.strip(), f"{text[: match.start()]}{rest}{after}"
 
 
 def take_header(text: str) -> tuple[str, str]:
-    """What the first DOCHDR holds, and the text without any; an unclosed one ends at the next tag."""
-    found = _DOCHDR.search(text)
-    if not found:
+    """Return the content of the first DOCHDR element, and the text without any DOCHDR; an unclosed one ends at the next tag."""
+    match = _DOCHDR.search(text)
+    if not match:
         return "", text
-    kept, headers, at, closed = [], [], 0, True
-    while found:
-        kept.append(text[at : found.start()])
-        end = _DOCHDR_END.search(text, found.end()) if closed else None
+    parts, headers, at, closed = [], [], 0, True
+    while match:
+        parts.append(text[at : match.start()])
+        end = _DOCHDR_END.search(text, match.end()) if closed else None
         closed = end is not None
-        stop = end.start() if end else text.find("<", found.end())
+        stop = end.start() if end else text.find("<", match.end())
         stop = stop if stop >= 0 else len(text)
-        headers.append(text[found.end() : stop])
+        headers.append(text[match.end() : stop])
         at = end.end() if end else stop
-        found = _DOCHDR.search(text, at)
-    kept.append(text[at:])
-    return headers[0].strip(), "\n".join(kept)
+        match = _DOCHDR.search(text, at)
+    parts.append(text[at:])
+    return headers[0].strip(), "\n".join(parts)
 
 
-def plain(text: str) -> str:
-    """The text without comments and tags, a newline for each run of tags, entities decoded."""
+def without_markup(text: str) -> str:
+    """Return the text without comments and tags, with a newline for each run of tags, and entities decoded."""
     if "<!--" in text:
         text = _without_comments(text)
     if "<![CDATA[" in text:
@@ -120,9 +127,9 @@ def plain(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    kept, at = [], 0
+    parts, at = [], 0
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 2)) >= 0:
-        kept.append(text[at:start])
+        parts.append(text[at:start])
         at = end + 3
-    kept.append(text[at:])
-    return " ".join(kept)
+    parts.append(text[at:])
+    return " ".join(parts)

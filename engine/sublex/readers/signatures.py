@@ -1,7 +1,7 @@
-"""What the first bytes of a file say about its format.
+"""Detect a file's format from its first bytes.
 
-Each format that can be recognised by content has one signature, and a file has at most one of them, so no two
-readers claim the same file. Formats known by their name only (`.tsv`, `.txt`) ask here that no signature is present.
+A file has at most one signature, so no two readers claim the same file. Readers that go by a file's name (`.tsv`, `.txt`)
+call this module too, and take only files without a signature.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DOCHDR = re.compile(rb"<DOCHDR[\s>]", re.IGNORECASE)
 
 
 def signature(head: bytes) -> str:
-    """`jsonl`, `warc`, `smart`, `reuters`, `trec` or `trecweb`; empty where the bytes do not tell."""
+    """Return `jsonl`, `warc`, `smart`, `reuters`, `trec` or `trecweb`, or an empty string if the bytes show none of these."""
     head = head.removeprefix(BOM).lstrip()
     if head.startswith(b"{"):
         return "jsonl"
@@ -31,6 +31,7 @@ def signature(head: bytes) -> str:
 
 
 def _markup(head: bytes) -> str:
+    """Return which of the formats with `<DOC>` or `<REUTERS>` elements the bytes are in, or an empty string."""
     first = _RECORD.search(head)
     if not first:
         return ""

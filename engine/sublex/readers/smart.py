@@ -1,6 +1,6 @@
-"""The SMART system's format, in which Cornell gave away CACM, Cranfield, CISI, MED and others.
+"""Read the format of the SMART system, in which Cornell distributed CACM, Cranfield, CISI, MED and other collections.
 
-`.I` begins a document and bears its id; `.T` is the title, `.W` the text, any other letter a stored field.
+A line `.I` begins a document and gives its id. `.T` begins the title, `.W` the text, and any other letter a stored field.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from sublex.readers.source import decode
 _ID = re.compile(rb"\.I(?:[ \t]+([^\r\n]*))?\r?\n?$")
 _FIELD = re.compile(rb"\.([A-Z])[ \t]*\r?\n?$")
 
+# The lines of each field, by its letter; those before the first field are under an empty name.
 Fields = dict[str, list[bytes]]
 
 
 class Smart:
-    """Reads SMART text."""
+    """The reader `smart`: files of the SMART system."""
 
     def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the file begins with a line `.I` and a field."""
         return signature(head) == "smart"
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
+        """Yield the documents of one file."""
         with source.open() as stream:
             for line, docno, fields in _records(stream):
                 report.line = line
@@ -39,7 +42,7 @@ class Smart:
 
 
 def _records(stream: Iterator[bytes]) -> Iterator[tuple[int, bytes | None, Fields]]:
-    """Line, id and fields of each record; the id is None for what stands before the first."""
+    """Yield line number, id and fields of each record; the id is None for the lines before the first record."""
     part: list[bytes] = []
     start, docno, fields = 1, None, {"": part}
     for number, line in enumerate(stream, start=1):
@@ -47,12 +50,12 @@ def _records(stream: Iterator[bytes]) -> Iterator[tuple[int, bytes | None, Field
             line = line.removeprefix(BOM)
         if line[:1] != b".":
             part.append(line)
-        elif found := _ID.match(line):
+        elif match := _ID.match(line):
             yield start, docno, fields
-            start, docno, part = number, (found[1] or b"").strip(), []
+            start, docno, part = number, (match[1] or b"").strip(), []
             fields = {"": part}
-        elif found := _FIELD.match(line):
-            part = fields.setdefault(found[1].decode(), [])
+        elif match := _FIELD.match(line):
+            part = fields.setdefault(match[1].decode(), [])
         else:
             part.append(line)
     yield start, docno, fields

@@ -1,6 +1,7 @@
-"""Where bytes come from: files plain or compressed, folders, standard input.
+"""Open files, plain or compressed, and standard input; list folders; cut streams into lines.
 
-Opening, decompressing and telling damage apart from format happen here, so that readers see plain bytes only.
+Readers get plain bytes from here. This module decompresses, and turns damaged files into errors that name them; it does
+not know formats of documents.
 """
 
 from __future__ import annotations
@@ -20,25 +21,29 @@ from sublex.errors import InputError
 from sublex.readers.signatures import BOM
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+# Bytes from which a format is detected.
 HEAD = 64 * 1024
+# Bytes of the longest magic number of a compressed format.
 LONGEST_MAGIC = 6
+# Bytes per read.
 CHUNK = 1 << 20
+# Bytes of the longest line.
 LONGEST_LINE = 1 << 30
 
 
 class FileSource:
-    """A file, a folder, a dataset name, or `-` for standard input."""
+    """Something that a reader can read: a file, a folder, a dataset name, or `-` for standard input."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)
         self._raw: BinaryIO | None = None
-        self._kept: BinaryIO | None = None
+        self._peeked: BinaryIO | None = None
 
     def open(self) -> BinaryIO:
-        """The decompressed bytes as a buffered stream; its errors name the file."""
-        if self._kept is not None:
-            kept, self._kept = self._kept, None
-            return kept
+        """Return a buffered stream of the decompressed bytes. Its errors are InputErrors that name the file."""
+        if self._peeked is not None:
+            stream, self._peeked = self._peeked, None
+            return stream
         try:
             self._raw = self._stdin() if self.path == "-" else open(self.path, "rb", buffering=CHUNK)  # noqa: SIM115
         except OSError as error:
@@ -47,13 +52,16 @@ class FileSource:
 
     def _stdin(self) -> BinaryIO:
         if self._raw is not None:
-            raise InputError("Standard input can be read only once: write it to a file and name that.")
-        # A pipe may deliver its first bytes one by one: enough of them are awaited to tell a compressed stream.
+            raise InputError("Standard input can be read only once; write it to a file and name the file.")
+        # A pipe may deliver its first bytes one by one. Wait for enough of them to recognise a compressed stream.
         first = sys.stdin.buffer.read(LONGEST_MAGIC)
         return io.BufferedReader(_Resumed(first, sys.stdin.buffer), CHUNK)
 
     def head(self) -> bytes:
-        """The first bytes, for detecting the format; empty for what is not a file. A pipe can still be read whole."""
+        """Return the first bytes, from which a format is detected; they are empty for a folder or a dataset name.
+
+        After this, `open` still returns a pipe or standard input from its first byte on.
+        """
         if os.path.isfile(self.path):
             with self.open() as stream:
                 return stream.read(HEAD)
@@ -61,12 +69,12 @@ class FileSource:
             return b""
         stream = self.open()
         head = stream.read(HEAD)
-        self._kept = io.BufferedReader(_Resumed(head, stream), CHUNK)
+        self._peeked = io.BufferedReader(_Resumed(head, stream), CHUNK)
         return head
 
 
 class _Guarded(io.RawIOBase):
-    """A raw stream whose decompression errors become one sentence that names the file."""
+    """A stream that decompresses another, and turns read errors into InputErrors that name the file."""
 
     def __init__(self, raw: BinaryIO, path: str):
         self.raw, self.stream, self.path = raw, _decompressed(raw), path
@@ -86,14 +94,14 @@ class _Guarded(io.RawIOBase):
 
     def close(self) -> None:
         if not self.closed:
-            # The standard library's decompressors leave the file they read from open.
+            # Python's decompressors do not close the file that they read.
             self.stream.close()
             self.raw.close()
         super().close()
 
 
 class _Resumed(io.RawIOBase):
-    """Bytes already taken from a stream, then the rest of it; closing it leaves standard input open."""
+    """A stream of bytes already read from another stream, then the rest of that stream; standard input is never closed."""
 
     def __init__(self, first: bytes, stream: BinaryIO):
         self.first, self.stream = first, stream
@@ -114,6 +122,7 @@ class _Resumed(io.RawIOBase):
 
 
 def _decompressed(raw: BinaryIO) -> Any:
+    """Return a stream of the decompressed bytes; the first bytes show the compression, not the file's name."""
     magic = raw.peek(LONGEST_MAGIC)[:LONGEST_MAGIC] if hasattr(raw, "peek") else b""
     if magic.startswith(b"\x1f\x8b"):
         return gzip.GzipFile(fileobj=raw)
@@ -127,7 +136,10 @@ def _decompressed(raw: BinaryIO) -> Any:
 
 
 class _Zstd(io.RawIOBase):
-    """Zstandard frames one after another; unlike the library's own reader it notices a frame that is cut short."""
+    """A stream that decompresses Zstandard frames, and raises EOFError for a frame that is cut short.
+
+    The reader of the package zstandard does not notice such a frame.
+    """
 
     def __init__(self, raw: BinaryIO):
         import zstandard
@@ -160,24 +172,24 @@ class _Zstd(io.RawIOBase):
 
 
 def without_compression(path: str) -> str:
-    """The path without `.gz` and its like."""
+    """Return the path without the ending of a compressed file, such as `.gz`."""
     stem, suffix = os.path.splitext(path)
     return stem if suffix.lower() in COMPRESSED else path
 
 
 def files_below(folder: str, report: Report | None = None) -> Iterator[str]:
-    """Every file below a folder, hidden ones left out, in an order that does not depend on the file system.
+    """Yield the path of every file below a folder, sorted by path; hidden files and folders are left out.
 
-    Folders that are links are not entered, or a circle of them would have no end; `report` notes them.
+    Folders that are links are not entered, because links can form a circle. `report` notes them.
     """
-    found: list[str] = []
+    paths: list[str] = []
     for parent, folders, files in os.walk(os.path.normpath(folder), onerror=_unreadable):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [os.path.join(parent, name) for name in files if not name.startswith(".")]
+        paths += [os.path.join(parent, name) for name in files if not name.startswith(".")]
         for path in (os.path.join(parent, name) for name in folders):
             if report and os.path.islink(path):
-                report.note(f"{path} was left out: it is a link to a folder; name what it points to")
-    yield from (path.removeprefix("./") for path in sorted(found) if os.path.isfile(path))
+                report.note(f"{path} was left out: it is a link to a folder; name the folder that it points to")
+    yield from (path.removeprefix("./") for path in sorted(paths) if os.path.isfile(path))
 
 
 def _unreadable(error: OSError) -> NoReturn:
@@ -185,27 +197,30 @@ def _unreadable(error: OSError) -> NoReturn:
 
 
 def whole_lines(stream: BinaryIO, path: str, size: int) -> Iterator[tuple[int, bytes]]:
-    """A stream's lines in pieces of about this size, without a byte order mark, and the number of each piece's first line."""
+    """Yield a stream's whole lines in pieces of about `size` bytes, each with the number of its first line.
+
+    A byte order mark is left out. Raise InputError for a line that is longer than LONGEST_LINE.
+    """
     rest: list[bytes] = []
-    line, held = 1, 0
+    line, pending = 1, 0
     while data := stream.read(size):
         cut = data.rfind(b"\n") + 1
         rest.append(data[:cut] if cut else data)
-        held += len(rest[-1])
-        if held > LONGEST_LINE:
-            raise InputError(f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; break it up.")
+        pending += len(rest[-1])
+        if pending > LONGEST_LINE:
+            raise InputError(f"{path}:{line}: a line has more than {LONGEST_LINE:,} bytes; break it up.")
         if cut:
             whole = b"".join(rest)
             yield line, whole.removeprefix(BOM) if line == 1 else whole
             line += whole.count(b"\n")
             rest = [data[cut:]]
-            held = len(rest[0])
+            pending = len(rest[0])
     if whole := b"".join(rest):
         yield line, whole.removeprefix(BOM) if line == 1 else whole
 
 
 def utf8_lines(data: bytes, path: str, report: Report) -> bytes:
-    """The same lines, those that are not UTF-8 read as Latin-1."""
+    """Return lines of bytes in UTF-8; lines that are not UTF-8 are read as Latin-1, with a note."""
     try:
         if not data.isascii():
             data.decode()
@@ -215,7 +230,7 @@ def utf8_lines(data: bytes, path: str, report: Report) -> bytes:
 
 
 def decode(data: bytes, path: str, report: Report) -> str:
-    """UTF-8, or Latin-1 with a note where the bytes are not UTF-8."""
+    """Return bytes as text. They are read as UTF-8, or if they are not UTF-8 as Latin-1, with a note."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

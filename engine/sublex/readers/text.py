@@ -1,6 +1,6 @@
-"""A folder of `.txt`, `.md` and `.html` files, or one such file: each file is a document.
+"""Read `.txt`, `.md` and `.html` files, one document per file: a single file, or all those in a folder.
 
-The docno is the path below the folder. HTML has its title from `<title>`, Markdown from its first `# heading`.
+The docno is the path below the folder. The title of HTML is its `<title>`, and that of Markdown its first `# heading`.
 """
 
 from __future__ import annotations
@@ -11,32 +11,34 @@ from collections.abc import Iterator
 from itertools import islice
 
 from sublex.base import Document, Report, Source
-from sublex.readers.beir import corpus
-from sublex.readers.html import characters, declared_charset, page_text
+from sublex.readers.beir import corpus_path
+from sublex.readers.html import declared_charset, decode_page, page_text
 from sublex.readers.signatures import signature
 from sublex.readers.source import FileSource, files_below, without_compression
 
 KINDS = {".txt": "text", ".md": "markdown", ".html": "html", ".htm": "html"}
-LOOKED_AT = 1000
+# Files of a folder that detection looks at.
+SAMPLED_FILES = 1000
 
 _HEADING = re.compile(r"^#[ \t]+(.*)$", re.MULTILINE)
 
 
 class Text:
-    """Reads text, Markdown and HTML files."""
+    """The reader `text`: text, Markdown and HTML files."""
 
     folders = True
 
     def detect(self, path: str, head: bytes) -> bool:
-        """A text file by its name; a folder when at least half of its files are text."""
+        """Return whether a file is text by its name, or whether at least half of a folder's files are."""
         if not os.path.isdir(path):
             return bool(_kind(path)) and not signature(head)
-        if corpus(path):
+        if corpus_path(path):
             return False
-        kinds = [_kind(file) for file in islice(files_below(path), LOOKED_AT)]
+        kinds = [_kind(file) for file in islice(files_below(path), SAMPLED_FILES)]
         return bool(kinds) and 2 * sum(map(bool, kinds)) >= len(kinds)
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
+        """Yield a document for the file, or for each file below the folder."""
         if not os.path.isdir(source.path):
             yield _document(source, os.path.basename(source.path), report)
             return
@@ -50,17 +52,19 @@ class Text:
 
 
 def _kind(path: str) -> str:
+    """Return `text`, `markdown` or `html` by the file's name, or an empty string."""
     return KINDS.get(os.path.splitext(without_compression(path))[1].lower(), "")
 
 
 def _document(source: Source, name: str, report: Report) -> Document:
+    """Return a file as a document; `name` is its path below the folder."""
     with source.open() as stream:
         data = stream.read()
     docno, kind = without_compression(name).replace(os.sep, "/"), _kind(name)
     if kind == "html":
-        title, text = page_text(characters(data, declared_charset(data), source.path, report))
+        title, text = page_text(decode_page(data, declared_charset(data), source.path, report))
         return Document(docno, text, title)
-    text = characters(data, None, source.path, report)
+    text = decode_page(data, None, source.path, report)
     heading = _HEADING.search(text) if kind == "markdown" else None
     if heading is None:
         return Document(docno, text)

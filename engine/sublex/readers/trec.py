@@ -1,6 +1,6 @@
-"""TREC's SGML: `<DOC>` with a `<DOCNO>`, many to a file.
+"""Read TREC's SGML: `<DOC>` elements with a `<DOCNO>`, many per file.
 
-Every element but DOCNO and DOCHDR becomes text, in the order in which it stands. No element is a title of its own.
+All elements but DOCNO and DOCHDR become text, in their order. None is the title.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sublex.base import Document, Report, Source
-from sublex.readers.sgml import Records, plain, take_docno, take_header
+from sublex.readers.sgml import Records, take_docno, take_header, without_markup
 from sublex.readers.signatures import signature
 from sublex.readers.source import decode
 
@@ -17,18 +17,20 @@ NO_DOCNO = "<DOC> without a <DOCNO>"
 
 
 class Trec:
-    """Reads TREC text."""
+    """The reader `trec`: TREC's SGML."""
 
     def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the first `<DOC>` has a DOCNO and no DOCHDR."""
         return signature(head) == "trec"
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
-        for docno, text in marked_up(source, report):
-            yield Document(docno, plain(take_header(text)[1]))
+        """Yield the documents of one file."""
+        for docno, text in documents_with_markup(source, report):
+            yield Document(docno, without_markup(take_header(text)[1]))
 
 
-def marked_up(source: Source, report: Report) -> Iterator[tuple[str, str]]:
-    """The DOCNO of each document and the rest of it, markup included."""
+def documents_with_markup(source: Source, report: Report) -> Iterator[tuple[str, str]]:
+    """Yield the DOCNO and the remaining content, with its markup, of each `<DOC>` in a file."""
     with source.open() as stream:
         records = Records(stream, "DOC")
         for _, body, closed in records:

@@ -1,6 +1,6 @@
-"""TREC's web collections: `<DOC>` with DOCNO, DOCHDR and a page of HTML (WT2g, WT10g, .GOV, GOV2).
+"""Read TREC's web collections (WT2g, WT10g, .GOV, GOV2): `<DOC>` elements with DOCNO, DOCHDR and a page of HTML.
 
-The page gives title and text; of DOCHDR only the address is kept, as a stored field.
+The page gives title and text. The address in DOCHDR becomes the stored field `url`; the rest of DOCHDR is dropped.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ from sublex.base import NO_FIELDS, Document, Report, Source
 from sublex.readers.html import page_text
 from sublex.readers.sgml import take_header
 from sublex.readers.signatures import signature
-from sublex.readers.trec import marked_up
+from sublex.readers.trec import documents_with_markup
 
 
 class TrecWeb:
-    """Reads TREC web documents."""
+    """The reader `trecweb`: TREC's web collections."""
 
     def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the first `<DOC>` has a DOCNO and a DOCHDR."""
         return signature(head) == "trecweb"
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
-        for docno, text in marked_up(source, report):
+        """Yield the documents of one file."""
+        for docno, text in documents_with_markup(source, report):
             header, page = take_header(text)
             title, text = page_text(page)
             url = header.split(maxsplit=1)[0] if header else ""

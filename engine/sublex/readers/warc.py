@@ -1,7 +1,8 @@
-"""Web archives, WARC 0.18 to 1.1: the pages of ClueWeb, Common Crawl and whoever else crawls.
+"""Read web archives, WARC 0.18 to 1.1, such as ClueWeb and Common Crawl.
 
-The envelope of a record is read here, because archives in use have wrong lengths and stray lines that a strict parser
-stops at; what is inside (HTTP, chunks, content encoding) is left to warcio. Records that hold no text are passed over.
+This module cuts the archive into records, because real archives have wrong lengths and stray lines at which a strict
+parser stops. The package warcio reads the content of a record: HTTP, chunks and content encoding. Records without text are
+skipped.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from typing import BinaryIO, NamedTuple
 
 from sublex.base import Document, Report, Source
 from sublex.errors import MissingExtra
-from sublex.readers.html import characters, declared_charset, page_text
+from sublex.readers.html import declared_charset, decode_page, page_text
 from sublex.readers.signatures import signature
 
+# Types of records that may hold a page.
 KINDS = ("response", "conversion", "resource")
+# Content types of pages.
 HTML = ("text/html", "application/xhtml+xml")
+# Bytes of the longest line, of the longest header, and of the longest record that is read.
 LONGEST_LINE = LONGEST_HEADER = 1 << 20
 LONGEST_BLOCK = 1 << 30
 
@@ -30,27 +34,31 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 
 
 class Warc:
-    """Reads web archives."""
+    """The reader `warc`: web archives."""
 
     def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the file begins with a WARC version line."""
         return signature(head) == "warc"
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
-        payload = _payload_of()
+        """Yield a document for each record that holds a page or plain text."""
+        read_payload = _payload_reader()
         with source.open() as stream:
-            for line, header, block in _records(_Tape(stream), source.path, report):
+            for line, header, block in _records(_LineStream(stream), source.path, report):
                 try:
-                    found = payload(header + block)
+                    payload = read_payload(header + block)
                 except ValueError as error:
                     report.malformed(source.path, line, str(error))
                     continue
-                if found is None:
-                    report.note(f"{source.path}: records that hold no text were passed over")
+                if payload is None:
+                    report.note(f"{source.path}: records without text were skipped")
                 else:
-                    yield _document(found, source.path, report)
+                    yield _document(payload, source.path, report)
 
 
 class _Payload(NamedTuple):
+    """The content of a record: its id, address, content type and decoded bytes."""
+
     docno: str
     url: str
     kind: str
@@ -58,16 +66,20 @@ class _Payload(NamedTuple):
 
 
 def _document(payload: _Payload, path: str, report: Report) -> Document:
+    """Return a record's content as a document."""
     docno, url, kind, data = payload
     charset = _CHARSET.search(kind)
     is_page = not kind.strip().lower().startswith("text/plain")
-    text = characters(data, charset[1] if charset else declared_charset(data) if is_page else None, path, report)
+    text = decode_page(data, charset[1] if charset else declared_charset(data) if is_page else None, path, report)
     title, text = page_text(text) if is_page else ("", text)
     return Document(docno, text, title, {"url": url})
 
 
-def _payload_of() -> Callable[[bytes], _Payload | None]:
-    """A function from a record's bytes to what they hold, None where that is no text."""
+def _payload_reader() -> Callable[[bytes], _Payload | None]:
+    """Return a function that reads the content of a record's bytes; it returns None for content that is not text.
+
+    The function raises ValueError, with the reason, for a record that cannot be read.
+    """
     try:
         from warcio.bufferedreaders import BufferedReader
         from warcio.exceptions import ArchiveLoadFailed
@@ -77,7 +89,7 @@ def _payload_of() -> Callable[[bytes], _Payload | None]:
         raise MissingExtra("The reader warc", "warc") from None
 
     class Loader(ArcWarcRecordLoader):
-        """A response need not name its address to be one of HTTP."""
+        """A loader that reads HTTP headers of responses without an address, too."""
 
         def load_http_headers(self, rec_type, uri, stream, length):
             return super().load_http_headers(rec_type, uri or "http:", stream, length)
@@ -85,7 +97,7 @@ def _payload_of() -> Callable[[bytes], _Payload | None]:
     loader = Loader(verify_http=False)
     encodings = ("", "identity", *BufferedReader.get_supported_decompressors())
 
-    def payload(record: bytes) -> _Payload | None:
+    def read_payload(record: bytes) -> _Payload | None:
         try:
             parsed = loader.parse_record_stream(io.BytesIO(record), known_format="warc")
             http = parsed.http_headers
@@ -99,49 +111,51 @@ def _payload_of() -> Callable[[bytes], _Payload | None]:
         headers = parsed.rec_headers
         docno = (headers.get_header("WARC-TREC-ID") or headers.get_header("WARC-Record-ID") or "").strip().strip("<>")
         if not docno:
-            raise ValueError("neither WARC-TREC-ID nor WARC-Record-ID")
+            raise ValueError("the record has neither WARC-TREC-ID nor WARC-Record-ID")
         return _Payload(docno, headers.get_header("WARC-Target-URI") or "", kind, data)
 
-    return payload
+    return read_payload
 
 
-def _records(tape: _Tape, path: str, report: Report) -> Iterator[tuple[int, bytes, bytes]]:
-    """Line, header and block of each record that may hold text."""
-    lost, line = False, tape.line
-    while first := tape.readline():
+def _records(stream: _LineStream, path: str, report: Report) -> Iterator[tuple[int, bytes, bytes]]:
+    """Yield line number, header and block of each record that may hold text; report damaged records."""
+    lost, line = False, stream.line
+    while first := stream.readline():
         if not _VERSION.fullmatch(first):
             if first.strip() and not lost:
-                report.malformed(path, line, "not the beginning of a WARC record; reading goes on at the next one")
+                report.malformed(
+                    path, line, "this is not the beginning of a WARC record; reading goes on at the next record"
+                )
                 lost = True
-            line = tape.line
+            line = stream.line
             continue
         lost = False
-        header = _header(first, tape)
+        header = _header(first, stream)
         length, kind = _LENGTH.search(header), _TYPE.search(header)
         if not length or not kind:
             report.malformed(path, line, "a WARC record without Content-Length or WARC-Type")
         elif kind[1].decode().lower() not in KINDS:
-            missing = tape.skip(int(length[1]))
+            missing = stream.skip(int(length[1]))
             if missing:
                 report.malformed(path, line, f"the file ends {missing} bytes before this record does")
         elif int(length[1]) > LONGEST_BLOCK:
-            report.malformed(path, line, f"a record of {int(length[1])} bytes, more than a page can have")
+            report.malformed(path, line, f"a record of {int(length[1])} bytes is longer than {LONGEST_BLOCK:,} bytes")
         else:
-            block, whole = _block(tape, int(length[1]))
+            block, whole = _block(stream, int(length[1]))
             if whole:
                 yield line, header, block
             else:
                 missing = int(length[1]) - len(block)
                 report.malformed(path, line, f"the file ends {missing} bytes before this record does")
-        line = tape.line
+        line = stream.line
 
 
-def _header(first: bytes, tape: _Tape) -> bytes:
-    """The header lines; ClueWeb09 has blank lines among them, so only those after Content-Length end it."""
+def _header(first: bytes, stream: _LineStream) -> bytes:
+    """Return the header of a record. ClueWeb09 has blank lines in headers, so only one after Content-Length ends it."""
     lines, size, complete = [first], 0, False
-    while size < LONGEST_HEADER and (line := tape.readline()):
+    while size < LONGEST_HEADER and (line := stream.readline()):
         if _VERSION.fullmatch(line):
-            tape.unread(line)
+            stream.unread(line)
             break
         if line.strip():
             lines.append(line)
@@ -152,22 +166,22 @@ def _header(first: bytes, tape: _Tape) -> bytes:
     return b"".join(lines) + b"\r\n"
 
 
-def _block(tape: _Tape, length: int) -> tuple[bytes, bool]:
-    """The record's block and whether all of it is there; a length that reaches into the next record is corrected."""
-    block = tape.read(length)
-    after = tape.readline()
-    tape.unread(after)
+def _block(stream: _LineStream, length: int) -> tuple[bytes, bool]:
+    """Return the block of a record, and whether it is complete. A length that reaches into the next record is corrected."""
+    block = stream.read(length)
+    after = stream.readline()
+    stream.unread(after)
     if len(block) == length and not after.strip():
         return block, True
     overrun = _NEXT.search(block)
     if overrun:
-        tape.unread(block[overrun.start() + 1 :])
+        stream.unread(block[overrun.start() + 1 :])
         return block[: overrun.start()], True
     return block, len(block) == length
 
 
-class _Tape:
-    """A stream that counts lines and takes back what was read too far."""
+class _LineStream:
+    """A stream that counts lines, and takes back bytes that were read too far."""
 
     def __init__(self, stream: BinaryIO):
         self._stream, self._back, self._at, self.line = stream, b"", 0, 1
@@ -189,7 +203,7 @@ class _Tape:
         return data
 
     def skip(self, length: int) -> int:
-        """Pass over so many bytes; how many were missing."""
+        """Skip `length` bytes, and return how many of them were missing."""
         while length and (data := self.read(min(length, LONGEST_LINE))):
             length -= len(data)
         return length

@@ -1,58 +1,60 @@
-"""The page: everything that a comparison says, in one HTML file with its style, its script and its data."""
+"""Write the report of a comparison: fill the HTML template with tables, plots, style, script and data."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sublex.base import VERSION
 from sublex.errors import InputError
 from sublex.evaluation.comparison import Comparison
+from sublex.files import replace_file
 from sublex.report import svg
 from sublex.report.curves import Sweep, precision_and_gain, sweep
-from sublex.report.rankings import JUDGED_AT, Rankings, flips, to_judge
+from sublex.report.page_data import HURT, embedded_json, page_data
+from sublex.report.rankings import JUDGED_CUTOFFS, Rankings, reversals, to_judge
 
 TEMPLATES = Path(__file__).parent / "templates"
-# So many documents are listed in the page's data, over all topics and systems.
-LISTED = 100_000
 LIBRARIES = ("numpy", "scipy", "ir-measures", "pytrec-eval-terrier")
-# What tells a report from other files.
+# A file is a report of Sublex if this stands within its first HEAD bytes.
 MARK = b'<meta name="generator" content="Sublex">'
-# A system that loses more than this share of a topic's score has hurt it.
-HURT = 0.1
+HEAD = 4096
+TESTS = {"t": "paired t test", "wilcoxon": "Wilcoxon's signed rank test", "randomisation": "randomisation test"}
+CORRECTIONS = {
+    "holm": "Holm's correction",
+    "bonferroni": "Bonferroni's correction",
+    "bh": "Benjamini and Hochberg's correction",
+    "none": "no correction",
+}
 
 
 def write_report(comparison: Comparison, path: str | os.PathLike[str], command: str = "") -> None:
-    """Write the page; `command` is what would make it again."""
-    check_place(path)
-    text = page(comparison, command)
-    temporary = Path(f"{os.fspath(path)}.new-{os.getpid()}")
+    """Write the report to a file, replacing an earlier report there; `command` is shown as the way to make it again.
+
+    Raise InputError if the file cannot be written or is not a report.
+    """
+    check_report_path(path)
+    text = render_page(comparison, command)
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        replace_file(Path(path), text.encode())
     except OSError as error:
         raise _unwritable(path, error) from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
 
 
-def check_place(path: str | os.PathLike[str]) -> None:
-    """Refuse a place that cannot be written to, or that holds anything but a report, before work is done."""
+def check_report_path(path: str | os.PathLike[str]) -> None:
+    """Raise InputError if a report cannot be written here, or if another kind of file would be replaced."""
     if not os.fspath(path):
         raise InputError("The report needs the name of a file.")
     try:
         if os.path.lexists(path):
             with open(path, "rb") as file:
-                if MARK not in file.read(4096):
-                    raise InputError(f"{path} is there already and is no report of Sublex; choose another place.")
+                if MARK not in file.read(HEAD):
+                    raise InputError(f"{path} exists and is not a report of Sublex; choose another place.")
         elif not os.access(Path(path).parent, os.W_OK):
             raise InputError(f"Cannot write the report to {path}; choose another place.")
     except OSError as error:
@@ -63,8 +65,8 @@ def _unwritable(path: str | os.PathLike[str], error: OSError) -> InputError:
     return InputError(f"Cannot write the report to {path}: {error.strerror}; choose another place.")
 
 
-def page(comparison: Comparison, command: str = "") -> str:
-    """The page as text."""
+def render_page(comparison: Comparison, command: str = "") -> str:
+    """Return the report as the text of an HTML page."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -72,30 +74,25 @@ def page(comparison: Comparison, command: str = "") -> str:
     )
     environment.filters |= {"figure": lambda value: f"{value:.4f}", "share": lambda value: f"{100 * value:.0f} %"}
     rankings = Rankings(comparison)
+    letters = [letters.letter for letters in comparison.letters()]
     return environment.get_template("report.html").render(
-        c=comparison,
-        own=[letters.own for letters in comparison.letters()],
+        comparison=comparison,
+        letters=letters,
         title=_title(comparison),
         facts=_facts(comparison),
         table=comparison.table(),
-        rows=_rows(comparison),
-        hurt=_hurt(comparison),
-        plots=_plots(comparison, rankings),
-        swept=_swept(comparison),
-        judged=rankings.judged().tolist(),
-        judged_at=JUDGED_AT,
-        flips=flips(comparison, rankings),
+        rows=comparison.summaries(),
+        hurt=_hurt_topics(comparison),
+        plots=_plots(comparison, rankings, letters),
+        sweep=_sweep_plot(comparison),
+        judged_shares=rankings.judged_shares().tolist(),
+        judged_cutoffs=JUDGED_CUTOFFS,
+        reversals=reversals(comparison, rankings),
         to_judge=to_judge(rankings),
         provenance=_provenance(comparison),
         command=command,
-        data=embedded(_data(comparison, rankings)),
+        data=embedded_json(page_data(comparison, rankings)),
     )
-
-
-def embedded(data: Any) -> str:
-    """JSON that may stand within a script element whatever it holds."""
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _title(comparison: Comparison) -> str:
@@ -106,142 +103,74 @@ def _title(comparison: Comparison) -> str:
 
 
 def _facts(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return the facts at the head of the page, as names and values."""
     relevant = [sum(grade > 0 for grade in comparison.qrels[qid].values()) for qid in comparison.qids]
-    found = []
+    documents = []
     if comparison.index is not None:
-        found.append(("Documents", f"{len(comparison.index):,} in {comparison.index.path.name}"))
-    found += [
-        (
-            "Topics",
-            f"{len(comparison.qids):,} judged" + (f" of {len(comparison.topics):,}" if comparison.topics else ""),
-        ),
+        documents = [("Documents", f"{len(comparison.index):,} in {comparison.index.path.name}")]
+    of_all = f" of {len(comparison.topics):,}" if comparison.topics else ""
+    return [
+        *documents,
+        ("Topics", f"{len(comparison.qids):,} judged{of_all}"),
         ("Relevant documents", f"{sum(relevant):,}, {np.mean(relevant):.1f} a topic"),
         ("Systems", f"{len(comparison.systems):,}"),
-        ("Test", _tested(comparison)),
+        ("Test", _test(comparison)),
     ]
-    return found
 
 
-def _tested(comparison: Comparison) -> str:
+def _test(comparison: Comparison) -> str:
+    """Return the name of the test, its correction and its level."""
     plan = comparison.plan
     if len(comparison.systems) < 2:
         return "none, for one system"
     if plan.correction == "tukey":
-        return f"Tukey's HSD at {plan.alpha:g}"
-    named = {"t": "paired t", "wilcoxon": "Wilcoxon's signed ranks", "randomisation": "randomisation"}[plan.test]
-    corrected = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini and Hochberg", "none": "nobody"}[
-        plan.correction
-    ]
-    return f"{named}, corrected after {corrected}, at {plan.alpha:g}"
+        return f"Tukey's HSD, level {plan.alpha:g}"
+    return f"{TESTS[plan.test]}, {CORRECTIONS[plan.correction]}, level {plan.alpha:g}"
 
 
-def _rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """What the main measure says of each system, and of each against the first."""
-    main = comparison.main
-    pairs = {pair.b: pair for pair in comparison.pairs() if pair.a == comparison.names[0]}
-    rows = []
-    for place, system in enumerate(comparison.systems):
-        low, high = comparison.intervals[main][place]
-        rows.append(
-            {
-                "name": system.name,
-                "mean": comparison.mean(main)[place],
-                "interval": (low, high) if np.isfinite([low, high]).all() else None,
-                "pair": pairs.get(system.name),
-                "milliseconds": system.mean_milliseconds,
-            }
-        )  # fmt: skip
-    return rows
-
-
-def _hurt(comparison: Comparison) -> list[tuple[str, int, int]]:
-    """Each system with how many topics it hurts and helps by more than a tenth, as against the first."""
+def _hurt_topics(comparison: Comparison) -> list[int]:
+    """Return for each system the number of topics on which it loses more than a tenth of the first system's score."""
     scores = comparison.scores(comparison.main)
-    first = scores[0]
-    return [
-        (name, int((own < (1 - HURT) * first).sum()), int((own > (1 + HURT) * first).sum()))
-        for name, own in zip(comparison.names[1:], scores[1:], strict=True)
-    ]
+    return (scores < (1 - HURT) * scores[0]).sum(axis=1).tolist()
 
 
-def _plots(comparison: Comparison, rankings: Rankings) -> dict[str, str]:
-    own = [letters.own for letters in comparison.letters()]
+def _plots(comparison: Comparison, rankings: Rankings, letters: list[str]) -> dict[str, str]:
+    """Return the plots of the page as SVG, by name."""
     precision, gain = precision_and_gain(comparison)
-    main = comparison.main
-    made = {
-        "intervals": svg.intervals(comparison.names, comparison.mean(main).tolist(), comparison.intervals[main], main),
+    main, names = comparison.main, comparison.names
+    plots = {
+        "intervals": svg.intervals(names, comparison.mean(main).tolist(), comparison.intervals[main], main),
         "precision": svg.lines(precision, "recall", "precision"),
         "gain": svg.lines(gain, "k", "nDCG@k", log=True),
     }
-    if len(own) > 1:
+    if len(names) > 1:
         overlap, correlation = rankings.agreement()
-        made["overlap"] = svg.heat(own, comparison.names, overlap, "rank-biased overlap of the systems' rankings")
-        made["correlation"] = svg.heat(own, comparison.names, correlation, "τ_AP of the systems' rankings")
-    return made
+        plots["overlap"] = svg.heat(letters, names, overlap, "rank-biased overlap of the systems' rankings")
+        plots["correlation"] = svg.heat(letters, names, correlation, "τ_AP of the systems' rankings")
+    return plots
 
 
-def _swept(comparison: Comparison) -> tuple[Sweep, str] | None:
-    found = sweep(comparison.names)
-    if found is None:
+def _sweep_plot(comparison: Comparison) -> tuple[Sweep, str] | None:
+    """Return the parameter in which the systems differ and a plot of the measures by it, or None if there is none."""
+    swept = sweep(comparison.names)
+    if swept is None:
         return None
-    order = list(found.systems)
-    curves = [(name, found.values, comparison.mean(name)[order].tolist()) for name in comparison.tested]
-    return found, svg.lines(curves, found.parameter, "measure")
+    order = list(swept.systems)
+    curves = [(name, swept.values, comparison.mean(name)[order].tolist()) for name in comparison.tested]
+    return swept, svg.lines(curves, swept.parameter, "measure")
 
 
 def _provenance(comparison: Comparison) -> list[tuple[str, str]]:
-    found = [("Sublex", f"{VERSION}, Python {platform.python_version()}")]
+    """Return versions, fingerprint, files and seed, as names and values."""
+    facts = [("Sublex", f"{VERSION}, Python {platform.python_version()}")]
     for name in LIBRARIES:
-        try:
-            found.append((name, metadata.version(name)))
-        except metadata.PackageNotFoundError:
-            continue
+        with suppress(metadata.PackageNotFoundError):
+            facts.append((name, metadata.version(name)))
     if comparison.index is not None:
-        found += [
-            ("Index fingerprint", comparison.index.fingerprint),
-            ("Analyzer", str(comparison.index.analyzer)),
-        ]
+        facts.append(("Index fingerprint", comparison.index.fingerprint))
+        facts.append(("Analyzer", str(comparison.index.analyzer)))
     if comparison.topics is not None:
-        found.append(("Topics", f"{Path(comparison.topics.path).name}, by {'+'.join(comparison.topics.used)}"))
-    found.append(("Judgements", Path(comparison.qrels.path).name or "given"))
-    found.append(("Seed", str(comparison.plan.seed)))
-    return found
-
-
-def _data(comparison: Comparison, rankings: Rankings) -> dict[str, Any]:
-    """What the page's script shows: scores by topic, rankings, grades, titles."""
-    systems, topics = len(comparison.systems), len(comparison.qids)
-    depth = max(10, min(100, LISTED // (systems * topics)))
-    lists = [[ranked[:depth] for ranked in own] for own in rankings.lists]
-    listed = sorted({doc for own in lists for ranked in own for doc in ranked})
-    places = {number: place for place, number in enumerate(listed)}
-    titles = rankings.titles(comparison.index, listed)
-    texts = {topic.qid: topic for topic in comparison.topics or ()}
-    scores = np.stack([comparison.scores(name) for name in comparison.tested])
-    return {
-        "systems": comparison.names,
-        "measures": comparison.tested,
-        "best": int(np.argmax(comparison.mean(comparison.main)[1:])) + 1 if systems > 1 else 0,
-        "hurt": HURT,
-        "depth": depth,
-        "sentences": {f"{pair.a}\n{pair.b}": text for pair, text in zip(comparison.pairs(), comparison.sentences(), strict=True)},
-        "documents": [[rankings.docnos[number], titles.get(number, "")] for number in listed],
-        "topics": [
-            {
-                "qid": qid,
-                "text": texts[qid].text if qid in texts else "",
-                "fields": {k: v for k, v in texts[qid].fields.items() if v and v != texts[qid].text} if qid in texts else {},
-                "length": _length(comparison, texts[qid].text) if qid in texts else None,
-                "relevant": sum(grade > 0 for grade in comparison.qrels[qid].values()),
-                "scores": np.round(scores[:, :, topic], 5).tolist(),
-                "lists": [[places[doc] for doc in own[topic]] for own in lists],
-                "grades": {places[doc]: grade for doc, grade in rankings.grades[topic].items() if doc in places},
-            }
-            for topic, qid in enumerate(comparison.qids)
-        ],
-    }  # fmt: skip
-
-
-def _length(comparison: Comparison, text: str) -> int:
-    """How many terms a query has, or words where no index says."""
-    return len(comparison.index.analyze(text) if comparison.index is not None else text.split())
+        facts.append(("Topics", f"{Path(comparison.topics.path).name}, by {'+'.join(comparison.topics.used)}"))
+    facts.append(("Judgements", Path(comparison.qrels.path).name or "given"))
+    facts.append(("Seed", str(comparison.plan.seed)))
+    return facts

@@ -1,4 +1,4 @@
-"""The first documents of every system for each topic, and what of them nobody has judged."""
+"""Compare the rankings of systems: how many of their first documents are judged, how far they agree, what to judge next."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ from sublex.evaluation.comparison import Comparison
 from sublex.pipeline.index import Index
 from sublex.statistics.agreement import rbo, tau_ap
 
+# Documents per topic that are compared.
 DEPTH = 100
-JUDGED_AT = (5, 10, 20, 100)
-FIRST = 10
+# Cutoffs for the shares of judged documents.
+JUDGED_CUTOFFS = (5, 10, 20, 100)
+# Documents per topic in which systems are compared by P@10.
+TOP = 10
+# Characters of a title, and of the text shown for a document without a title.
+TITLE_LENGTH, TEXT_LENGTH = 100, 200
 
 
 class Rankings:
-    """Rankings to depth 100 as numbers of documents that all systems share: `lists[system][topic]`, best first."""
+    """The first 100 documents of each system for each topic.
+
+    Documents are numbered across systems: `lists[system][topic]` are document numbers, best first, `docnos` has their names,
+    and `grades[topic]` maps the numbers of judged documents to their grades.
+    """
 
     def __init__(self, comparison: Comparison):
         numbers: dict[str, int] = {}
@@ -37,18 +46,18 @@ class Rankings:
             judged = comparison.qrels[qid]
             self.grades.append({numbers[docno]: grade for docno, grade in judged.items() if docno in numbers})
 
-    def judged(self) -> np.ndarray:
-        """Systems by cutoffs: which share of the first documents is judged, over all topics."""
-        shares = np.zeros((self.systems, len(JUDGED_AT)))
+    def judged_shares(self) -> np.ndarray:
+        """Return the share of judged documents down to each cutoff, over all topics: systems × cutoffs."""
+        shares = np.zeros((self.systems, len(JUDGED_CUTOFFS)))
         for system, ranked in enumerate(self.lists):
-            for column, cutoff in enumerate(JUDGED_AT):
-                shown = [docs[:cutoff] for docs in ranked]
-                known = sum(doc in grades for docs, grades in zip(shown, self.grades, strict=True) for doc in docs)
-                shares[system, column] = known / max(1, sum(map(len, shown)))
+            for column, cutoff in enumerate(JUDGED_CUTOFFS):
+                tops = [docs[:cutoff] for docs in ranked]
+                judged = sum(doc in grades for docs, grades in zip(tops, self.grades, strict=True) for doc in docs)
+                shares[system, column] = judged / max(1, sum(map(len, tops)))
         return shares
 
     def agreement(self) -> tuple[np.ndarray, np.ndarray]:
-        """Systems by systems: rank-biased overlap, and τ_AP of each against the others, as means over topics."""
+        """Return rank-biased overlap and symmetric τ_AP of each pair of systems, as means over topics: systems × systems."""
         overlap, correlation = np.eye(self.systems), np.eye(self.systems)
         for a, b in combinations(range(self.systems), 2):
             both = [(x, y) for x, y in zip(self.lists[a], self.lists[b], strict=True) if x or y]
@@ -56,29 +65,40 @@ class Rankings:
             correlation[a, b] = correlation[b, a] = _mean([tau_ap(x, y, symmetric=True) for x, y in both])
         return overlap, correlation
 
+    def precision(self, system: int) -> float:
+        """Return the system's mean P@10."""
+        tops = (docs[:TOP] for docs in self.lists[system])
+        relevant = [sum(grades.get(doc, 0) > 0 for doc in docs) for docs, grades in zip(tops, self.grades, strict=True)]
+        return float(np.mean(relevant)) / TOP
+
     def unjudged(self, a: int, b: int) -> list[tuple[int, int]]:
-        """Topics and documents that a has among its first ten and b has not, and that nobody judged."""
-        found = []
+        """Return (topic, document) of each unjudged document that is among the first ten of system a but not of system b."""
+        missing = []
         for topic, (mine, theirs, grades) in enumerate(zip(self.lists[a], self.lists[b], self.grades, strict=True)):
-            others = set(theirs[:FIRST])
-            found += [(topic, doc) for doc in mine[:FIRST] if doc not in others and doc not in grades]
-        return found
+            others = set(theirs[:TOP])
+            missing += [(topic, doc) for doc in mine[:TOP] if doc not in others and doc not in grades]
+        return missing
 
     def titles(self, index: Index | None, documents: Sequence[int]) -> dict[int, str]:
-        """Titles of documents, where the index has them."""
+        """Return the titles of documents, or the beginning of their texts, as far as the index stores them."""
         if index is None or "text" not in index.store:
             return {}
         places = {number: index.doc(self.docnos[number]) for number in documents}
-        found = {}
+        titles = {}
+        # Read in the order of the index, in which neighbours share a compressed block.
         for number, doc in sorted(((n, d) for n, d in places.items() if d is not None), key=lambda pair: pair[1]):
-            document = index.stored(doc)
-            text = " ".join((document.title or document.text[:200]).split())
-            found[number] = text if len(text) <= 100 else f"{text[:99].rsplit(' ', 1)[0]}…"
-        return found
+            document = index.snapshot.stored(doc)
+            text = " ".join((document.title or document.text[:TEXT_LENGTH]).split())
+            titles[number] = text if len(text) <= TITLE_LENGTH else f"{text[: TITLE_LENGTH - 1].rsplit(' ', 1)[0]}…"
+        return titles
 
 
-class Flip(NamedTuple):
-    """Whether judging more could turn two systems round by P@10: how far apart they are, and what the one behind could gain."""
+class Reversal(NamedTuple):
+    """Whether more judgements could reverse the order of two systems by P@10.
+
+    `difference` is how far `behind` is behind `ahead`. `unjudged` counts the unjudged documents among the first ten of `behind`
+    that `ahead` lacks there, and `gain` is what they add to the P@10 of `behind` if all are relevant.
+    """
 
     ahead: str
     behind: str
@@ -88,38 +108,38 @@ class Flip(NamedTuple):
 
     @property
     def possible(self) -> bool:
+        """Whether the system behind could draw level or get ahead."""
         return self.gain >= self.difference
 
 
-def flips(comparison: Comparison, rankings: Rankings) -> list[Flip]:
-    """For every two systems: were all that only the one behind found relevant, would it be ahead?"""
-    precision = [
-        np.array([sum(grades.get(doc, 0) > 0 for doc in docs[:FIRST]) for docs, grades in zip(ranked, rankings.grades, strict=True)]).mean()
-        / FIRST
-        for ranked in rankings.lists
-    ]  # fmt: skip
-    found = []
+def reversals(comparison: Comparison, rankings: Rankings) -> list[Reversal]:
+    """Return for each pair of systems whether more judgements could reverse their order by P@10."""
+    precision = [rankings.precision(system) for system in range(rankings.systems)]
+    pairs = []
     for a, b in combinations(range(rankings.systems), 2):
         ahead, behind = (a, b) if precision[a] >= precision[b] else (b, a)
-        number = len(rankings.unjudged(behind, ahead))
-        gain = number / FIRST / len(rankings.qids)
-        difference = float(precision[ahead] - precision[behind])
-        found.append(Flip(comparison.names[ahead], comparison.names[behind], difference, number, gain))
-    return found
+        unjudged = len(rankings.unjudged(behind, ahead))
+        gain = unjudged / TOP / len(rankings.qids)
+        difference = precision[ahead] - precision[behind]
+        pairs.append(Reversal(comparison.names[ahead], comparison.names[behind], difference, unjudged, gain))
+    return pairs
 
 
-def to_judge(rankings: Rankings, most: int = 50) -> list[tuple[str, str, dict[int, int]]]:
-    """Unjudged documents among the first ten of some systems but not of all, by how high they stand: topic, docno, rank by system."""
-    found = []
+def to_judge(rankings: Rankings, limit: int = 50) -> list[tuple[str, str, dict[int, int]]]:
+    """Return the unjudged documents that are among the first ten of some systems but not of all, highest ranked first.
+
+    Each is a topic's id, a docno, and the document's rank by system.
+    """
+    documents = []
     for topic, grades in enumerate(rankings.grades):
         ranks: dict[int, dict[int, int]] = {}
         for system, ranked in enumerate(rankings.lists):
-            for rank, doc in enumerate(ranked[topic][:FIRST], 1):
+            for rank, doc in enumerate(ranked[topic][:TOP], 1):
                 if doc not in grades:
                     ranks.setdefault(doc, {})[system] = rank
-        found += [(topic, doc, seen) for doc, seen in ranks.items() if len(seen) < rankings.systems]
-    found.sort(key=lambda entry: (min(entry[2].values()), -len(entry[2]), entry[0]))
-    return [(rankings.qids[topic], rankings.docnos[doc], seen) for topic, doc, seen in found[:most]]
+        documents += [(topic, doc, by_system) for doc, by_system in ranks.items() if len(by_system) < rankings.systems]
+    documents.sort(key=lambda entry: (min(entry[2].values()), -len(entry[2]), entry[0]))
+    return [(rankings.qids[topic], rankings.docnos[doc], by_system) for topic, doc, by_system in documents[:limit]]
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -1,4 +1,7 @@
-"""Plots as inline SVG: lines, intervals, heat maps. Colours come from the page's style, so that they fit light and dark."""
+"""Draw plots as inline SVG: lines, intervals and heat maps.
+
+Plots have classes and no colours; `templates/style.css` gives them colours that fit light and dark pages.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# What the page's style has colours for; systems beyond them begin anew with other marks.
+# Colours in the page's style. System 10 has the colour of system 0 and another mark.
 COLOURS = 10
 MARKS = ("circle", "square", "triangle")
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """Round numbers from low to high, some `count` of them."""
+    """Return about `count` round numbers from low to high."""
     if not high > low:
         return [low]
     step = 10 ** math.floor(math.log10((high - low) / count))
@@ -29,7 +32,7 @@ def lines(
     y_label: str,
     log: bool = False,
 ) -> str:
-    """Curves over common axes, each point with its figures as a title; `log` spaces x by its logarithm."""
+    """Return curves over common axes; each point has its values as a title. `log` makes the x axis logarithmic."""
     frame = _Frame(640, 360, 56, 16)
     xs = np.concatenate([np.asarray(x, np.float64) for _, x, _ in series])
     ys = np.concatenate([np.asarray(y, np.float64) for _, _, y in series])
@@ -48,11 +51,11 @@ def lines(
             title = f"{name}: {x_label} {value:g}, {y_label} {height:.4f}"
             parts.append(_mark(number, a, b, title))
         parts.append("</g>")
-    return frame.drawn(parts, f"{y_label} by {x_label}")
+    return frame.draw(parts, f"{y_label} by {x_label}")
 
 
 def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, label: str) -> str:
-    """A row a system: its mean, and where it may lie."""
+    """Return a row for each system with its mean and the interval of the mean."""
     widest = max(map(len, names))
     left = min(300, 24 + 7 * widest)
     frame = _Frame(760, 46 + 26 * len(names), left, 16)
@@ -63,8 +66,8 @@ def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, la
     parts = [frame.axes([(x, f"{x:g}") for x in marks], [], label, "")]
     for row, (name, mean, (low, high)) in enumerate(zip(names, means, ends, strict=True)):
         x, y = frame.at(mean, row)
-        shown = name if 7 * len(name) <= left - 24 else f"{name[: (left - 38) // 7]}…"
-        parts.append(f'<text x="{left - 10}" y="{y + 4:.1f}" text-anchor="end">{_text(shown)}</text>')
+        label_text = name if 7 * len(name) <= left - 24 else f"{name[: (left - 38) // 7]}…"
+        parts.append(f'<text x="{left - 10}" y="{y + 4:.1f}" text-anchor="end">{_text(label_text)}</text>')
         parts.append(f'<g class="s{row % COLOURS}">')
         title = f"{name}: {mean:.4f}"
         if math.isfinite(low) and math.isfinite(high):
@@ -72,11 +75,11 @@ def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, la
             a, b = frame.at(low, row)[0], frame.at(high, row)[0]
             parts.append(f'<line x1="{a:.1f}" x2="{b:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(f"{_mark(row, x, y, title)}</g>")
-    return frame.drawn(parts, f"{label} with its interval, by system")
+    return frame.draw(parts, f"{label} with its interval, by system")
 
 
 def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label: str) -> str:
-    """A square of figures, darker from 0 to 1; NaN is left empty."""
+    """Return a heat map of systems by systems, darker from 0 to 1; the cell of a NaN is empty."""
     size, left = 46, 40
     side = left + size * len(letters) + 8
     parts = []
@@ -100,31 +103,34 @@ def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label
 
 
 class _Frame:
-    """A plotting area with margins, and where values stand in it."""
+    """A plotting area with margins; maps values to positions in it."""
 
     def __init__(self, width: int, height: int, left: int, right: int, top: int = 12, bottom: int = 42):
         self.width, self.height = width, height
         self.left, self.right, self.top, self.bottom = left, width - right, top, height - bottom
 
     def scale(self, x_low: float, x_high: float, y_low: float, y_high: float) -> None:
+        """Set the values at the edges of the plotting area."""
         self.x_low, self.x_span = x_low, (x_high - x_low) or 1.0
         self.y_low, self.y_span = y_low, (y_high - y_low) or 1.0
 
     def at(self, x: float, y: float) -> tuple[float, float]:
+        """Return the position of a point."""
         across = self.left + (x - self.x_low) / self.x_span * (self.right - self.left)
         return across, self.bottom - (y - self.y_low) / self.y_span * (self.bottom - self.top)
 
     def axes(
         self, x_marks: Sequence[tuple[float, str]], y_marks: Sequence[tuple[float, str]], x_label: str, y_label: str
     ) -> str:
+        """Return the axes with grid lines, marks (value, text) and labels; texts that would overlap are left out."""
         parts = [f'<g class="axis"><line x1="{self.left}" x2="{self.right}" y1="{self.bottom}" y2="{self.bottom}"/>']
-        beside = -math.inf
+        last_text = -math.inf
         for x, text in x_marks:
             a = self.at(x, self.y_low)[0]
             parts.append(f'<line x1="{a:.1f}" x2="{a:.1f}" y1="{self.top}" y2="{self.bottom}" class="grid"/>')
-            if a - beside > 7 * len(text) + 6:
+            if a - last_text > 7 * len(text) + 6:
                 parts.append(f'<text x="{a:.1f}" y="{self.bottom + 16}" text-anchor="middle">{_text(text)}</text>')
-                beside = a
+                last_text = a
         for y, text in y_marks:
             b = self.at(self.x_low, y)[1]
             parts.append(f'<line x1="{self.left}" x2="{self.right}" y1="{b:.1f}" y2="{b:.1f}" class="grid"/>')
@@ -138,19 +144,20 @@ class _Frame:
             )
         return "".join([*parts, "</g>"])
 
-    def drawn(self, parts: Sequence[str], label: str) -> str:
+    def draw(self, parts: Sequence[str], label: str) -> str:
+        """Return the whole plot."""
         return _svg(self.width, self.height, parts, label, "plot")
 
 
 def _mark(number: int, x: float, y: float, title: str) -> str:
-    """A point with its title; its form tells systems of one colour apart."""
-    form = MARKS[number // COLOURS % len(MARKS)]
-    inside = f"<title>{_text(title)}</title>"
-    if form == "circle":
-        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5">{inside}</circle>'
-    if form == "square":
-        return f'<rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7">{inside}</rect>'
-    return f'<path d="M{x:.1f} {y - 4.5:.1f}l4.5 8h-9z">{inside}</path>'
+    """Return a point with a title; its shape tells systems of the same colour apart."""
+    shape = MARKS[number // COLOURS % len(MARKS)]
+    title_element = f"<title>{_text(title)}</title>"
+    if shape == "circle":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5">{title_element}</circle>'
+    if shape == "square":
+        return f'<rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7">{title_element}</rect>'
+    return f'<path d="M{x:.1f} {y - 4.5:.1f}l4.5 8h-9z">{title_element}</path>'
 
 
 def _svg(width: float, height: float, parts: Sequence[str], label: str, kind: str, fixed: bool = False) -> str:

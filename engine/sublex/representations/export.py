@@ -1,9 +1,8 @@
-"""Documents as vectors for use elsewhere: those of an index, or others, as NumPy's or Parquet's files."""
+"""Exporting documents as vectors, for use in other programs: the documents of an index or of a file, as `.npz` or `.parquet`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -13,115 +12,116 @@ import numpy as np
 from sublex import plugins
 from sublex.base import Report
 from sublex.errors import InputError, MissingExtra
+from sublex.files import replacing
 from sublex.fitted import Rows
-from sublex.index.api import to_input
+from sublex.index.document_source import source_of
 from sublex.index.snapshot import Snapshot
 from sublex.messages import counted
-from sublex.representations.inputs import ROWS
+from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.loaded import LoadedRepresentation
 from sublex.representations.rows import stacked
 
 FORMS = (".npz", ".parquet")
-# Bytes that an array of docnos may take, in which each is as long as the longest.
-MOST = 1 << 32
+# Bytes of the array of docnos in a `.npz` file. NumPy gives every docno the room of the longest, 4 bytes a character.
+MAX_DOCNO_BYTES = 1 << 32
 Vectors = Iterator[tuple[list[str], Rows]]
 Say = Callable[[str], None]
 
 
 def export(
     index: Snapshot,
-    side: LoadedRepresentation,
+    representation: LoadedRepresentation,
     file: Path | None,
     output: Path,
     reader: str | None = None,
     say: Say = lambda text: None,
 ) -> int:
-    """Write vectors with their docnos; how many they are."""
+    """Write the vectors of documents with their docnos, and return how many documents there are.
+
+    The documents are the live ones of the index, or those of `file`, read by `reader` or by the one that recognises the file.
+    `output` is replaced only when everything has been written.
+    """
     if output.suffix not in FORMS:
-        raise InputError(f"{output} is neither {' nor '.join(FORMS)}; name the output so.")
+        raise InputError(f"{output} is neither {' nor '.join(FORMS)}; give the output one of these endings.")
     if output.exists() and not output.is_file():
         raise InputError(f"{output} is no file; choose another place.")
-    vectors = _of_index(index, side) if file is None else _of_file(index, side, file, reader, say)
-    new = output.with_name(f"{output.name}.new")
+    vectors = _of_index(index, representation) if file is None else _of_file(index, representation, file, reader, say)
     try:
-        with open(new, "wb") as stream:
-            count = (_npz if output.suffix == ".npz" else _parquet)(stream, vectors)
-        if not count:
-            raise InputError(f"{file or index.path} holds no document to encode.")
-        new.replace(output)
+        with replacing(output) as stream:
+            count = (_write_npz if output.suffix == ".npz" else _write_parquet)(stream, vectors)
+            if not count:
+                raise InputError(f"{file or index.path} holds no document to encode.")
     except OSError as error:
         raise InputError(f"Cannot write {output}: {error.strerror or error}; choose another place.") from None
-    finally:
-        with suppress(OSError):
-            new.unlink()
     return count
 
 
-def _of_index(index: Snapshot, side: LoadedRepresentation) -> Vectors:
-    """The live documents of an index, some at a time: their docnos and their vectors."""
+def _of_index(index: Snapshot, representation: LoadedRepresentation) -> Vectors:
+    """Yield the docnos and vectors of the live documents of an index, a block at a time."""
     for segment in index.segments:
         done = 0
-        for inputs in side.inputs.blocks(segment):
-            rows = side.vectors(inputs)
+        for inputs in representation.inputs.blocks(segment):
+            rows = representation.vectors(inputs)
             live = np.flatnonzero(~segment.dead[done : done + rows.shape[0]])
             yield [segment.docno(done + doc) for doc in live.tolist()], rows[live]
             done += rows.shape[0]
 
 
-def _of_file(index: Snapshot, side: LoadedRepresentation, file: Path, reader: str | None, say: Say) -> Vectors:
-    """The documents of a file, analysed as those of the index."""
+def _of_file(
+    index: Snapshot, representation: LoadedRepresentation, file: Path, reader: str | None, say: Say
+) -> Vectors:
+    """Yield the docnos and vectors of the documents of a file, analysed like those of the index, a block at a time."""
     report = Report()
-    given = to_input(str(file), plugins.load(), reader, False)
-    documents = chain.from_iterable(chosen.read(source, report) for source, _, chosen in given.sources)
+    chosen = source_of(str(file), plugins.load(), reader, False)
+    documents = chain.from_iterable(source_reader.read(source, report) for source, _, source_reader in chosen.sources)
     seen: set[str] = set()
-    while some := list(islice(documents, ROWS)):
-        docnos = [document.docno for document in some]
-        twice = len(seen) + len(docnos) - len(seen | set(docnos))
-        if twice:
-            say(
-                f"The docnos of {counted(twice, 'document')} of {file} came before; each document has a row of its own."
-            )
+    while block := list(islice(documents, DOCUMENTS_PER_BLOCK)):
+        docnos = [document.docno for document in block]
+        repeated = len(seen) + len(docnos) - len(seen | set(docnos))
+        if repeated:
+            say(f"The docnos of {counted(repeated, 'document')} of {file} came before; each document gets its own row.")
         seen.update(docnos)
-        yield docnos, side.vectors(side.inputs.texts([document.contents for document in some]))
+        texts = [document.contents for document in block]
+        yield docnos, representation.vectors(representation.inputs.of_texts(texts))
     if report.problems:
         first = report.problems[0]
         say(f"{counted(len(report.problems), 'record')} of {file} left out as malformed, the first {first}.")
 
 
-def _npz(stream: IO[bytes], vectors: Vectors) -> int:
-    """Arrays in one archive, which have to be whole before they are written."""
+def _write_npz(stream: IO[bytes], vectors: Vectors) -> int:
+    """Write all vectors as arrays of one archive, which have to be in memory first; return the number of documents."""
     docnos: list[str] = []
-    parts: list[Rows] = []
-    for names, rows in vectors:
-        docnos += names
-        parts.append(rows)
+    blocks: list[Rows] = []
+    for block_docnos, rows in vectors:
+        docnos += block_docnos
+        blocks.append(rows)
     if not docnos:
         return 0
-    rows = stacked(parts)
+    rows = stacked(blocks)
     sparse = ("data", "indices", "indptr", "shape") if hasattr(rows, "indptr") else ()
     arrays: dict[str, Any] = {name: np.asarray(getattr(rows, name)) for name in sparse} or {"rows": rows}
     longest = max(map(len, docnos))
-    if 4 * longest * len(docnos) > MOST:
-        raise InputError(f"Docnos of {longest:,} characters do not fit into an array of all; write .parquet.")
+    if 4 * longest * len(docnos) > MAX_DOCNO_BYTES:
+        raise InputError(f"Docnos of {longest:,} characters are too long for an array of all docnos; write .parquet.")
     np.savez(stream, docnos=np.array(docnos), **arrays)
     return len(docnos)
 
 
-def _parquet(stream: IO[bytes], vectors: Vectors) -> int:
-    """Rows as lists of numbers, written as they come."""
+def _write_parquet(stream: IO[bytes], vectors: Vectors) -> int:
+    """Write vectors as lists of numbers, a block at a time; return the number of documents."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtra("Parquet", "parquet") from None
     count, writer = 0, None
-    for names, rows in vectors:
-        dense = np.asarray(rows.todense() if hasattr(rows, "indptr") else rows).reshape(len(names), -1)
+    for docnos, rows in vectors:
+        dense = np.asarray(rows.todense() if hasattr(rows, "indptr") else rows).reshape(len(docnos), -1)
         values = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(dense.ravel()), dense.shape[1])
-        table = pyarrow.table({"docno": pyarrow.array(names, pyarrow.string()), "row": values})
+        table = pyarrow.table({"docno": pyarrow.array(docnos, pyarrow.string()), "row": values})
         writer = writer or pyarrow.parquet.ParquetWriter(stream, table.schema)
         writer.write_table(table)
-        count += len(names)
+        count += len(docnos)
     if writer:
         writer.close()
     return count

@@ -1,4 +1,7 @@
-"""What a fitted model is called: its name and a hash of everything that fitting depends on."""
+"""Identities: the names under which fitted models and their rows are stored.
+
+A name is the component's name and a hash of everything that fitting depends on, so an equal name means an equal model.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,17 @@ import xxhash
 
 from sublex.base import Resource
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
-from sublex.expression import Call, Expression, print_value
+from sublex.expression import Call, Expression, print_value, walk
 from sublex.fitted import Fitted, Representation
 from sublex.messages import command
 from sublex.parser import parse, parse_call
-from sublex.plugins import Registry, Resolved
+from sublex.plugins import Component, Registry
 from sublex.representations.inputs import READINGS
 from sublex.representations.resources import Resources
 
 
 class Identity(NamedTuple):
-    """The names of a model and of its rows, and the expressions that fit the one and encode the other."""
+    """The kind of a component, the folder names of its model and of its rows, and the expressions that fit and encode it."""
 
     kind: str
     model: str
@@ -31,17 +34,17 @@ class Identity(NamedTuple):
 
 
 class Namer:
-    """Names the models of an index."""
+    """Resolves components that are fitted, and computes their identities for one index."""
 
     def __init__(self, registry: Registry, resources: Resources):
         self.registry, self.resources = registry, resources
 
-    def resolve(self, expression: Expression | str) -> Resolved:
-        """A component that is fitted, from its expression."""
+    def resolve(self, expression: Expression | str) -> Component:
+        """Return the component that an expression names. Raise InputError when it is not a single component."""
         call = parse(expression) if isinstance(expression, str) else expression
         if not isinstance(call, Call):
             raise InputError(
-                f"{expression} is not one component; name a representation, such as lsi(e=100), by itself."
+                f"{expression} is not a single component; name one representation, for example lsi(e=100)."
             )
         try:
             return self.registry.resolve("component", call)
@@ -50,89 +53,73 @@ class Namer:
             return self.registry.resolve("representation", call)
 
     def look_for(self, expression: Expression) -> None:
-        """Say it when an expression names a model of the index whose plugin is not there, or fails."""
-        names, known = names_in(expression), self.registry.names("component")
+        """Raise IndexProblem when an expression names a fitted model whose plugin is not installed or fails to load."""
+        names = {node.name for node in walk(expression) if isinstance(node, Call)}
+        known = self.registry.names("component")
         for name, entry in self.resources.fitted.items():
-            if (gone := parse_call(entry["expression"]).name) in names and gone not in known:
+            if (plugin := parse_call(entry["expression"]).name) in names and plugin not in known:
                 raise IndexProblem(
-                    f"{entry['expression']} was fitted by a plugin that is not installed, or fails (see sublex plugins); "
-                    f"mend that, or run: {command('forget', self.resources.root, name)}"
+                    f"{entry['expression']} was fitted by a plugin that is not installed or fails to load (see sublex plugins). "
+                    f"Repair the plugin, or run: {command('forget', self.resources.root, name)}"
                 )
 
-    def identity(self, resolved: Resolved, made: Fitted, known: dict[str, str] | None = None) -> Identity:
-        """Fit parameters, what resources hold, the model's version and the models it depends on make the model; encode parameters its rows.
+    def identity(self, component: Component, model: Fitted, known: dict[str, str] | None = None) -> Identity:
+        """Return the identity of a component, given its unfitted model.
 
-        Query parameters are in neither, so changing them never refits.
+        The name of the model depends on the fit parameters, the content of resources, the model's version and the models it
+        depends on; the name of the rows depends on the encode parameters too. Query parameters change neither: they need no new fit.
         """
-        name, params = resolved.registration.name, resolved.registration.params
-        with contract(resolved.registration.kind, resolved.call):
-            depends = tuple(made.depends())
-        if resolved.call in depends:
-            raise PluginError(f"{resolved.call} says that it depends on itself.")
+        with contract(component.kind, component):
+            depends = tuple(model.depends())
+        if component in depends:
+            raise PluginError(f"{component} says that it depends on itself.")
         known = {} if known is None else known
         models = [self.model_of(dependency, known) for dependency in depends]
+        params = component.registration.params
+        stages = {stage: [param for param in params if param.stage == stage] for stage in ("fit", "encode")}
         values = {
-            stage: {
-                p.name: self._printed(p.type, resolved.values[p.name], depends, known)
-                for p in params
-                if p.stage == stage
-            }
-            for stage in ("fit", "encode")
+            stage: {p.name: self._printed(p.type, component.values[p.name], depends, known) for p in params}
+            for stage, params in stages.items()
         }
-        fitted = _hash([resolved.registration.plugin, name, made.version, values["fit"], models])
+        name = component.registration.name
+        fitted = _hash([component.registration.plugin, name, model.version, values["fit"], models])
         encoded = _hash([fitted, values["encode"]])
-        call = resolved.call
-        both = values["fit"] | values["encode"]
         expressions = (
-            str(Call(call.name, call.args, {p: value for p, value in call.params.items() if p in kept}))
-            for kept in (values["fit"], both)
+            str(Call(component.name, component.args, {p: v for p, v in component.params.items() if p in kept}))
+            for kept in (values["fit"], values["fit"] | values["encode"])
         )
         folder = re.sub(r"[^\w-]", "_", name)
-        return Identity(resolved.registration.kind, f"{folder}-{fitted}", f"rows-{encoded}", *expressions)
+        return Identity(component.kind, f"{folder}-{fitted}", f"rows-{encoded}", *expressions)
 
     def model_of(self, expression: Expression | str, known: dict[str, str] | None = None) -> str:
-        """The name of the model that an expression stands for; `known` has those met before."""
+        """Return the name of the model that an expression stands for; `known` remembers the names of earlier calls."""
         known = {} if known is None else known
         if (text := str(expression)) not in known:
-            resolved = self.resolve(expression)
-            known[text] = self.identity(resolved, self.make(resolved), known).model
+            component = self.resolve(expression)
+            known[text] = self.identity(component, self.make(component), known).model
         return known[text]
 
-    def make(self, resolved: Resolved) -> Fitted:
-        """The model itself, unfitted."""
-        with contract(resolved.registration.kind, resolved.call):
-            made = resolved.make()
-        if not isinstance(made, Fitted):
-            raise InputError(f"{resolved.call} has nothing that is fitted; name a representation, such as lsi(e=100).")
-        if isinstance(made, Representation) and made.reads not in READINGS:
-            raise PluginError(f"{resolved.call} reads {made.reads}; representations read {' or '.join(READINGS)}.")
-        return made
+    def make(self, component: Component) -> Fitted:
+        """Return the unfitted model of a component. Raise InputError when the component is not fitted."""
+        with contract(component.kind, component):
+            model = component.make()
+        if not isinstance(model, Fitted):
+            raise InputError(f"{component} is not fitted; name a representation, for example lsi(e=100).")
+        if isinstance(model, Representation) and model.reads not in READINGS:
+            raise PluginError(f"{component} reads {model.reads}; representations read {' or '.join(READINGS)}.")
+        return model
 
-    def used(self, resolved: Resolved) -> dict[str, str]:
-        """The resources that a component names, and what stands for their content."""
-        given = [resolved.values[p.name] for p in resolved.registration.params if p.type is Resource]
+    def used(self, component: Component) -> dict[str, str]:
+        """Return the resources that a component names, each with the hash of its content."""
+        given = [component.values[p.name] for p in component.registration.params if p.type is Resource]
         return {text: self.resources.hash(text) for text in given if text is not None}
 
-    def _printed(self, of: type, value: Any, depends: Sequence[Expression], known: dict[str, str]) -> str:
-        if of is Resource and value is not None:
+    def _printed(self, declared: type, value: Any, depends: Sequence[Expression], known: dict[str, str]) -> str:
+        """Return a parameter's value for the hash: of a resource its content, of a model that it depends on the model's name."""
+        if declared is Resource and value is not None:
             return self.resources.hash(value)
-        # A model stands for its expression, which may name a file that lies elsewhere by now.
+        # The expression of a model may name a file that has moved since; the model's name does not change by that.
         return self.model_of(value, known) if value in depends else print_value(value)
-
-
-def names_in(expression: Expression) -> set[str]:
-    """The names of all components in an expression."""
-    found: set[str] = set()
-
-    def look(node: Any) -> Any:
-        if isinstance(node, Expression):
-            if isinstance(node, Call):
-                found.add(node.name)
-            node.map(look)
-        return node
-
-    look(expression)
-    return found
 
 
 def _hash(parts: list[Any]) -> str:

@@ -1,4 +1,8 @@
-"""What a representation reads: terms over its own vocabulary, or sequences of words."""
+"""The inputs of a representation: term counts over its own vocabulary, or sequences of words.
+
+`inputs_of` returns the reader for a representation. It turns the documents of a segment, other texts, and queries into the blocks that
+`encode_documents` and `encode_queries` get. It knows nothing about models or rows.
+"""
 
 from __future__ import annotations
 
@@ -12,141 +16,149 @@ from sublex.analysis.tokens import analyze, sequences
 from sublex.base import Analyzer, Query, Token
 from sublex.errors import PluginError
 from sublex.fitted import Representation
-from sublex.index.arena import starts_of
+from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# So many documents are encoded at once, whatever the number of workers; of sequences, which take more room, fewer.
-ROWS, TEXTS = 4096, 256
+# Documents per block. It does not depend on the number of workers, so rows do not either.
+DOCUMENTS_PER_BLOCK = 4096
+# Texts per block of sequences, which take more memory than counts.
+SEQUENCES_PER_BLOCK = 256
 
 
 class Vocabulary:
-    """A model's terms, and their places among those of a segment."""
+    """The terms that a model knows, numbered in its own order."""
 
     def __init__(self, terms: Sequence[str]):
         self.terms = list(terms)
         if not all(isinstance(term, str) for term in self.terms):
-            raise PluginError("A vocabulary holds something that is no term.")
+            raise PluginError("The vocabulary holds an item that is not a string.")
         self.numbers = {term: number for number, term in enumerate(self.terms)}
         if len(self.numbers) < len(self.terms):
-            raise PluginError("A vocabulary has a term twice.")
+            raise PluginError("The vocabulary holds a term twice.")
 
     def __len__(self) -> int:
         return len(self.terms)
 
     def of_segment(self, segment: Segment) -> np.ndarray:
-        """The number of each of a segment's terms, -1 where the model does not know it."""
-        known = self.numbers
+        """Return the model's number for each term of a segment (int32), -1 for terms that the model does not know."""
+        numbers = self.numbers
         return np.fromiter(
-            (known.get(term.decode(), -1) for term in segment.terms.list()), np.int32, len(segment.terms)
+            (numbers.get(term.decode(), -1) for term in segment.terms.list()), np.int32, len(segment.terms)
         )
 
     def query(self, weights: Mapping[str, float]) -> csr_array:
-        """A query as one row; terms that the model does not know are left out."""
-        found = sorted((self.numbers[term], weight) for term, weight in weights.items() if term in self.numbers)
-        columns = np.array([number for number, _ in found], np.int32)
-        return rows_of(
-            np.array([len(found)]), columns, np.array([weight for _, weight in found], np.float64), len(self)
-        )
+        """Return the weights of terms as one sparse row; terms that the model does not know are left out."""
+        known = sorted((self.numbers[term], weight) for term, weight in weights.items() if term in self.numbers)
+        columns = np.array([number for number, _ in known], np.int32)
+        values = np.array([weight for _, weight in known], np.float64)
+        return _sparse_rows(np.array([len(known)]), columns, values, len(self))
 
 
-def rows_of(counts: np.ndarray, columns: np.ndarray, values: np.ndarray, width: int) -> csr_array:
-    """Sparse rows of these sizes."""
-    from scipy.sparse import csr_array
+def recoded(counts: np.ndarray, terms: np.ndarray, tfs: np.ndarray, numbers: np.ndarray, width: int) -> csr_array:
+    """Return decoded document terms as sparse rows over another vocabulary.
 
-    return csr_array((values, columns, starts_of(counts)), shape=(len(counts), width))
-
-
-def recoded(counts: np.ndarray, terms: np.ndarray, tfs: np.ndarray, places: np.ndarray, width: int) -> csr_array:
-    """Decoded document terms as rows over another vocabulary."""
-    columns = places[terms]
+    `counts` holds the number of distinct terms of each document, `terms` and `tfs` the terms and their frequencies, and `numbers` the
+    other vocabulary's number for each term, -1 for terms to leave out. The other vocabulary has `width` terms.
+    """
+    columns = numbers[terms]
     known = columns >= 0
     document = np.repeat(np.arange(len(counts)), counts)[known]
-    rows = rows_of(np.bincount(document, minlength=len(counts)), columns[known], tfs[known].astype(np.float64), width)
+    sizes = np.bincount(document, minlength=len(counts))
+    rows = _sparse_rows(sizes, columns[known], tfs[known].astype(np.float64), width)
     rows.sort_indices()
     return rows
 
 
-class Terms:
-    """Reading by terms: sparse rows of counts over the model's own vocabulary, of queries with their weights."""
+def _sparse_rows(sizes: np.ndarray, columns: np.ndarray, values: np.ndarray, width: int) -> csr_array:
+    from scipy.sparse import csr_array
 
+    return csr_array((values, columns, starts_of(sizes)), shape=(len(sizes), width))
+
+
+class Terms:
+    """Inputs of a representation that reads terms: sparse rows over its vocabulary, of counts for documents and of weights for queries."""
+
+    # The part that an index must store.
     needs = "terms"
 
     def __init__(self, vocabulary: Vocabulary, analyzer: Analyzer):
         self.vocabulary, self._analyzer = vocabulary, analyzer
 
     def blocks(self, segment: Segment) -> Iterator[csr_array]:
-        """All documents of a segment, deleted ones too, some at a time."""
-        places = self.vocabulary.of_segment(segment)
-        for begin in range(0, segment.docs or 1, ROWS):
-            found = segment.document_terms(begin, min(begin + ROWS, segment.docs))
-            assert found is not None
-            yield recoded(*found, places, len(self.vocabulary))
+        """Yield all documents of a segment, deleted ones included, a block at a time."""
+        numbers = self.vocabulary.of_segment(segment)
+        for begin in range(0, segment.docs or 1, DOCUMENTS_PER_BLOCK):
+            document_terms = segment.document_terms(begin, min(begin + DOCUMENTS_PER_BLOCK, segment.docs))
+            assert document_terms is not None
+            yield recoded(*document_terms, numbers, len(self.vocabulary))
 
-    def texts(self, texts: Sequence[str]) -> csr_array:
-        """Other documents."""
+    def of_texts(self, texts: Sequence[str]) -> csr_array:
+        """Return texts that are not in the index as sparse rows of counts."""
         from scipy.sparse import csr_array, vstack
 
         return csr_array(vstack([self.vocabulary.query(Counter(analyze(self._analyzer, text))) for text in texts]))
 
     def query(self, query: Query) -> csr_array:
-        """A query, whatever expanders made of it."""
+        """Return a query as one sparse row of weights, with the terms that expanders added."""
         return self.vocabulary.query(query.weights())
 
-    def said(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
-        """What an explanation says of how a query was read."""
+    def evidence(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
+        """Return what an explanation says about how the query was read: the terms that the model does not know."""
         unknown = [surface(term) for term in query.weights() if term not in self.vocabulary.numbers]
         return {"not in the model": unknown} if unknown else {}
 
-    def known(self, block: csr_array) -> int:
-        """How many tokens the model knows."""
+    def count_known(self, block: csr_array) -> int:
+        """Return the number of tokens in a block that the model knows."""
         return int(block.sum())
 
 
 class Sequences:
-    """Reading by sequences: of each document, and of a query as the user put it, the list of its words."""
+    """Inputs of a representation that reads sequences: for each text the list of its words, for a query those that the user wrote."""
 
+    # The part that an index must store.
     needs = "text"
 
     def __init__(self, vocabulary: Vocabulary, analyzer: Analyzer):
         self.vocabulary, self._analyzer = vocabulary, analyzer
 
     def blocks(self, segment: Segment) -> Iterator[list[list[Token]]]:
-        """All documents of a segment, deleted ones too, some at a time."""
-        for begin in range(0, segment.docs or 1, TEXTS):
-            found = (segment.document(doc) for doc in range(begin, min(begin + TEXTS, segment.docs)))
-            yield self.texts([document.contents for document in found if document])
+        """Yield all documents of a segment, deleted ones included, a block at a time."""
+        for begin in range(0, segment.docs or 1, SEQUENCES_PER_BLOCK):
+            end = min(begin + SEQUENCES_PER_BLOCK, segment.docs)
+            documents = (segment.document(doc) for doc in range(begin, end))
+            yield self.of_texts([document.contents for document in documents if document])
 
-    def texts(self, texts: Sequence[str]) -> list[list[Token]]:
-        """Other documents."""
+    def of_texts(self, texts: Sequence[str]) -> list[list[Token]]:
+        """Return the words of texts, in order."""
         return sequences(self._analyzer, texts)
 
     def query(self, query: Query) -> list[list[Token]]:
-        """The words of a query; what expanders added is not among them."""
-        return self.texts([query.text])
+        """Return the words of a query as the user wrote it, without the terms that expanders added."""
+        return self.of_texts([query.text])
 
-    def said(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
-        """What an explanation says of how a query was read."""
+    def evidence(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
+        """Return what an explanation says about how the query was read: the text that the user wrote."""
         return {"read as written": query.text}
 
-    def known(self, block: list[list[Token]]) -> int:
-        """How many tokens the model knows; one without a vocabulary of terms may know any."""
+    def count_known(self, block: list[list[Token]]) -> int:
+        """Return the number of tokens in a block that the model knows; a model without a vocabulary counts as knowing all."""
         numbers = self.vocabulary.numbers
         return sum(1 for words in block for word in words if word.term and (not numbers or word.term in numbers))
 
 
 Inputs = Terms | Sequences
-# By what a representation says that it reads.
+# The readers by the value of `Representation.reads`.
 READINGS: dict[str, type[Terms] | type[Sequences]] = {"terms": Terms, "sequence": Sequences}
 
 
-def inputs_of(made: Representation, vocabulary: Vocabulary, analyzer: Analyzer) -> Inputs:
-    """What a fitted representation reads of the documents that an analyzer cuts into words."""
-    return READINGS[made.reads](vocabulary, analyzer)
+def inputs_of(model: Representation, vocabulary: Vocabulary, analyzer: Analyzer) -> Inputs:
+    """Return the reader for a representation; `analyzer` is the index's."""
+    return READINGS[model.reads](vocabulary, analyzer)
 
 
 def size_of(block: Any) -> int:
-    """How many documents a block holds."""
+    """Return the number of documents in a block."""
     return block.shape[0] if hasattr(block, "shape") else len(block)

@@ -1,4 +1,8 @@
-"""The terms on which models are fitted and documents encoded: workers, memory, progress, and what they may ask for."""
+"""The job under which a model is fitted or documents are encoded: its workers, memory, progress, scratch folder and other models.
+
+`open_job` makes the `sublex.fitted.Job` that plugins get, and limits BLAS to one thread, which makes results independent of the number
+of cores.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from sublex.workers import Workers
 
 
 class Options(NamedTuple):
-    """How fitting is done; none of it changes what comes out."""
+    """How models are fitted and documents encoded: threads, bytes of memory, and callbacks. No option changes the result."""
 
     workers: int = 1
     memory: int = 4 << 30
@@ -25,7 +29,7 @@ class Options(NamedTuple):
 
 
 class Job:
-    """What `sublex.fitted.Job` says, for one model."""
+    """The `sublex.fitted.Job` of one model. `stopped` is the exception with which the progress callback stopped the work, if it did."""
 
     def __init__(
         self,
@@ -40,7 +44,7 @@ class Job:
         self.stopped: Exception | None = None
 
     def progress(self, done: int, total: int) -> None:
-        """Say how far it is; whoever listens may raise to stop it."""
+        """Report progress; the callback may raise to stop the work."""
         try:
             self._options.progress(done, total)
         except Exception as error:
@@ -48,13 +52,13 @@ class Job:
             raise
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """The results of work on items, in their order."""
+        """Yield the results of `work` on the items, in the order of the items."""
         return self._pool.map(work, items)
 
 
 @contextmanager
-def working(options: Options, model: Callable[[Expression], Fitted], resource: Callable[[str], Path]) -> Iterator[Job]:
-    """A job while it lasts: its threads, its folder for scratch; BLAS has one thread."""
+def open_job(options: Options, model: Callable[[Expression], Fitted], resource: Callable[[str], Path]) -> Iterator[Job]:
+    """Yield a job; its threads end and its scratch folder is deleted when the block is left."""
     with (
         tempfile.TemporaryDirectory(prefix="sublex-") as scratch,
         Workers(options.workers) as pool,
@@ -64,7 +68,7 @@ def working(options: Options, model: Callable[[Expression], Fitted], resource: C
         try:
             yield job
         except PluginError:
-            # What stopped it is not the plugin's fault.
+            # An exception of the progress callback is the caller's, and not a failure of the plugin.
             if job.stopped is not None:
                 raise job.stopped from None
             raise

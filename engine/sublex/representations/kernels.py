@@ -1,30 +1,36 @@
-"""Sums over documents' terms, and over the numbers of their rows."""
+"""Kernels that score documents: sums over their terms, and products of their rows with a vector.
+
+Callers check the arguments. Each sum is kept in four parts, which a processor adds independently of one another.
+"""
 
 import numpy as np
 from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def dot(starts, terms, tfs, worth, weights, docs, sums):
-    """sums[k] = Σ worth[tfs[i]] · weights[terms[i]] over the terms of document docs[k]: four sums that do not wait for each other."""
+def dot(starts, terms, levels, level_values, weights, docs, sums):
+    """Set sums[k] = Σ level_values[levels[i]] · weights[terms[i]] over the terms i of document docs[k].
+
+    The terms of document d lie from starts[d] to starts[d + 1]. All integers are unsigned, which saves a test for negative places.
+    """
     for k in range(len(docs)):
         i, end = starts[docs[k]], starts[docs[k] + np.uint64(1)]
         v = w = x = y = 0.0
         while i + np.uint64(3) < end:
-            v += worth[tfs[i]] * weights[terms[i]]
-            w += worth[tfs[i + np.uint64(1)]] * weights[terms[i + np.uint64(1)]]
-            x += worth[tfs[i + np.uint64(2)]] * weights[terms[i + np.uint64(2)]]
-            y += worth[tfs[i + np.uint64(3)]] * weights[terms[i + np.uint64(3)]]
+            v += level_values[levels[i]] * weights[terms[i]]
+            w += level_values[levels[i + np.uint64(1)]] * weights[terms[i + np.uint64(1)]]
+            x += level_values[levels[i + np.uint64(2)]] * weights[terms[i + np.uint64(2)]]
+            y += level_values[levels[i + np.uint64(3)]] * weights[terms[i + np.uint64(3)]]
             i += np.uint64(4)
         while i < end:
-            v += worth[tfs[i]] * weights[terms[i]]
+            v += level_values[levels[i]] * weights[terms[i]]
             i += np.uint64(1)
         sums[k] = (v + w) + (x + y)
 
 
 @njit(cache=True, nogil=True)
 def products(rows, vector, docs, sums):
-    """sums[k] is the product of row docs[k] with a vector: four sums that do not wait for each other."""
+    """Set sums[k] to the product of row docs[k] with a vector."""
     width = len(vector)
     last = width // 4 * 4
     for k in range(len(docs)):

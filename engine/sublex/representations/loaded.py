@@ -1,4 +1,7 @@
-"""A fitted representation on an index, ready to score: what a pipeline names by its expression."""
+"""Loaded models: fitted models of a snapshot, read from disk and ready to score.
+
+The engine goes through these classes whenever it calls a fitted plugin: they check what the plugin returns.
+"""
 
 from __future__ import annotations
 
@@ -15,42 +18,41 @@ from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.messages import command, counted
-from sublex.plugins import Resolved
-from sublex.representations.fitting import absent, loaded, mending, seen
+from sublex.plugins import Component
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import Vocabulary, inputs_of, size_of
 from sublex.representations.rows import checked_rows, read_rows, zero_rows
+from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
 from sublex.scores import NO_OPINION
 
-# An explanation may differ from the score by so much: rows are single precision, explanations may add up doubles.
-APART = 1e-3
+# The largest relative difference between a score and its explanation: rows are float32, and explanations may add up float64.
+TOLERANCE = 1e-3
 
 
 class LoadedModel:
-    """A fitted model of an index, loaded."""
+    """A fitted model of a snapshot: the plugin's object with what fitting stored, and the snapshot as the plugin sees it."""
 
-    def __init__(self, index: Snapshot, resolved: Resolved, namer: Namer):
-        self.index, self.name, self.generation = index, str(resolved.call), index.generation
-        self.model: Any = namer.make(resolved)
-        self._found = namer.identity(resolved, self.model)
-        if self._found.model not in index.fitted:
-            raise IndexProblem(absent(index.path, resolved.call, index.fitted))
-        self._entry = index.fitted[self._found.model]
-        loaded(index.path, self._entry, self._found, self.model)
+    def __init__(self, snapshot: Snapshot, component: Component, namer: Namer):
+        self.snapshot, self.name = snapshot, str(component)
+        self.model: Any = namer.make(component)
+        self._identity = namer.identity(component, self.model)
+        if self._identity.model not in snapshot.fitted:
+            raise IndexProblem(not_fitted(snapshot.path, component, snapshot.fitted))
+        self._entry = snapshot.fitted[self._identity.model]
+        load_model(snapshot.path, self._entry, self._identity, self.model)
         self.fingerprint: str = self._entry["model"]["checksum"]
         self.uncovered = 0
-        # The index as the model sees it.
-        self.view = View(index, index.segments, Vocabulary(()), ())
+        self.view = View(snapshot, snapshot.segments, Vocabulary(()), ())
 
     def card(self) -> dict[str, Any]:
-        """How the model was made, and what it says of itself."""
+        """Return a description of the model: how it was fitted, and what the plugin's `describe` adds."""
         entry = self._entry
-        with contract(self._found.kind, self.name):
+        with contract(self._identity.kind, self.name):
             described = dict(self.model.describe(self.view))
         return {
             "expression": self.name,
-            "model": self._found.model,
+            "model": self._identity.model,
             "fingerprint": self.fingerprint,
             "version": entry["version"],
             "fitted on": entry["origin"],
@@ -66,79 +68,76 @@ class LoadedModel:
 
 
 class LoadedRepresentation(LoadedModel):
-    """A representation with the rows of an index's documents; those that differ at query time alone share these in `views`."""
+    """A fitted representation with the rows of the snapshot's documents.
+
+    `views` shares the rows among representations that differ only in parameters of queries. `uncovered` counts live documents
+    without a row; the representation has no opinion on these, and is refused unless `allow_uncovered` is set.
+    """
 
     def __init__(
         self,
-        index: Snapshot,
-        resolved: Resolved,
+        snapshot: Snapshot,
+        component: Component,
         namer: Namer,
-        views: dict[tuple[int, str], View],
+        views: dict[str, View],
         allow_uncovered: bool = False,
     ):
-        super().__init__(index, resolved, namer)
-        found = self._found
-        rows = self._entry["rows"].get(found.rows, {}).get("segments")
+        super().__init__(snapshot, component, namer)
+        identity = self._identity
+        rows = self._entry["rows"].get(identity.rows, {}).get("segments")
         if rows is None:
-            raise IndexProblem(absent(index.path, resolved.call, index.fitted))
-        segments = tuple(index.segments)
+            raise IndexProblem(not_fitted(snapshot.path, component, snapshot.fitted))
+        segments = tuple(snapshot.segments)
         covered = [segment.name in rows for segment in segments]
         self.uncovered = sum(segment.live for segment, known in zip(segments, covered, strict=True) if not known)
         if self.uncovered and not (allow_uncovered and any(covered)):
             raise IndexProblem(
-                f"{self.name} does not cover {counted(self.uncovered, 'document')} of {index.path}; "
-                f"run: {command('fit', index.path, resolved.call, '--update')}"
+                f"{self.name} does not cover {counted(self.uncovered, 'document')} of {snapshot.path}; "
+                f"run: {command('fit', snapshot.path, component, '--update')}"
             )
         self._covered = np.repeat(covered, [segment.docs for segment in segments])
-        key = self.generation, found.rows
-        if key not in views:
-            with mending(index.path, self._entry["expression"]):
-                place = index.path / REPRESENTATIONS / found.model / found.rows
-                views[key] = self._view(segments, place, rows)
-        self.view = views[key]
+        if identity.rows not in views:
+            with advising_refit(snapshot.path, self._entry["expression"]):
+                folder = snapshot.path / REPRESENTATIONS / identity.model / identity.rows
+                views[identity.rows] = self._view(segments, folder, rows)
+        self.view = views[identity.rows]
         self.vocabulary = self.view.vocabulary
-        self.inputs = inputs_of(self.model, self.vocabulary, index.analyzer)
+        self.inputs = inputs_of(self.model, self.vocabulary, snapshot.analyzer)
 
     def _view(self, segments: Sequence[Segment], place: Path, rows: Mapping[str, Any]) -> View:
-        """The index with the rows of its segments; rows of zeros where they are not covered."""
+        """Return the view of the segments with their rows; a segment that is not covered gets rows of zeros."""
         parts = {s.name: read_rows(place / s.name, rows[s.name]["data"], s.docs) for s in segments if s.name in rows}
         like = next(iter(parts.values()), np.empty(0))
         return View(
-            self.index,
+            self.snapshot,
             segments,
             Vocabulary(self.model.vocabulary),
             [parts[s.name] if s.name in parts else zero_rows(like, s.docs) for s in segments],
         )
 
     def _coverage(self) -> dict[str, Any]:
-        rows = self._entry["rows"][self._found.rows]["segments"].values()
-        _, added = seen(self._entry)
+        rows = self._entry["rows"][self._identity.rows]["segments"].values()
+        _, added = token_counts(self._entry)
         return {
             "terms": len(self.vocabulary),
-            "documents": sum(segment.live for segment in self.index.segments),
+            "documents": sum(segment.live for segment in self.snapshot.segments),
             "tokens added since": added["tokens"],
             "of these unknown": added["unknown"],
             "bytes of the rows": sum(sum(own["data"]["components"].values()) for own in rows),
         }
 
     def query(self, query: Query) -> Any:
-        """A query as the model reads it."""
-        self._still()
+        """Return what the model encodes a query to; `scores` and `explain` take it."""
         with contract("representation", self.name):
             return self.model.encode_queries(self.inputs.query(query))[0]
 
-    def _still(self) -> None:
-        """Documents have other numbers in another generation."""
-        if self.index.generation != self.generation:
-            raise IndexProblem(f"{self.index.path} has changed since this pipeline was made; ask for a new one.")
-
     def vectors(self, inputs: Any) -> Rows:
-        """Documents as vectors for use elsewhere."""
+        """Return the vectors of documents for use outside the engine, given what the model reads of them."""
         with contract("representation", self.name):
             return checked_rows(self.model.transform(inputs), size_of(inputs), self.name)
 
     def scores(self, encoded: Any, docs: np.ndarray | None = None) -> np.ndarray:
-        """What the model says of documents; of all, by number, without `docs`."""
+        """Return the scores of documents, or of all by number when `docs` is None; float32, -inf for no opinion."""
         with contract("representation", self.name):
             scores = np.asarray(self.model.score(encoded, self.view, docs))
             if self.uncovered:
@@ -153,7 +152,7 @@ class LoadedRepresentation(LoadedModel):
         return rounded
 
     def best(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray]:
-        """The documents that it scores highest, in no order yet but with every tie of the last, and their scores."""
+        """Return the `depth` documents with the highest scores, and all that tie with the last of them, unordered; with their scores."""
         if depth < 1:
             raise InputError(f"k={depth} should be at least 1.")
         scores = self.scores(encoded)
@@ -163,11 +162,10 @@ class LoadedRepresentation(LoadedModel):
         if len(found) > depth:
             least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
             found = found[scores[found] >= least]
-        self._still()
         return found.astype(np.int32), scores[found]
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
-        """A document's score, taken apart by the model; -inf where it has no opinion."""
+        """Return the model's explanation of a document's score. Raise PluginError when its value is not the score."""
         score = float(self.scores(encoded, np.array([doc], np.int32))[0])
         if score == NO_OPINION:
             why = "no opinion on this document" if self._covered[doc] else "this document is not covered by the model"
@@ -178,6 +176,6 @@ class LoadedRepresentation(LoadedModel):
                 raise PluginError(
                     f"{self.name} explained a score by {type(found).__name__}, and not by an Explanation."
                 )
-            if not abs(found.value - score) <= APART * max(1.0, abs(score)):
+            if not abs(found.value - score) <= TOLERANCE * max(1.0, abs(score)):
                 raise PluginError(f"{self.name} explained {found.value:g} where the score is {score:g}.")
             return found

@@ -1,4 +1,8 @@
-"""What a model keeps: arrays of any shape, sparse rows and JSON values, checksummed and mapped, and never unpickled."""
+"""The stored values of a model or of its rows: arrays of any shape, sparse rows and JSON values, each under a name.
+
+A `StoreWriter` writes them to a folder as NumPy's `.npy` files, and `finish` returns what the manifest must record. A `StoreReader`
+verifies checksums and maps the arrays into memory. Nothing is pickled or unpickled.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +21,21 @@ from sublex.index.format import CHECKSUMS, DTYPES, ComponentWriter, Folder, Fold
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+# The file that holds the shapes of the arrays and the JSON values.
 VALUES = "_values"
+# The arrays of sparse rows, each in a file of its own.
 SPARSE = ("data", "indices", "indptr")
 
 
 class StoreWriter:
-    """A store that is being written."""
+    """Writes the values of a store into a folder; this is the `sublex.fitted.Store` that `save` gets."""
 
     def __init__(self, folder: FolderWriter):
         self._folder = folder
         self._values: dict[str, Any] = {}
 
     def put(self, name: str, value: Any) -> None:
-        """Keep an array, sparse rows, or what JSON can hold."""
+        """Write an array of numbers, sparse rows, or a value that JSON can hold, under a new name."""
         self._expect(name)
         if isinstance(value, np.ndarray):
             self._values[name] = {"shape": value.shape}
@@ -40,10 +46,10 @@ class StoreWriter:
             try:
                 self._values[name] = {"json": json.loads(json.dumps(value, allow_nan=False))}
             except (TypeError, ValueError) as error:
-                raise PluginError(f"The value {name} cannot be kept: {error}.") from None
+                raise PluginError(f"The value {name} cannot be stored: {error}.") from None
 
     def put_rows(self, name: str, parts: Iterable[Any]) -> None:
-        """Keep rows that come some at a time, all dense or all sparse."""
+        """Write rows that come in blocks, all dense or all sparse, of one type and width. At least one block is needed."""
         self._expect(name)
         streams: list[ComponentWriter] = []
         starts = [np.zeros(1, np.int64)]
@@ -63,7 +69,10 @@ class StoreWriter:
                 columns = (part.data, part.indices)
             for stream, values in zip(streams, columns, strict=True):
                 stream.write(values.ravel())
-        assert kind is not None, "there are no rows"
+        if kind is None:
+            raise PluginError(
+                f"The rows {name} cannot be stored: there is no block of them to take a type and a width from."
+            )
         sparse, _, width = kind
         if sparse:
             self._stream(f"{name}.indptr", np.int64).write(np.concatenate(starts))
@@ -72,27 +81,27 @@ class StoreWriter:
     def _expect(self, name: str) -> None:
         if not name.isidentifier() or name in (VALUES, CHECKSUMS) or name in self._values:
             raise PluginError(
-                f"A value cannot be kept under the name {name!r}; each needs one of its own, of letters and digits."
+                f"A value cannot be stored under the name {name!r}; use a new name of letters, digits and _."
             )
 
     def _stream(self, name: str, dtype: Any) -> ComponentWriter:
         plain = np.dtype(dtype).newbyteorder("<")
         if plain.str not in DTYPES:
-            raise PluginError(f"The array {name} of {dtype} cannot be kept; whole numbers and floats can.")
+            raise PluginError(f"The array {name} of {dtype} cannot be stored; store whole numbers or floats.")
         return self._folder.stream(name, plain)
 
     def finish(self) -> Mapping[str, Any]:
-        """What the manifest must say of the store."""
+        """Write the names and shapes, and return what the manifest must record: file sizes and the checksum."""
         text = json.dumps(self._values, sort_keys=True).encode()
         self._folder.put(VALUES, np.frombuffer(text, np.uint8))
         return self._folder.finish()
 
 
 class StoreReader:
-    """A store as it was written; every byte is verified when it is first read."""
+    """Reads a store; this is the `sublex.fitted.Stored` that `load` gets. A file is verified when it is first read."""
 
     def __init__(self, path: Path, entry: Mapping[str, Any]):
-        # Writable in memory and never on disk: kernels then need no second form for what is mapped.
+        # Mapped copy-on-write: kernels are compiled for writable arrays, and writing to one changes nothing on disk.
         self._folder = Folder(path, entry, private=True)
 
     @cached_property
@@ -102,7 +111,7 @@ class StoreReader:
         except (KeyError, ValueError, RecursionError):
             values = None
         if not isinstance(values, dict) or not all(
-            isinstance(kept, dict) and len(kept) == 1 for kept in values.values()
+            isinstance(value, dict) and len(value) == 1 for value in values.values()
         ):
             raise IndexCorrupt(f"{self._folder.path} is damaged; fit it again.")
         return values
@@ -111,11 +120,11 @@ class StoreReader:
         return name in self._values
 
     def get(self, name: str) -> Any:
-        """The value kept under a name."""
-        kept = self._values.get(name)
-        if kept is None:
+        """Return the value stored under a name; arrays are mapped into memory."""
+        value = self._values.get(name)
+        if value is None:
             raise PluginError(f"{self._folder.path} holds no value {name}.")
-        ((kind, described),) = kept.items()
+        ((kind, described),) = value.items()
         if kind == "json":
             return described
         sizes = described if isinstance(described, list) else [-1]
@@ -135,6 +144,7 @@ class StoreReader:
     def _sparse(self, name: str, shape: tuple[int, int]) -> csr_array:
         from scipy.sparse import csr_array
 
+        # Kernels do not check bounds, so every offset and column is checked here.
         data, indices, indptr = (self._folder[f"{name}.{part}"].all() for part in SPARSE)
         ascending = len(shape) == 2 and len(indptr) == shape[0] + 1 and indptr[0] == 0 and (np.diff(indptr) >= 0).all()
         fits = ascending and indptr[-1] == len(data) == len(indices)

@@ -1,4 +1,8 @@
-"""Resources: files that models read when they are fitted, such as word vectors. What a file holds counts, not where it lies."""
+"""Resources: files that models read when they are fitted, such as word vectors.
+
+A file is registered in an index under a name, or named by its path. A model's identity includes the hash of the file's content, and never
+its path. The module copies, checks and removes files; plugins read them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from pathlib import Path
 
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.expression import KEYWORDS
-from sublex.index.format import hash_of, sync
+from sublex.files import hash_of, replacing, sync
 from sublex.index.manifest import (
     FITTED,
     RESOURCES,
@@ -24,109 +28,105 @@ from sublex.messages import command, counted
 
 
 class Resources:
-    """The registered resources of an index, and any file by its path; of files that are gone, what they held when models read them.
+    """The files that expressions on one index can name: registered resources by name, other files by path.
 
-    `elsewhere` are resources of another index, for models that are taken from there.
+    `other_resources` are the resources of another index, for models that are copied from there. For a file that no longer exists the
+    hash recorded by the models that read it still counts.
     """
 
-    def __init__(self, root: Path, manifest: Manifest, elsewhere: Manifest | None = None):
-        self.root, self.entries, self.elsewhere = root, manifest.get(RESOURCES, {}), elsewhere or {}
+    def __init__(self, root: Path, manifest: Manifest, other_resources: Manifest | None = None):
+        self.root, self.entries, self.other_entries = root, manifest.get(RESOURCES, {}), other_resources or {}
         self.fitted: Manifest = manifest.get(FITTED, {})
-        self._read: dict[str, set[str]] = {}
+        self._recorded: dict[str, set[str]] = {}
         for entry in self.fitted.values():
-            for text, held in entry["resources"].items():
-                self._read.setdefault(text, set()).add(held)
+            for name, content_hash in entry["resources"].items():
+                self._recorded.setdefault(name, set()).add(content_hash)
 
-    def path(self, text: str) -> Path:
-        """The file that a name or a path stands for, whole as it was."""
-        if text in self.entries:
-            entry = self.entries[text]
-            path = self.root / RESOURCES / text / entry["file"]
+    def path(self, name: str) -> Path:
+        """Return the path of the file that a resource's name, or a path, stands for; a registered file is verified."""
+        if name in self.entries:
+            entry = self.entries[name]
+            path = self.root / RESOURCES / name / entry["file"]
             if not path.is_file() or path.stat().st_size != entry.get("bytes") or hash_of(path) != entry["hash"]:
                 raise IndexCorrupt(
-                    f"{path} is missing or damaged; add the same file again: {command('resource', 'add', self.root, text)} FILE"
+                    f"{path} is missing or damaged; add the same file again: {command('resource', 'add', self.root, name)} FILE"
                 )
             return path
-        if not os.path.isfile(text):
+        if not os.path.isfile(name):
             raise InputError(
-                f"No file {text!r}, and {self.root.name} has no resource of that name; "
-                f"give it one: {command('resource', 'add', self.root)} NAME FILE"
+                f"No file {name!r}, and {self.root.name} has no resource of that name; "
+                f"add one: {command('resource', 'add', self.root)} NAME FILE"
             )
-        return Path(text)
+        return Path(name)
 
-    def hash(self, text: str) -> str:
-        """What stands for its content."""
-        if text in self.entries:
-            return self.entries[text]["hash"]
-        if text in self.elsewhere:
-            return self.elsewhere[text]["hash"]
-        if text in self._read and not os.path.exists(text):
-            if len(self._read[text]) > 1:
+    def hash(self, name: str) -> str:
+        """Return the hash of the content of a resource, by its name or path."""
+        for entries in (self.entries, self.other_entries):
+            if name in entries:
+                return entries[name]["hash"]
+        if name in self._recorded and not os.path.exists(name):
+            recorded = self._recorded[name]
+            if len(recorded) > 1:
                 raise InputError(
-                    f"{text} is gone, and models were fitted to {counted(len(self._read[text]), 'file')} of that name; put back the "
-                    f"one you mean, or forget a model by its own name, which {command('card', self.root)} lists."
+                    f"{name} is gone, and models were fitted to {counted(len(recorded), 'file')} of that name; put back the "
+                    f"file you mean, or forget a model by the name that {command('card', self.root)} lists."
                 )
-            return min(self._read[text])
-        path = self.path(text)
+            return min(recorded)
+        path = self.path(name)
         try:
-            found = path.stat()
-            return _hash(path.absolute(), found.st_size, found.st_mtime_ns)
+            status = path.stat()
+            return _hash(path.absolute(), status.st_size, status.st_mtime_ns)
         except OSError as error:
             raise InputError(f"Cannot read {path}: {error.strerror}.") from None
 
 
 def add(root: Path, name: str, file: Path) -> None:
-    """Copy a file into an index under a name."""
+    """Copy a file into an index and register it under a name. Adding the same content again repairs a damaged copy."""
     if not (name.isidentifier() and name.isascii()) or name in KEYWORDS:
         raise InputError(
-            f"A resource cannot be called {name}; take a to z, digits and _, a letter first, and not true, false or inf."
+            f"A resource cannot be called {name}; use a to z, digits and _, a letter first, and not true, false or inf."
         )
     if not file.is_file():
-        raise InputError(f"{file} is no file.")
-    found = Resources(root, {}).hash(str(file))
+        raise InputError(f"{file} is no file; name a file to copy.")
+    content_hash = Resources(root, {}).hash(str(file))
     with locked(root, "resource add"):
-        old = read_manifest(root)
-        remove_leftovers(root, old)
-        there = old.get(RESOURCES, {})
-        if name in there and there[name]["hash"] != found:
+        manifest = read_manifest(root)
+        remove_leftovers(root, manifest)
+        entries = manifest.get(RESOURCES, {})
+        if name in entries and entries[name]["hash"] != content_hash:
             raise IndexProblem(
-                f"{root.name} has another file as resource {name}; remove it first, or take another name."
+                f"{root.name} has another file as resource {name}; remove it first, or choose another name."
             )
-        place = root / RESOURCES / name
-        place.mkdir(parents=True, exist_ok=True)
-        copy = place / f"{name}.new"
-        try:
-            copy.unlink(missing_ok=True)
-            with open(file, "rb") as source, open(copy, "xb") as target:
-                shutil.copyfileobj(source, target)
-            if hash_of(copy) != found:
+        folder = root / RESOURCES / name
+        folder.mkdir(parents=True, exist_ok=True)
+        file_name = file.name if is_plain(file.name) else name
+        file_name = entries.get(name, {}).get("file", file_name)
+        with open(file, "rb") as source, replacing(folder / file_name) as copy:
+            shutil.copyfileobj(source, copy)
+            copy.flush()
+            if hash_of(Path(copy.name)) != content_hash:
                 raise InputError(f"{file} changed while it was copied; try again.")
-            own = file.name if is_plain(file.name) else name
-            entry = {"file": there.get(name, {}).get("file", own), "hash": found, "bytes": copy.stat().st_size}
-            sync(copy)
-            copy.replace(place / entry["file"])
-            for path in (place, place.parent):
-                sync(path)
-            commit_changes(root, old, {RESOURCES: there | {name: entry}})
-        finally:
-            copy.unlink(missing_ok=True)
+            entry = {"file": file_name, "hash": content_hash, "bytes": copy.tell()}
+        for changed in (folder, folder.parent):
+            sync(changed)
+        commit_changes(root, manifest, {RESOURCES: entries | {name: entry}})
 
 
 def remove(root: Path, name: str) -> None:
-    """Drop a resource that no model was fitted with."""
+    """Remove a resource from an index; raise `IndexProblem` while a model that was fitted with it remains."""
     with locked(root, "resource remove"):
-        old = read_manifest(root)
-        there = old.get(RESOURCES, {})
-        if name not in there:
-            raise IndexProblem(f"{root.name} has no resource {name}; it has {', '.join(sorted(there)) or 'none'}.")
-        users = [entry["expression"] for entry in old.get(FITTED, {}).values() if name in entry["resources"]]
+        manifest = read_manifest(root)
+        entries = manifest.get(RESOURCES, {})
+        if name not in entries:
+            raise IndexProblem(f"{root.name} has no resource {name}; it has {', '.join(sorted(entries)) or 'none'}.")
+        users = [entry["expression"] for entry in manifest.get(FITTED, {}).values() if name in entry["resources"]]
         if users:
             raise IndexProblem(f"{', '.join(users)} was fitted with {name}; forget it first.")
-        rest = {other: entry for other, entry in there.items() if other != name}
-        commit_changes(root, old, {RESOURCES: rest})
+        remaining = {other: entry for other, entry in entries.items() if other != name}
+        commit_changes(root, manifest, {RESOURCES: remaining})
 
 
 @lru_cache(maxsize=64)
 def _hash(path: Path, size: int, changed: int) -> str:
-    """The hash of a file, made again when its size or its time of change is another."""
+    """Return the hash of a file; it is computed anew when the file's size or time of change (in ns) differs."""
     return hash_of(path)

@@ -1,4 +1,7 @@
-"""The rows that a model gives to documents: dense or sparse, one a document, kept by segment."""
+"""The rows that a model gives to documents: one row per document, dense or sparse, stored by segment.
+
+The module writes, reads and checks rows; it does not compute them.
+"""
 
 from __future__ import annotations
 
@@ -13,27 +16,28 @@ from sublex.fitted import Rows
 from sublex.index.format import FolderWriter
 from sublex.representations.model_store import StoreReader, StoreWriter
 
-ROWS = "rows"
+# The name under which a store holds the rows of a segment.
+ROWS_VALUE = "rows"
 
 
-def write_rows(path: Path, parts: Iterable[Rows]) -> Mapping[str, Any]:
-    """Keep the rows of a segment, which come some at a time; what the manifest must say of them."""
+def write_rows(path: Path, blocks: Iterable[Rows]) -> Mapping[str, Any]:
+    """Write the rows of a segment, which come in blocks, and return what the manifest must record of them."""
     with FolderWriter(path) as folder:
         store = StoreWriter(folder)
-        store.put_rows(ROWS, parts)
+        store.put_rows(ROWS_VALUE, blocks)
         return store.finish()
 
 
 def rows_in(path: Path, entry: Mapping[str, Any]) -> Rows:
-    """The rows of a segment."""
-    rows = StoreReader(path, entry).get(ROWS)
+    """Return the rows of a segment, as many as there are; `entry` is what `write_rows` returned."""
+    rows = StoreReader(path, entry).get(ROWS_VALUE)
     if not hasattr(rows, "shape") or not rows.shape:
         raise IndexCorrupt(f"{path} is damaged; fit it again.")
     return rows
 
 
 def read_rows(path: Path, entry: Mapping[str, Any], docs: int) -> Rows:
-    """The rows of a segment of so many documents."""
+    """Return the rows of a segment; raise `IndexCorrupt` unless there are `docs` of them."""
     rows = rows_in(path, entry)
     if rows.shape[0] != docs:
         raise IndexCorrupt(f"{path} has rows for {rows.shape[0]:,} documents of {docs:,}; fit it again.")
@@ -41,10 +45,13 @@ def read_rows(path: Path, entry: Mapping[str, Any], docs: int) -> Rows:
 
 
 def checked_rows(rows: Any, docs: int, name: str) -> Rows:
-    """What a plugin gave as rows, if it is that."""
+    """Return what a plugin returned as the rows of `docs` documents; raise `PluginError`, naming the plugin, if it is not that.
+
+    Sparse rows come back in compressed form.
+    """
     shape = getattr(rows, "shape", None) or (type(rows).__name__,)
     if shape[0] != docs or len(shape) > 2 or 0 in shape[1:]:
-        raise PluginError(f"{name} encoded {docs:,} documents as {shape}, and not as one row a document.")
+        raise PluginError(f"{name} encoded {docs:,} documents as {shape}, and not as one row per document.")
     if hasattr(rows, "tocsr"):
         from scipy.sparse import csr_array
 
@@ -53,19 +60,19 @@ def checked_rows(rows: Any, docs: int, name: str) -> Rows:
             raise PluginError(f"{name} encoded documents as sparse rows with columns beyond {rows.shape[1]:,}.")
     values = rows.data if hasattr(rows, "indptr") else np.asarray(rows)
     if values.dtype.kind not in "fiu":
-        raise PluginError(f"{name} encoded documents as {values.dtype}; rows are of whole numbers or floats.")
+        raise PluginError(f"{name} encoded documents as {values.dtype}; rows must hold whole numbers or floats.")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise PluginError(f"{name} encoded documents as numbers that are not finite.")
     return rows if hasattr(rows, "indptr") else values
 
 
 def kind_of_rows(rows: Rows) -> tuple[Any, ...]:
-    """What all rows of a model have in common."""
+    """Return what all rows of a model must share: whether they are sparse, their type, and their width."""
     return hasattr(rows, "indptr"), rows.dtype, rows.shape[1:]
 
 
 def zero_rows(like: Rows, docs: int) -> Rows:
-    """Rows of zeros, for documents that have none."""
+    """Return rows of zeros for `docs` documents, of the kind of `like`."""
     if hasattr(like, "indptr"):
         from scipy.sparse import csr_array
 
@@ -73,12 +80,12 @@ def zero_rows(like: Rows, docs: int) -> Rows:
     return np.zeros((docs, *like.shape[1:]), like.dtype)
 
 
-def stacked(parts: Sequence[Rows]) -> Rows:
-    """Rows under one another."""
-    if len(parts) == 1:
-        return parts[0]
-    if hasattr(parts[0], "indptr"):
+def stacked(blocks: Sequence[Rows]) -> Rows:
+    """Return blocks of rows as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    if hasattr(blocks[0], "indptr"):
         from scipy.sparse import csr_array, vstack
 
-        return csr_array(vstack(parts))
-    return np.concatenate(parts)
+        return csr_array(vstack(blocks))
+    return np.concatenate(blocks)

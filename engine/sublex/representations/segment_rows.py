@@ -1,4 +1,8 @@
-"""Rows that come with a segment: new documents are encoded before they are committed, merged ones keep their rows."""
+"""Keeping rows up to date: new documents are encoded before they are committed, and merged segments keep their rows.
+
+A writer calls `encode_before_commit`'s callback with the manifest that it is about to commit; the callback adds the rows of the new segment
+to it. A model that cannot encode leaves the documents uncovered and says so, and the commit goes on.
+"""
 
 from __future__ import annotations
 
@@ -6,54 +10,55 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sublex.errors import IndexCorrupt, PluginError, SublexError
 from sublex.fitted import Representation, Rows
 from sublex.index.manifest import FITTED, REPRESENTATIONS, SEGMENTS, Manifest
 from sublex.index.segment import Segment
 from sublex.index.writer import BeforeCommit
 from sublex.messages import command, counted
-from sublex.representations.fitting import UNKNOWN, Fitting, loaded, seen
-from sublex.representations.inputs import ROWS
+from sublex.representations.fitting import Fitting
+from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.job import Options
 from sublex.representations.rows import kind_of_rows, read_rows, write_rows
+from sublex.representations.stored_models import load_model, token_counts
+
+# A refit is advised when the share of unknown tokens among those added since the fit exceeds the share among those before by this much.
+UNKNOWN_SHARE_RISE = 0.2
 
 
 def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
-    """What a writer calls before it commits a segment."""
+    """Return the callback that a writer calls before it commits; it completes the manifest with the rows of the new segment.
+
+    The callback gets the new manifest and the entries of the segments that a merge replaced (none for an addition).
+    """
 
     def before_commit(new: Manifest, replaced: Sequence[Manifest]) -> None:
         if not new.get(FITTED):
             return
-        if replaced:
-            # What lacks rows gets them before, so that all that is merged has some.
-            before = new | {
-                "segments": replaced,
-                FITTED: _covered(root, new | {"segments": replaced}, options, "merged"),
-            }
-            new[FITTED] = _merged(root, new, before, options.say)
-        else:
-            new[FITTED] = _covered(root, new, options, "new")
+        if not replaced:
+            new[FITTED] = _encode_uncovered(root, new, options, "new")
+            return
+        # Uncovered documents are encoded before the merge, so that every merged segment has rows to copy.
+        unmerged = new | {"segments": replaced}
+        unmerged[FITTED] = _encode_uncovered(root, unmerged, options, "merged")
+        new[FITTED] = _merge_rows(root, new, unmerged, options.say)
 
     return before_commit
 
 
-def _covered(root: Path, new: Manifest, options: Options, which: str) -> Manifest:
-    """Every model with rows for all documents; those that cannot give any leave them uncovered, which is said."""
-    work = Fitting(root, new, options)
-    for name, entry in new[FITTED].items():
-        for place, rows in entry["rows"].items():
-            if all(segment["name"] in rows["segments"] for segment in new["segments"]):
+def _encode_uncovered(root: Path, manifest: Manifest, options: Options, which: str) -> Manifest:
+    """Encode the documents that models do not cover, and return the manifest's record of all models.
+
+    `which` says in messages which documents these are: "new" or "merged".
+    """
+    fitting = Fitting(root, manifest, options)
+    segments = {segment["name"] for segment in manifest["segments"]}
+    for name, entry in manifest[FITTED].items():
+        for folder, rows in entry["rows"].items():
+            if segments <= rows["segments"].keys():
                 continue
             try:
-                resolved = work.namer.resolve(rows["expression"])
-                made = work.namer.make(resolved)
-                found = work.namer.identity(resolved, made)
-                if (found.model, found.rows) != (name, place):
-                    raise SublexError("What it was fitted with has changed since, the plugin or a file; fit it again.")
-                assert isinstance(made, Representation)
-                work.cover(loaded(root, entry, found, made), found)
+                _encode_rows(fitting, name, folder, rows["expression"])
             except SublexError as error:
                 update = command("fit", root, "--update")
                 options.say(
@@ -61,61 +66,85 @@ def _covered(root: Path, new: Manifest, options: Options, which: str) -> Manifes
                 )
                 continue
             if which == "new":
-                _advise(work.fitted, name, root, options.say)
-    return work.fitted
+                _advise_refit(fitting.fitted, name, root, options.say)
+    return fitting.fitted
 
 
-def _advise(fitted: Manifest, name: str, root: Path, say: Callable[[str], None]) -> None:
-    """Say when a model knows too little of what was added since it was fitted; some words it may leave out on purpose."""
-    whole, added = seen(fitted[name])
-    before = (whole["unknown"] - added["unknown"]) / max(1, whole["tokens"] - added["tokens"])
-    if added["unknown"] > (before + UNKNOWN) * added["tokens"]:
-        share, tokens = added["unknown"] / added["tokens"], counted(added["tokens"], "token")
-        own = fitted[name]["expression"]
-        again = [*(entry["expression"] for entry in fitted.values() if name in entry["depends"]), own]
-        say(
-            f"{own} does not know {share:.0%} of the {tokens} added since it was fitted, and {before:.0%} of those before; "
-            f"fit it again: {command('forget', root, *again)} && {command('fit', root, *again)}"
-        )
+def _encode_rows(fitting: Fitting, name: str, folder: str, expression: str) -> None:
+    """Encode the documents without rows for one set of rows of a model; `name` and `folder` are the names on disk of model and rows."""
+    component = fitting.namer.resolve(expression)
+    model = fitting.namer.make(component)
+    identity = fitting.namer.identity(component, model)
+    if (identity.model, identity.rows) != (name, folder) or not isinstance(model, Representation):
+        raise SublexError("The plugin, or a file that it reads, has changed since it was fitted; fit it again.")
+    load_model(fitting.root, fitting.fitted[name], identity, model)
+    fitting.encode_missing_rows(model, identity)
 
 
-def _merged(root: Path, new: Manifest, before: Manifest, say: Callable[[str], None]) -> Manifest:
-    """Every model with the rows of the segments that became one, without those of deleted documents."""
-    segments = [Segment(root / SEGMENTS / entry["name"], entry) for entry in before["segments"]]
-    live = [~segment.dead for segment in segments]
-    names = {segment.name for segment in segments}
-    last = new["segments"][-1]["name"]
+def _advise_refit(fitted: Manifest, name: str, root: Path, say: Callable[[str], None]) -> None:
+    """Advise a refit when a model knows too little of the documents that were added since it was fitted.
+
+    The share of unknown tokens is compared with that at the time of the fit, because a model may leave out words on purpose.
+    """
+    total, added = token_counts(fitted[name])
+    tokens_before = total["tokens"] - added["tokens"]
+    unknown_before = (total["unknown"] - added["unknown"]) / max(1, tokens_before)
+    if added["unknown"] <= (unknown_before + UNKNOWN_SHARE_RISE) * added["tokens"]:
+        return
+    expression = fitted[name]["expression"]
+    refitted = [*(entry["expression"] for entry in fitted.values() if name in entry["depends"]), expression]
+    say(
+        f"{expression} does not know {added['unknown'] / added['tokens']:.0%} of the {counted(added['tokens'], 'token')} "
+        f"added since it was fitted, and {unknown_before:.0%} of those before; "
+        f"fit it again: {command('forget', root, *refitted)} && {command('fit', root, *refitted)}"
+    )
+
+
+def _merge_rows(root: Path, new: Manifest, unmerged: Manifest, say: Callable[[str], None]) -> Manifest:
+    """Write the rows of a merged segment for every model, and return the manifest's record of all models.
+
+    `unmerged` is the manifest with the segments that were merged; the merged segment is the last one of `new`.
+    """
+    segments = [Segment(root / SEGMENTS / entry["name"], entry) for entry in unmerged["segments"]]
+    merged_from = {segment.name for segment in segments}
+    merged = new["segments"][-1]["name"]
     fitted = {}
-    for name, entry in before[FITTED].items():
-        rows = {}
-        for place, own in entry["rows"].items():
-            covered = {key: value for key, value in own["segments"].items() if key not in names}
-            if names <= own["segments"].keys():
+    for name, entry in unmerged[FITTED].items():
+        all_rows = {}
+        for folder, rows in entry["rows"].items():
+            by_segment = rows["segments"]
+            kept = {segment: written for segment, written in by_segment.items() if segment not in merged_from}
+            if merged_from <= by_segment.keys():
                 try:
-                    covered[last] = _joined(
-                        root / REPRESENTATIONS / name / place, own["segments"], segments, live, last
-                    )
+                    kept[merged] = _write_merged(root / REPRESENTATIONS / name / folder, by_segment, segments, merged)
                 except (IndexCorrupt, PluginError) as error:
-                    say(f"{own['expression']} does not cover the merged documents. {error}")
-            rows[place] = own | {"segments": covered}
-        known = {key: value for key, value in entry["seen"].items() if key not in names}
-        if names <= entry["seen"].keys():
-            whole, added = seen(entry, names)
-            known[last] = whole | {"added": added}
-        fitted[name] = entry | {"rows": rows, "seen": known}
+                    say(f"{rows['expression']} does not cover the merged documents. {error}")
+            all_rows[folder] = rows | {"segments": kept}
+        fitted[name] = entry | {"rows": all_rows, "seen": _merge_token_counts(entry, merged_from, merged)}
     return fitted
 
 
-def _joined(
-    place: Path, rows: Mapping[str, Any], segments: Sequence[Segment], live: Sequence[np.ndarray], last: str
-) -> Manifest:
-    def parts() -> Iterator[Rows]:
-        kind = None
-        for segment, mask in zip(segments, live, strict=True):
-            own = read_rows(place / segment.name, rows[segment.name]["data"], segment.docs)
-            if kind_of_rows(own) != (kind := kind or kind_of_rows(own)):
-                raise PluginError("Their rows are of different shapes or types.")
-            for begin in range(0, segment.docs, ROWS):
-                yield own[begin : begin + ROWS][mask[begin : begin + ROWS]]
+def _merge_token_counts(entry: Manifest, merged_from: set[str], merged: str) -> Manifest:
+    """Return a model's token counts by segment after a merge: the merged segment gets the sums."""
+    counts = {segment: tokens for segment, tokens in entry["seen"].items() if segment not in merged_from}
+    if merged_from <= entry["seen"].keys():
+        total, added = token_counts(entry, merged_from)
+        counts[merged] = total | {"added": added}
+    return counts
 
-    return {"data": write_rows(place / last, parts())}
+
+def _write_merged(folder: Path, by_segment: Mapping[str, Any], segments: Sequence[Segment], merged: str) -> Manifest:
+    """Write the rows of the live documents of some segments as the rows of the merged segment; return the manifest's entry."""
+
+    def live_rows() -> Iterator[Rows]:
+        kind = None
+        for segment in segments:
+            rows = read_rows(folder / segment.name, by_segment[segment.name]["data"], segment.docs)
+            if kind_of_rows(rows) != (kind := kind or kind_of_rows(rows)):
+                raise PluginError("Their rows are of different shapes or types.")
+            live = ~segment.dead
+            for begin in range(0, segment.docs, DOCUMENTS_PER_BLOCK):
+                block = slice(begin, begin + DOCUMENTS_PER_BLOCK)
+                yield rows[block][live[block]]
+
+    return {"data": write_rows(folder / merged, live_rows())}

@@ -1,4 +1,8 @@
-"""An index as a fitted model sees it: the rows of documents, and their terms over the model's vocabulary."""
+"""An index as a fitted model sees it when it scores: the rows of documents, and their terms over the model's vocabulary.
+
+`View` implements `sublex.fitted.View`. It reads the rows and the forward index of one generation's segments and computes sums over them;
+what the sums mean is up to the model.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +15,29 @@ import numpy as np
 
 from sublex.base import Token
 from sublex.errors import PluginError
-from sublex.fitted import Of, Rows
-from sublex.index.arena import starts_of
+from sublex.fitted import CountTransform, Rows
+from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.representations import kernels
-from sublex.representations.inputs import ROWS, Vocabulary, recoded
+from sublex.representations.inputs import DOCUMENTS_PER_BLOCK, Vocabulary, recoded
 from sublex.representations.rows import stacked
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Up to so many documents are decoded for themselves; for more, all are, once.
+# Documents whose terms are decoded alone; for more, a segment's terms are decoded whole, once.
 FEW = 2000
+# Term frequencies below this are looked up in a table as they are; larger ones get a table of the distinct frequencies.
 LEVELS = 1 << 16
-ALL = slice(None)
+ALL_COLUMNS = slice(None)
 
 
 class Forward(NamedTuple):
-    """Decoded document terms: where each document's begin, the terms, the level of the count of each, and the count of each level."""
+    """The decoded terms of documents.
+
+    Document d has the terms `terms[starts[d]:starts[d + 1]]`. `levels` holds for each of them the place of its frequency in `counts`.
+    """
 
     starts: np.ndarray
     terms: np.ndarray
@@ -38,7 +46,7 @@ class Forward(NamedTuple):
 
 
 class View:
-    """Segments of one generation of an index, whatever becomes of it, with the rows of each."""
+    """The segments of one generation of an index, with the rows of each. Later commits do not change it."""
 
     def __init__(self, index: Snapshot, segments: Sequence[Segment], vocabulary: Vocabulary, parts: Sequence[Rows]):
         self.index, self.segments, self.vocabulary, self._parts = index, segments, vocabulary, parts
@@ -47,102 +55,108 @@ class View:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
+        """Return the number of documents, deleted ones included."""
         return int(self.bases[-1])
 
-    def rows(self, docs: np.ndarray | None = None, columns: slice = ALL) -> Rows:
-        """The rows of documents, or some columns of them; of all, by document number, without `docs`."""
-        parts = self._parts if columns == ALL else [part[:, columns] for part in self._parts]
+    def rows(self, docs: np.ndarray | None = None, columns: slice = ALL_COLUMNS) -> Rows:
+        """Return the rows of documents, or some of their columns; without `docs` those of all, by document number."""
+        parts = self._parts if columns == ALL_COLUMNS else [part[:, columns] for part in self._parts]
         if len(parts) == 1:
             return parts[0] if docs is None else parts[0][docs]
         if docs is None:
             return stacked(parts)
-        order, found = [], []
+        places, rows = [], []
         for number, chosen, local in self._by_segment(docs):
-            found.append(parts[number][local])
-            order.append(chosen)
-        if not found:
+            rows.append(parts[number][local])
+            places.append(chosen)
+        if not rows:
             return parts[0][:0]
-        return stacked(found)[np.argsort(np.concatenate(order), kind="stable")]
+        return stacked(rows)[np.argsort(np.concatenate(places), kind="stable")]
 
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
-        """The products of documents' dense rows with a vector."""
-        asked = np.ascontiguousarray(vector, np.float64)
-        sums = np.empty(len(self) if docs is None else len(docs))
+        """Return the product of each document's dense row with a vector, float64."""
+        vector = np.ascontiguousarray(vector, np.float64)
+        products = np.empty(len(self) if docs is None else len(docs))
         for number, chosen, local in self._by_segment(docs):
-            rows, found = self._parts[number], np.empty(len(local))
-            if rows.shape[1:] != asked.shape:
+            rows, segment_products = self._parts[number], np.empty(len(local))
+            if rows.shape[1:] != vector.shape:
                 raise PluginError(
-                    f"A vector of shape {asked.shape} cannot be multiplied with rows of {rows.shape[1:]}."
+                    f"A vector of shape {vector.shape} cannot be multiplied with rows of {rows.shape[1:]}."
                 )
-            for begin in range(0, len(local), ROWS):
-                some = local[begin : begin + ROWS]
+            for begin in range(0, len(local), DOCUMENTS_PER_BLOCK):
+                block = local[begin : begin + DOCUMENTS_PER_BLOCK]
                 if rows.dtype == np.float16:
-                    # What is stored in half is read as singles, a few at a time.
-                    kernels.products(rows[some].astype(np.float32), asked, np.arange(len(some)), found[begin:])
+                    # Numba has no float16; a block at a time is converted to float32.
+                    single = rows[block].astype(np.float32)
+                    kernels.products(single, vector, np.arange(len(block)), segment_products[begin:])
                 else:
-                    kernels.products(rows, asked, some, found[begin:])
-            sums[chosen] = found
-        return sums
+                    kernels.products(rows, vector, block, segment_products[begin:])
+            products[chosen] = segment_products
+        return products
 
-    def dot(self, weights: np.ndarray, docs: np.ndarray | None = None, of: Of | None = None) -> np.ndarray:
-        """For each document the sum over its terms of count, or `of` the count, times the term's weight."""
+    def dot(
+        self, weights: np.ndarray, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
+    ) -> np.ndarray:
+        """Return for each document the sum of count times weight over its terms, float64; see `sublex.fitted.View.dot`."""
         self.index.need("terms", "are scored by")
-        # The place -1 stands for the zero at the end.
+        # Terms that the model does not know have the number -1, and so the weight 0 at the end.
         padded = np.append(np.ascontiguousarray(weights, np.float64), 0.0)
         if len(padded) != len(self.vocabulary) + 1:
             raise PluginError(f"{len(padded) - 1:,} weights were given for {len(self.vocabulary):,} terms.")
         sums = np.empty(len(self) if docs is None else len(docs))
         for number, chosen, local in self._by_segment(docs):
-            segment, own = self.segments[number], padded[self._places[number]]
+            segment, term_weights = self.segments[number], padded[self._numbers[number]]
             if docs is not None and len(docs) <= FEW and number not in self._decoded:
-                counts, terms, tfs = segment.terms_of(local)
-                forward, local = _forward(starts_of(counts), terms, tfs), np.arange(len(local))
+                sizes, terms, tfs = segment.terms_of(local)
+                forward, local = _forward(starts_of(sizes), terms, tfs), np.arange(len(local))
             else:
                 forward = self._forward(number, segment)
-            worth = np.asarray(of(forward.counts), np.float64) if of else forward.counts
-            found = np.empty(len(local))
-            # Numbers without a sign: looking an item up then needs no test for a negative place.
-            bare = forward.starts.view(np.uint64), forward.terms.view(np.uint32), forward.levels.view(np.uint32)
-            kernels.dot(*bare, worth, own, local.view(np.uint64), found)
-            sums[chosen] = found
+            counts = forward.counts
+            if transform_counts:
+                counts = np.asarray(transform_counts(counts), np.float64)
+            # The kernel takes unsigned integers, which save it a test for negative places.
+            unsigned = forward.starts.view(np.uint64), forward.terms.view(np.uint32), forward.levels.view(np.uint32)
+            segment_sums = np.empty(len(local))
+            kernels.dot(*unsigned, counts, term_weights, local.view(np.uint64), segment_sums)
+            sums[chosen] = segment_sums
         return sums
 
     def terms(self, docs: np.ndarray) -> csr_array:
-        """The term counts of documents as sparse rows."""
+        """Return the term counts of documents as sparse rows over the model's vocabulary."""
         from scipy.sparse import csr_array, vstack
 
         self.index.need("terms", "are explained by")
-        order, made = [], []
+        places, rows = [], []
         for number, chosen, local in self._by_segment(docs):
-            found = self.segments[number].terms_of(local)
-            made.append(recoded(*found, self._places[number], len(self.vocabulary)))
-            order.append(chosen)
-        if not made:
+            document_terms = self.segments[number].terms_of(local)
+            rows.append(recoded(*document_terms, self._numbers[number], len(self.vocabulary)))
+            places.append(chosen)
+        if not rows:
             return csr_array((0, len(self.vocabulary)))
-        return csr_array(vstack(made))[np.argsort(np.concatenate(order), kind="stable")]
+        return csr_array(vstack(rows))[np.argsort(np.concatenate(places), kind="stable")]
 
     def sequence(self, doc: int) -> list[Token]:
-        """A document's words in order, stop words included."""
+        """Return a document's words in order, stop words included."""
         return self.index.corpus.sequence(doc)
 
     def surface(self, term: str) -> str:
-        """The commonest raw form of a term."""
+        """Return the most frequent raw form of a term."""
         return self.index.corpus.surface(term)
 
     @cached_property
-    def _places(self) -> list[np.ndarray]:
-        """The model's number of each term of each segment, -1 where it has none."""
+    def _numbers(self) -> list[np.ndarray]:
+        """For each segment the model's number of each of its terms, -1 for unknown terms."""
         return [self.vocabulary.of_segment(segment) for segment in self.segments]
 
     def _forward(self, number: int, segment: Segment) -> Forward:
-        """All document terms of a segment."""
+        """Return all document terms of a segment; they are decoded once and then stay in memory."""
         with self._lock:
             if number not in self._decoded:
                 self._decoded[number] = _forward(*segment.forward)
             return self._decoded[number]
 
     def _by_segment(self, docs: np.ndarray | None) -> Iterator[tuple[int, Any, np.ndarray]]:
-        """Each segment that has some of the documents: its number, their places, and their numbers within it."""
+        """Yield for each segment with some of the documents its place, the documents' places in `docs`, and their numbers within it."""
         if docs is None:
             for number, base in enumerate(self.bases[:-1].tolist()):
                 count = self.segments[number].docs
@@ -157,9 +171,12 @@ class View:
 
 
 def _forward(starts: np.ndarray, terms: np.ndarray, tfs: np.ndarray) -> Forward:
-    """Document terms with their counts by level; huge counts are few, and no table is made as long as they are."""
-    most = int(tfs.max(initial=0))
-    if most < LEVELS:
-        return Forward(starts, terms, tfs, np.arange(most + 1.0))
+    """Return document terms with a table of their frequencies.
+
+    The table lists 0, 1, 2, … up to the highest frequency; with a very high one it lists the frequencies that occur.
+    """
+    highest = int(tfs.max(initial=0))
+    if highest < LEVELS:
+        return Forward(starts, terms, tfs, np.arange(highest + 1.0))
     counts, levels = np.unique(tfs, return_inverse=True)
     return Forward(starts, terms, levels.astype(np.int32), counts.astype(np.float64))

@@ -1,4 +1,4 @@
-"""What a search finds: documents and scores as columns, best first; docnos are looked up when they are asked for."""
+"""Hits: the documents that a search found and their scores, as two arrays, best first."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.errors import IndexProblem
 from sublex.index.snapshot import Snapshot
 
 
 class Hit(NamedTuple):
-    """One document found."""
+    """One document that was found. `rank` counts from 1; `doc` is the document's number in its snapshot."""
 
     rank: int
     docno: str
@@ -21,23 +20,20 @@ class Hit(NamedTuple):
 
 
 class Hits:
-    """Documents, best first, with their scores."""
+    """Documents in descending order of score, with their scores: `docs` is int32, `scores` is float32.
 
-    def __init__(self, index: Snapshot, docs: np.ndarray, scores: np.ndarray):
-        self.index, self.docs, self.scores = index, docs, scores
-        self._generation = index.generation
+    Docnos are looked up when they are asked for. Hits keep their snapshot open, so they stay valid when the index changes.
+    """
+
+    def __init__(self, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray):
+        self.snapshot, self.docs, self.scores = snapshot, docs, scores
 
     def __len__(self) -> int:
         return len(self.docs)
 
     def __getitem__(self, k: int) -> Hit:
         doc = int(self.docs[k])
-        return Hit(range(1, len(self) + 1)[k], self._docno(doc), float(self.scores[k]), doc)
-
-    def _docno(self, doc: int) -> str:
-        if self.index.generation != self._generation:
-            raise IndexProblem(f"{self.index.path} has changed since these hits were found; search again.")
-        return self.index.docno(doc)
+        return Hit(range(1, len(self) + 1)[k], self.snapshot.docno(doc), float(self.scores[k]), doc)
 
     def __iter__(self) -> Iterator[Hit]:
         return (self[k] for k in range(len(self)))
@@ -48,20 +44,20 @@ class Hits:
     @property
     def docnos(self) -> list[str]:
         """The docnos, best first."""
-        return [self._docno(doc) for doc in self.docs.tolist()]
+        return [self.snapshot.docno(doc) for doc in self.docs.tolist()]
 
     @classmethod
-    def ranked(cls, index: Snapshot, docs: np.ndarray, scores: np.ndarray) -> Hits:
-        """Documents in the order of their scores, rounded to float32, and of their docnos where these are equal."""
-        rounded = scores.astype(np.float32) + np.float32(0)  # There is no -0 here.
-        order = np.lexsort((index.docno_ranks[docs], rounded))[::-1]
-        return cls(index, docs[order], rounded[order])
+    def ranked(cls, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray) -> Hits:
+        """Return hits in descending order of score, rounded to float32; documents with equal scores are ordered by docno, descending."""
+        rounded = scores.astype(np.float32) + np.float32(0)  # Adding 0 turns -0 into 0.
+        order = np.lexsort((snapshot.docno_ranks[docs], rounded))[::-1]
+        return cls(snapshot, docs[order], rounded[order])
 
     @classmethod
-    def none(cls, index: Snapshot) -> Hits:
-        """Nothing found."""
-        return cls(index, np.empty(0, np.int32), np.empty(0, np.float32))
+    def none(cls, snapshot: Snapshot) -> Hits:
+        """Return no hits."""
+        return cls(snapshot, np.empty(0, np.int32), np.empty(0, np.float32))
 
     def first(self, k: int) -> Hits:
-        """The best k."""
-        return Hits(self.index, self.docs[:k], self.scores[:k])
+        """Return the first k hits."""
+        return Hits(self.snapshot, self.docs[:k], self.scores[:k])

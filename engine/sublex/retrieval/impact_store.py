@@ -1,6 +1,6 @@
-"""Impacts kept on disk, as derived data.
+"""Stored impacts: the impacts of chosen rankers on disk, as derived data that can be deleted and made again.
 
-A segment's documents, decoded, stand once for all rankers; beside them four bytes a posting for each ranker.
+For each segment the document numbers of all postings are stored once for all rankers, and four bytes a posting for each ranker.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import xxhash
 
 from sublex.base import VERSION
 from sublex.errors import IndexProblem
+from sublex.files import replace_file
 from sublex.index.derived import DERIVED
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
@@ -22,43 +23,43 @@ from sublex.index.snapshot import Snapshot
 DECLARED = "declared.json"
 
 
-def impacts_folder(index: Snapshot, ranker: str, code: str) -> Path:
-    """Where a ranker's impacts belong: they depend on the documents, the ranker with its parameters, and the versions of the code."""
-    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, code, index.fingerprint, ranker]).encode())
-    return index.path / DERIVED / f"impacts-{key}"
+def impacts_folder(snapshot: Snapshot, ranker: str, code: str) -> Path:
+    """Return the folder of a ranker's impacts. Its name depends on the documents, the ranker's parameters, and the versions of the code."""
+    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, code, snapshot.fingerprint, ranker]).encode())
+    return snapshot.path / DERIVED / f"impacts-{key}"
 
 
-def documents_folder(index: Snapshot, segment: Segment) -> Path:
-    """Where a segment's decoded documents belong."""
-    return index.path / DERIVED / f"documents-{segment.entry['data']['checksum']}"
+def documents_folder(snapshot: Snapshot, segment: Segment) -> Path:
+    """Return the folder of a segment's decoded document numbers."""
+    return snapshot.path / DERIVED / f"documents-{segment.entry['data']['checksum']}"
 
 
 def declared(root: Path) -> list[str]:
-    """The rankers whose impacts are to be kept, whatever becomes of the index."""
+    """Return the rankers whose impacts are stored and made again after every commit; none when the list cannot be read."""
     try:
-        found = json.loads((root / DERIVED / DECLARED).read_bytes())
+        names = json.loads((root / DERIVED / DECLARED).read_bytes())
     except (OSError, ValueError):
         return []
-    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def declare(root: Path, rankers: Sequence[str]) -> None:
-    """Say whose impacts are to be kept; those of others go."""
+    """Replace the list of rankers whose impacts are stored. Without rankers, all derived data is removed."""
     folder = root / DERIVED
     if not rankers:
         shutil.rmtree(folder, ignore_errors=True)
         return
     try:
         folder.mkdir(exist_ok=True)
-        (folder / DECLARED).write_text(json.dumps(list(rankers)), encoding="utf-8")
+        replace_file(folder / DECLARED, json.dumps(list(rankers)).encode())
     except OSError as error:
         raise IndexProblem(f"Cannot store impacts in {folder}: {error.strerror or error}.") from None
 
 
-def sweep(index: Snapshot, kept: Set[Path]) -> None:
-    """Remove what was derived for rankers whose impacts are not among the kept, or from other documents."""
-    wanted = kept | {documents_folder(index, segment) for segment in index.segments}
+def remove_others(snapshot: Snapshot, kept: Set[Path]) -> None:
+    """Remove all derived data but the folders in `kept` and the decoded documents of the snapshot's segments."""
+    wanted = kept | {documents_folder(snapshot, segment) for segment in snapshot.segments}
     with suppress(OSError):
-        for folder in (index.path / DERIVED).iterdir():
+        for folder in (snapshot.path / DERIVED).iterdir():
             if folder.is_dir() and folder not in wanted:
                 shutil.rmtree(folder, ignore_errors=True)

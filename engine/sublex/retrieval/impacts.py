@@ -1,4 +1,4 @@
-"""What each posting of a segment adds to a document's score under one ranker, computed for the terms that are asked for."""
+"""Impacts: for each posting of a segment, the score that one ranker gives it. They are computed term by term, on first use."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ import numpy as np
 from sublex.base import DocStats, Ranker, Statistics, TermStats
 from sublex.errors import PluginError, contract
 from sublex.index import derived
-from sublex.index.arena import spans, starts_of
 from sublex.index.format import Folder
+from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.segment import Segment
-from sublex.rankers.lengths import lucene
+from sublex.rankers.lucene_lengths import round_lengths
 from sublex.retrieval import kernels
-
-# So many postings are scored at a time.
-SPAN = 1 << 20
 
 
 class Impacts:
-    """A segment's postings with impacts, decoded side by side; memory is used for the terms asked for."""
+    """The postings of one segment as two parallel arrays, `docs` (int32) and `impacts` (float32).
+
+    `need` fills in the terms of a query; the operating system provides memory only for what was filled in. `stored` are folders with the
+    decoded documents and the impacts on disk, which are then mapped instead.
+    """
 
     def __init__(
         self,
@@ -31,16 +32,16 @@ class Impacts:
         ranker: Ranker,
         term: TermStats,
         collection: Statistics,
-        kept: tuple[Folder, Folder] | None = None,
+        stored: tuple[Folder, Folder] | None = None,
     ):
         self.segment, self.ranker, self.term, self.collection = segment, ranker, term, collection
-        self._kept = kept
+        self._stored = stored
         terms = len(segment.terms)
         self.starts = starts_of(segment.df)
         self._ready = np.zeros(terms, np.bool_)
         self._lock = Lock()
-        if kept:
-            documents, impacts = kept
+        if stored:
+            documents, impacts = stored
             self.docs, self.impacts = documents["docs"].values, impacts["impacts"].values
             self.least, self.most = impacts["least"].all(), impacts["most"].all()
             self.kth = impacts["kth"].all().reshape(len(kernels.LEVELS), terms)
@@ -51,22 +52,22 @@ class Impacts:
         self.kth = np.full((len(kernels.LEVELS), terms), -np.inf, np.float32)
 
     def need(self, terms: np.ndarray) -> None:
-        """Have the impacts of these terms."""
+        """Compute the impacts of these terms, given by ordinal, unless that is done; with stored impacts, verify their checksums."""
         if self._ready[terms].all():
             return
         with self._lock:
             missing = np.unique(terms[~self._ready[terms]])
-            if self._kept:
+            if self._stored:
                 for begin, end in zip(self.starts[missing].tolist(), self.starts[missing + 1].tolist(), strict=True):
-                    self._kept[0]["docs"].part(begin, end)
-                    self._kept[1]["impacts"].part(begin, end)
+                    self._stored[0]["docs"].part(begin, end)
+                    self._stored[1]["impacts"].part(begin, end)
             else:
-                for begin, end in spans(self.segment.df[missing], SPAN):
+                for begin, end in spans(self.segment.df[missing], POSTINGS_PER_CALL):
                     self._fill(missing[begin:end])
             self._ready[missing] = True
 
     def best(self, k: int) -> np.ndarray:
-        """For each term an impact that its k best postings reach; -inf where none is known."""
+        """Return for each term a lower bound of its k-th best impact; -inf where none is known."""
         level = bisect_left(kernels.LEVELS, k)
         return self.kth[level] if level < len(kernels.LEVELS) else self._unknown
 
@@ -75,7 +76,7 @@ class Impacts:
         return np.full(len(self.least), -np.inf, np.float32)
 
     def write(self, documents: Path, impacts: Path) -> None:
-        """Store everything."""
+        """Compute the impacts of all terms and write them, and the decoded documents, to these folders unless they are there."""
         self.need(np.arange(len(self._ready)))
         if derived.read(documents) is None:
             derived.write(documents, {"docs": self.docs})
@@ -93,50 +94,50 @@ class Impacts:
     def _scored(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray) -> np.ndarray:
         counts = self.segment.df[terms]
         norm = self.norm[docs] if self.norm is not None else None
-        # The statistics of terms that only deleted documents hold are 0, which no ranker need bear.
+        # Terms that only deleted documents contain have statistics of 0; a ranker gets 1 instead and may divide by it.
         df, cf = (np.repeat(np.maximum(values[terms], 1), counts) for values in self.term)
         doc = DocStats(self.length[docs], self.unique[docs], norm)
         with contract("ranker", self.ranker), np.errstate(all="ignore"):
-            found = np.asarray(self.ranker.score(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection))
-            impacts = found.astype(np.float32)
-        return sound(impacts, docs.shape, self.ranker, "score")
+            scores = np.asarray(self.ranker.score(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection))
+            impacts = scores.astype(np.float32)
+        return checked(impacts, docs.shape, self.ranker, "score")
 
-    # What the ranker sees of documents.
+    # Document statistics for the ranker.
 
     @cached_property
     def length(self) -> np.ndarray:
-        """Document lengths, as the ranker wants them."""
+        """Document lengths as float64: exact, or rounded as Lucene stores them if the ranker declares that."""
         lengths = self.segment.lengths
         return (
-            lucene(lengths.astype(np.int64)) if getattr(self.ranker, "lengths", "exact") == "lucene" else lengths
+            round_lengths(lengths.astype(np.int64)) if getattr(self.ranker, "lengths", "exact") == "lucene" else lengths
         ).astype(np.float64)
 
     @cached_property
     def unique(self) -> np.ndarray:
-        """Numbers of distinct terms."""
+        """The number of distinct terms in each document, as float64."""
         return self.segment.uniques.astype(np.float64)
 
     @cached_property
     def norm(self) -> np.ndarray | None:
-        """The sum of the ranker's `norm_part` over each document's terms, where it has one."""
+        """The sum of the ranker's `norm_part` over all terms of each document; None when the ranker declares none."""
         part = getattr(self.ranker, "norm_part", None)
         if part is None:
             return None
         norm = np.zeros(self.segment.docs)
-        for begin, end in self.segment.spans(SPAN):
+        for begin, end in self.segment.spans(POSTINGS_PER_CALL):
             docs, tfs = self.segment.postings(begin, end)
             counts = self.segment.df[begin:end]
             df, cf = (np.repeat(np.maximum(values[begin:end], 1), counts) for values in self.term)
             doc = DocStats(self.length[docs], self.unique[docs])
             with contract("ranker", self.ranker), np.errstate(all="ignore"):
-                found = np.asarray(part(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection), np.float64)
-            norm += np.bincount(docs, sound(found, docs.shape, self.ranker, "part of a norm"), len(norm))
+                values = np.asarray(part(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection), np.float64)
+            norm += np.bincount(docs, checked(values, docs.shape, self.ranker, "part of a norm"), len(norm))
         return norm
 
 
-def sound(found: np.ndarray, shape: tuple[int, ...], ranker: Ranker, what: str) -> np.ndarray:
-    """What a ranker gave, which must be a finite number for each thing asked about."""
-    if found.shape != shape or not np.isfinite(found).all():
-        wrong = f"shape {found.shape}" if found.shape != shape else f"a {what} that is not a finite number"
-        raise PluginError(f"The ranker {ranker} gave {wrong}; nothing was done by it.")
-    return found
+def checked(values: np.ndarray, shape: tuple[int, ...], ranker: Ranker, what: str) -> np.ndarray:
+    """Return the values that a ranker computed. Raise PluginError unless they have this shape and are finite."""
+    if values.shape != shape or not np.isfinite(values).all():
+        wrong = f"shape {values.shape}" if values.shape != shape else f"a {what} that is not a finite number"
+        raise PluginError(f"The ranker {ranker} gave {wrong}; its results are not used.")
+    return values

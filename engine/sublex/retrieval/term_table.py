@@ -1,4 +1,7 @@
-"""The terms of an index under one numbering, whatever the number of its segments, with their statistics."""
+"""The term table: one numbering of the terms of all segments of a snapshot, with their statistics.
+
+With one segment, a term's number is its ordinal in that segment. With several, it is its place in the corpus vocabulary.
+"""
 
 from __future__ import annotations
 
@@ -7,100 +10,100 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.base import TermStats, Vector
+from sublex.base import TermStats, TermVector
 from sublex.index.snapshot import Snapshot
 
-# Terms asked for are remembered, up to so many.
+# Looked-up terms that are remembered; beyond it the memory starts anew.
 REMEMBERED = 1 << 20
 
 
 class TermTable:
-    """Numbers of terms, their statistics, and their ordinals in each segment."""
+    """The numbers of terms, their statistics over all segments, and their ordinals in each segment."""
 
-    def __init__(self, index: Snapshot):
-        self._index = index
-        self._known: dict[str, int] = {}
-        self._named: dict[int, str] = {}
+    def __init__(self, snapshot: Snapshot):
+        self._snapshot = snapshot
+        self._number_of: dict[str, int] = {}
+        self._name_of: dict[int, str] = {}
 
     def numbers(self, terms: Sequence[str]) -> list[int]:
-        """The number of each term, -1 where no live document holds it."""
-        known = self._known
+        """Return the number of each term, -1 for a term that no live document contains."""
+        known = self._number_of
         if len(known) > REMEMBERED:
-            # A new table: another thread may be reading the old one.
-            known = self._known = {}
+            # A new dictionary is made, because another thread may be reading the old one.
+            known = self._number_of = {}
         if fresh := [term for term in dict.fromkeys(terms) if term not in known]:
             known.update(zip(fresh, self._find(fresh), strict=True))
         return [known[term] for term in terms]
 
     def _find(self, terms: list[str]) -> list[int]:
-        if len(self._index.segments) == 1:
-            return [n if n >= 0 and self.stats.df[n] else -1 for n in self._index.segments[0].find_all(terms)]
-        return [self._index.corpus.numbers.get(term, -1) for term in terms]
+        if len(self._snapshot.segments) == 1:
+            return [n if n >= 0 and self.stats.df[n] else -1 for n in self._snapshot.segments[0].find_all(terms)]
+        return [self._snapshot.corpus.numbers.get(term, -1) for term in terms]
 
     def names(self, numbers: np.ndarray) -> list[str]:
-        """The terms of numbers."""
-        named = self._named
-        if len(named) > REMEMBERED:
-            named = self._named = {}
+        """Return the terms with these numbers."""
+        known = self._name_of
+        if len(known) > REMEMBERED:
+            known = self._name_of = {}
         for number in numbers.tolist():
-            if number not in named:
-                named[number] = self._name(number)
-        return [named[number] for number in numbers.tolist()]
+            if number not in known:
+                known[number] = self._name(number)
+        return [known[number] for number in numbers.tolist()]
 
     def _name(self, number: int) -> str:
-        if len(self._index.segments) == 1:
-            return self._index.segments[0].terms[number].decode()
-        return self._index.corpus.vocabulary[number]
+        if len(self._snapshot.segments) == 1:
+            return self._snapshot.segments[0].terms[number].decode()
+        return self._snapshot.corpus.vocabulary[number]
 
-    def vector(self, doc: int) -> Vector:
-        """A document's terms, ascending, and their frequencies."""
-        self._index.need("terms", "are what feedback looks at")
-        segment, local = self._index.place(doc)
+    def vector(self, doc: int) -> TermVector:
+        """Return the terms of a document by number, ascending, and their frequencies."""
+        self._snapshot.need("terms", "are what feedback looks at")
+        segment, local = self._snapshot.place(doc)
         _, terms, tfs = segment.document_terms(local, local + 1)  # type: ignore[misc]
-        if len(self._index.segments) > 1:
-            terms = self._index.corpus.ranks[self._index.segments.index(segment)][terms]
-        return Vector(terms, tfs)
+        if len(self._snapshot.segments) > 1:
+            terms = self._snapshot.corpus.ranks[self._snapshot.segments.index(segment)][terms]
+        return TermVector(terms, tfs)
 
     @cached_property
     def stats(self) -> TermStats:
-        """Document and collection frequencies of all terms, deleted documents left out."""
-        segments = self._index.segments
+        """The document and collection frequencies of all terms in live documents, as float64 arrays."""
+        segments = self._snapshot.segments
         if len(segments) == 1:
             return TermStats(segments[0].live_df.astype(np.float64), segments[0].live_cf.astype(np.float64))
-        size = len(self._index.corpus.vocabulary)
+        size = len(self._snapshot.corpus.vocabulary)
         df, cf = np.zeros(size), np.zeros(size)
-        for segment, numbers in zip(segments, self._index.corpus.ranks, strict=True):
+        for segment, numbers in zip(segments, self._snapshot.corpus.ranks, strict=True):
             df += np.bincount(numbers, segment.live_df, size)[:size]
             cf += np.bincount(numbers, segment.live_cf, size)[:size]
         return TermStats(df, cf)
 
     def of_segment(self, k: int) -> TermStats:
-        """The statistics, in all segments, of one segment's terms."""
-        if len(self._index.segments) == 1:
+        """Return the statistics over all segments of the terms of segment k, by the segment's ordinals."""
+        if len(self._snapshot.segments) == 1:
             return self.stats
-        numbers = self._index.corpus.ranks[k]
+        numbers = self._snapshot.corpus.ranks[k]
         return TermStats(self.stats.df[numbers], self.stats.cf[numbers])
 
     @cached_property
     def df(self) -> memoryview:
-        """Document frequencies, to be read one by one."""
+        """The document frequencies as a memoryview: reading single items of it is faster than of an array."""
         return memoryview(self.stats.df)
 
     @cached_property
     def ordinals(self) -> list[np.ndarray | None]:
-        """For each segment, the ordinal of each term of the common numbering, -1 where it has none; None where they are the same."""
-        segments = self._index.segments
+        """For each segment an array from numbers to the segment's ordinals, -1 where it lacks the term; None means identity."""
+        segments = self._snapshot.segments
         if len(segments) == 1:
             return [None]
-        found: list[np.ndarray | None] = []
-        for segment, numbers in zip(segments, self._index.corpus.ranks, strict=True):
-            own = np.full(len(self._index.corpus.vocabulary), -1, np.int64)
+        arrays: list[np.ndarray | None] = []
+        for segment, numbers in zip(segments, self._snapshot.corpus.ranks, strict=True):
+            ordinals = np.full(len(self._snapshot.corpus.vocabulary), -1, np.int64)
             live = np.flatnonzero(segment.live_df)
-            own[numbers[live]] = live
-            found.append(own)
-        return found
+            ordinals[numbers[live]] = live
+            arrays.append(ordinals)
+        return arrays
 
     def ordinal(self, k: int, number: int) -> int:
-        """The ordinal of a term in a segment, -1 where it has none."""
-        own = self.ordinals[k]
-        return number if own is None else int(own[number])
+        """Return the ordinal of a term in segment k, -1 where the segment lacks it."""
+        ordinals = self.ordinals[k]
+        return number if ordinals is None else int(ordinals[number])

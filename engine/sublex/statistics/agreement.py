@@ -1,7 +1,7 @@
-"""How far two rankings agree: of documents, or of systems.
+"""Measure how far two rankings agree, of documents or of systems.
 
-A ranking is a row of distinct items, numbers or strings, best first; ties are broken by whoever gives it. A run's topic, a
-mapping from docnos to scores, is a ranking of its docnos, so that a run is rankings by topic.
+A ranking is a sequence of distinct items (numbers or strings), best first; the caller breaks ties. A topic of a run is a mapping
+from docnos to scores and iterates over its docnos in order, so it is a ranking, and a run is a mapping of rankings by topic.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ Ranking = Collection[Any] | np.ndarray
 
 
 def rbo(a: Ranking, b: Ranking, p: float = 0.9) -> float:
-    """Rank-biased overlap, extrapolated: from 0, nothing in common, to 1, the same; `p` is how far down one looks.
+    """Return the extrapolated rank-biased overlap of two rankings: 0 if they have no item in common, 1 if they are equal.
+
+    `p` is the probability that a reader goes on to the next rank; the larger p, the more the lower ranks count.
 
     W. Webber, A. Moffat and J. Zobel, A similarity measure for indefinite rankings, TOIS 28(4), 2010, equation 32, which
-    takes rankings of unequal length. Two empty rankings agree, an empty one and another do not.
+    takes rankings of unequal length. Two empty rankings agree fully; an empty one does not agree with any other.
     """
     if not 0 < p < 1:
         raise InputError(f"p {p:g} is out of range; RBO needs 0 < p < 1, and 0.9 is usual.")
@@ -36,16 +38,17 @@ def rbo(a: Ranking, b: Ranking, p: float = 0.9) -> float:
     overlap = np.cumsum(np.bincount(depths, minlength=l))
     d = np.arange(1, l + 1)
     agreement = overlap / d
-    # Below their ends the rankings are taken to agree as they did there: first the shorter one, then both.
+    # Extrapolation: below its end the shorter ranking is assumed to agree as it did at its end, and then both are.
     agreement[s:] += overlap[s - 1] * (d[s:] - s) / (s * d[s:])
     return float(min(1, (1 - p) / p * (agreement @ p**d) + agreement[-1] * p**l))
 
 
 def tau_ap(a: Ranking, b: Ranking, symmetric: bool = False) -> float:
-    """τ_AP of ranking a against the true one b, from -1 to 1: Kendall's τ where the top counts most.
+    """Return τ_AP of ranking `a` against the true ranking `b`, from -1 to 1: a rank correlation in which the top counts most.
+
+    Only items that both rankings have count; NaN if there are fewer than two. `symmetric` returns the mean of both directions.
 
     E. Yilmaz, J. A. Aslam and S. Robertson, A new rank correlation coefficient for information retrieval, SIGIR 2008.
-    Only items of both rankings count; NaN where they are fewer than two. Symmetric is the mean of both directions.
     """
     places = _places(a, b)
     common = places[places >= 0]
@@ -58,15 +61,15 @@ def tau_ap(a: Ranking, b: Ranking, symmetric: bool = False) -> float:
         above.insert(before, place)
     tau = _mean_share(right, np.arange(len(common)))
     if symmetric:
-        # What stands above an item in both rankings is the same from either side.
+        # The number of items above an item in both rankings is the same from either side.
         tau = (tau + _mean_share(right, np.argsort(np.argsort(common)))) / 2
     return tau
 
 
 def kendall(a: Any, b: Any) -> float:
-    """Kendall's τ (τ_b where scores tie, scipy.stats.kendalltau) of the orders that two rows of scores give the same systems.
+    """Return Kendall's τ of the orders that two rows of scores give the same systems; NaN if all scores of a row are equal.
 
-    NaN where either row has all systems equal.
+    With tied scores this is τ_b, by scipy.stats.kendalltau.
     """
     from scipy.stats import kendalltau
 
@@ -81,7 +84,7 @@ def kendall(a: Any, b: Any) -> float:
 def over_topics(
     a: Mapping[str, Ranking], b: Mapping[str, Ranking], agreement: Callable[[Any, Any], float] = rbo
 ) -> float:
-    """The mean agreement of two runs, rankings by topic, over the topics that both have and where it can be had."""
+    """Return the mean agreement of two runs over the topics that both have, leaving out topics for which it is NaN."""
     common = [topic for topic in a if topic in b]
     if not common:
         raise InputError("The runs have no topic in common; compare runs of the same topics.")
@@ -91,15 +94,15 @@ def over_topics(
 
 
 def _mean_share(right: np.ndarray, ranks: np.ndarray) -> float:
-    """The mean share of items above, the first item has none, that belong there, stretched to -1 … 1."""
+    """Return the mean share of the items above each item that belong there, scaled to -1 … 1; the first item has none above."""
     below = ranks > 0
     return float(2 * np.mean(right[below] / ranks[below]) - 1)
 
 
 def _places(a: Ranking, b: Ranking) -> np.ndarray:
-    """Where the items of a stand in b, from 0; -1 where they do not."""
+    """Return the position in `b`, from 0, of each item of `a`; -1 for an item that `b` lacks."""
     first, second = (ranking.tolist() if isinstance(ranking, np.ndarray) else list(ranking) for ranking in (a, b))
     places = dict(zip(second, range(len(second)), strict=True))
     if len(places) < len(second) or len(set(first)) < len(first):
-        raise InputError("A ranking has an item twice; each may stand in it once.")
+        raise InputError("A ranking has an item twice; each item may stand in it once.")
     return np.array(list(map(places.get, first, repeat(-1))), np.int64)

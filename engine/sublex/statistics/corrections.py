@@ -1,6 +1,7 @@
-"""Corrections of p for asking many questions at once: arrays of p in, corrected p out, to be held against the same alpha.
+"""Correct p-values for testing several hypotheses at once: an array of p in, an array of corrected p out.
 
-`holm` and `bonferroni` bound the chance of any false alarm, `bh` the expected share of false alarms among all alarms.
+Corrected p-values are compared with the same alpha as before. `holm` and `bonferroni` bound the probability of any false alarm;
+`bh` bounds the expected share of false alarms among all alarms.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ Correction = Callable[[Any], np.ndarray]
 
 
 def bonferroni(p: Any) -> np.ndarray:
-    """Each p times their number."""
+    """Return each p times the number of p-values, at most 1."""
     p = _probabilities(p)
     return np.minimum(1, p * len(p))
 
 
 def holm(p: Any) -> np.ndarray:
-    """The i-th smallest of m times m - i + 1, and at least what those before it got (S. Holm 1979); never above Bonferroni's."""
+    """Return p-values by S. Holm's step-down correction (1979), which are never above Bonferroni's.
+
+    The i-th smallest of m is multiplied by m - i + 1, and is no smaller than the corrected p before it.
+    """
     p = _probabilities(p)
     order = np.argsort(p, kind="stable")
     corrected = np.empty(len(p))
@@ -31,7 +35,7 @@ def holm(p: Any) -> np.ndarray:
 
 
 def bh(p: Any) -> np.ndarray:
-    """The false discovery rate of Y. Benjamini and Y. Hochberg (1995), by SciPy's false_discovery_control."""
+    """Return p-values that control the false discovery rate (Y. Benjamini and Y. Hochberg 1995), by SciPy."""
     from scipy.stats import false_discovery_control
 
     p = _probabilities(p)
@@ -39,7 +43,7 @@ def bh(p: Any) -> np.ndarray:
 
 
 def none(p: Any) -> np.ndarray:
-    """As they are."""
+    """Return the p-values unchanged."""
     return _probabilities(p)
 
 
@@ -51,4 +55,4 @@ def _probabilities(p: Any) -> np.ndarray:
     return p
 
 
-CORRECTIONS: dict[str, Correction] = {made.__name__: made for made in (holm, bonferroni, bh, none)}
+CORRECTIONS: dict[str, Correction] = {correct.__name__: correct for correct in (holm, bonferroni, bh, none)}

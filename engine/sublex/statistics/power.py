@@ -1,4 +1,7 @@
-"""What a number of topics can find: the power of a two-sided t test, by the noncentral t distribution and no normal approximation."""
+"""Power of the two-sided t test: the difference that a number of topics can find.
+
+Computed from the noncentral t distribution, without a normal approximation.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,23 @@ import math
 
 from sublex.errors import InputError
 
+# The usual power: a true difference is found four times in five.
 POWER = 0.8
 
 
 def check_level(alpha: float) -> None:
+    """Raise InputError unless alpha is a usable significance level, from 0.001 to 0.5."""
     if not 0.001 <= alpha <= 0.5:
         raise InputError(f"alpha {alpha:g} is out of range; a level from 0.001 to 0.5 is needed, and 0.05 is usual.")
 
 
 def noncentrality(degrees: float, critical: float, power: float = POWER) -> float:
-    """How many standard errors a difference must be for P(|t| > critical) to be `power`."""
+    """Return the difference, in standard errors, for which P(|t| > critical) equals `power`."""
     from scipy import stats
     from scipy.optimize import brentq
 
     def excess(shift: float) -> float:
-        # What lies below -critical is what lies above it when the shift is the other way; nct.cdf is NaN there at times.
+        # By symmetry P(t < -critical) at a shift is P(t > critical) at minus the shift. nct.cdf would return NaN at times.
         return float(stats.nct.sf(critical, degrees, shift) + stats.nct.sf(critical, degrees, -shift)) - power
 
     high = critical + 1.0
@@ -30,14 +35,17 @@ def noncentrality(degrees: float, critical: float, power: float = POWER) -> floa
 
 
 def quantile(degrees: float, alpha: float) -> float:
-    """What |t| exceeds by chance with probability alpha."""
+    """Return the value that |t| exceeds by chance with probability alpha."""
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, 1 - alpha / 2))
 
 
 def detectable(sd: float, topics: int, alpha: float = 0.05, power: float = POWER) -> float:
-    """The smallest true difference that a paired t test over so many topics finds with this power, if differences have this sd."""
+    """Return the smallest true difference of means that a paired t test over this many topics finds with this power.
+
+    `sd` is the standard deviation of the differences between two systems over topics. NaN for fewer than two topics.
+    """
     check_level(alpha)
     if not alpha < power < 1:
         raise InputError(f"power {power:g} is out of range; it must be above alpha {alpha:g} and below 1.")

@@ -1,7 +1,7 @@
-"""Paired tests of two systems' scores over the same topics, and of all pairs of several systems.
+"""Paired significance tests of two systems' scores over the same topics, and of all pairs of several systems.
 
-Scores are numbers where more is better; missing and infinite ones are errors. With one topic nothing can be said: p is 1,
-and effect, interval and detectable difference are NaN.
+A higher score is better; missing and infinite scores are errors. With a single topic p is 1, and effect, interval and
+detectable difference are NaN.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from sublex.statistics import tukey
 from sublex.statistics.corrections import CORRECTIONS
 from sublex.statistics.power import check_level, noncentrality, quantile
 
-# Differences are counted in steps of this share of the pair's largest score; sums over 65,536 topics are then exact,
-# and so come out the same whatever the matrix product does with them.
+# Differences are rounded to whole steps of this share of the pair's largest score. Sums over up to 65,536 topics are then
+# exact, and equal in whichever order a matrix product adds.
 STEP = 2.0**-36
+# Topics that differ, up to which all choices of signs are enumerated.
 ENUMERATED = 16
+# Random choices of signs of the randomisation test.
 SAMPLES = 100_000
-# How many numbers a working array may have.
+# Numbers per working array.
 CELLS = 1 << 21
 TUKEY = "tukey"
 CHOICES = (*CORRECTIONS, TUKEY)
@@ -33,10 +35,12 @@ Test = Callable[..., np.ndarray]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems compared: `difference` is a's mean less b's, and a wins a topic where its score is higher.
+    """The test of two systems, `a` and `b`.
 
-    `effect` is the mean difference by the standard deviation of differences. `interval`, of 1 - alpha, and `detectable`,
-    the true difference found with 80 % power, are those of the t test of this pair alone, or of all pairs under tukey.
+    `difference` is the mean of a minus the mean of b; `wins`, `ties` and `losses` are the topics on which a scores higher, the
+    same or lower. `p` is that of this pair, `corrected` that for all `family` pairs. `effect` is the mean difference divided by
+    the standard deviation of the differences. `interval` (of level 1 - alpha) and `detectable` (the true difference found with
+    80 % power) come from the t test of this pair alone; with the correction "tukey" they hold for all pairs together.
     """
 
     a: str
@@ -57,17 +61,19 @@ class Pair:
 
     @property
     def topics(self) -> int:
+        """The number of topics."""
         return self.wins + self.ties + self.losses
 
     @property
     def significant(self) -> bool:
+        """Whether the corrected p is at most alpha."""
         return self.corrected <= self.alpha
 
 
 def t(a: Any, b: Any, seed: int = 0) -> np.ndarray:
-    """p of the paired, two-sided t test, for two rows of topics or for rows of such rows.
+    """Return p of the paired, two-sided t test, for two rows of scores by topic or for two arrays of rows.
 
-    Equal differences other than 0 give 0: as the test sees it, nothing varies.
+    p is 0 if all differences are equal and not 0, because nothing varies. `seed` is not used.
     """
     from scipy.special import stdtr
 
@@ -79,10 +85,11 @@ def t(a: Any, b: Any, seed: int = 0) -> np.ndarray:
 
 
 def wilcoxon(a: Any, b: Any, seed: int = 0) -> np.ndarray:
-    """p of Wilcoxon's signed rank test, two-sided; topics without a difference are left out, equal ones share their mean rank.
+    """Return p of Wilcoxon's signed rank test, two-sided, for two rows of scores by topic or for two arrays of rows.
 
-    Exact for up to 16 differences, and for up to 50 where no two are equal (scipy.stats.wilcoxon); else the normal
-    approximation with its variance corrected for ties, and without a correction for continuity.
+    Topics without a difference are left out; equal differences share their mean rank. p is exact for up to 16 differences, and
+    for up to 50 if no two are equal (scipy.stats.wilcoxon). Otherwise it is the normal approximation, with the variance
+    corrected for ties and without a continuity correction. `seed` is not used.
     """
     from scipy import stats
 
@@ -99,11 +106,12 @@ def wilcoxon(a: Any, b: Any, seed: int = 0) -> np.ndarray:
 
 
 def randomisation(a: Any, b: Any, seed: int = 0, samples: int = SAMPLES) -> np.ndarray:
-    """p of Fisher's randomisation test of the mean difference: how often chance, choosing signs, gives as large a one.
+    """Return p of Fisher's randomisation test, two-sided, for two rows of scores by topic or for two arrays of rows.
 
-    All ways are counted where at most 16 topics differ; else a sample, and the way observed counts as one more (B. Phipson
-    and G. K. Smyth 2010), so that p is never below 1 / (samples + 1). The same pair gets the same p in any company, with
-    its topics in any order.
+    p is the share of all choices of signs of the differences that give a mean at least as far from 0. If at most 16 topics
+    differ, all choices are enumerated. Otherwise `samples` choices are drawn, and the observed one counts as one more
+    (B. Phipson and G. K. Smyth 2010), so p is never below 1 / (samples + 1). p does not depend on the other pairs tested
+    or on the order of topics.
     """
     a, b = _paired(a, b)
     rows = _steps(a, b).reshape(-1, a.shape[-1])
@@ -114,7 +122,7 @@ def randomisation(a: Any, b: Any, seed: int = 0, samples: int = SAMPLES) -> np.n
     return p.reshape(a.shape[:-1])[()]
 
 
-TESTS: dict[str, Test] = {made.__name__: made for made in (t, wilcoxon, randomisation)}
+TESTS: dict[str, Test] = {test.__name__: test for test in (t, wilcoxon, randomisation)}
 
 
 def compare_all(
@@ -125,21 +133,21 @@ def compare_all(
     alpha: float = 0.05,
     seed: int = 0,
 ) -> list[Pair]:
-    """Every pair of the systems, whose scores are rows of one number per topic, in the order of their names.
+    """Return the test of every pair of systems, in the order of their names; `scores` has a row per system, a column per topic.
 
-    The correction `tukey` is a test as well and replaces the one named: `corrected` is Tukey's p, `p` that of the same
-    difference and error without regard to the other pairs, and the pairs' `test` says "tukey".
+    The correction "tukey" is a test too and replaces `test`: `corrected` is then Tukey's p, `p` the p of the same difference and
+    error without regard to the other pairs, and the pairs' `test` is "tukey".
     """
     table = _table(scores, names, test, correction, alpha)
     systems, topics = table.shape
     first, second = np.triu_indices(systems, 1)
-    difference, sd, wins, losses = _columns(table, first, second)
+    difference, sd, wins, losses = _pair_statistics(table, first, second)
     error, degrees = sd / math.sqrt(topics), topics - 1
     if correction == TUKEY:
         test, degrees = TUKEY, (topics - 1) * (systems - 1)
-        p, corrected, error = _honest(table, difference, degrees)
+        p, corrected, error = _tukey(table, difference, degrees)
     else:
-        blocks = [TESTS[test](table[first[some]], table[second[some]], seed) for some in _blocks(len(first), topics)]
+        blocks = [TESTS[test](table[first[block]], table[second[block]], seed) for block in _blocks(len(first), topics)]
         p = np.concatenate(blocks)
         corrected = CORRECTIONS[correction](p)
     critical = shift = math.nan
@@ -159,8 +167,8 @@ def compare_all(
     ]  # fmt: skip
 
 
-def _honest(table: np.ndarray, difference: np.ndarray, degrees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """p, Tukey's p and the standard error of each difference."""
+def _tukey(table: np.ndarray, difference: np.ndarray, degrees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return p, Tukey's corrected p and the standard error of each difference."""
     from scipy.special import stdtr
 
     systems, topics = table.shape
@@ -172,71 +180,80 @@ def _honest(table: np.ndarray, difference: np.ndarray, degrees: int) -> tuple[np
     return 2 * stdtr(degrees, -np.abs(value)), tukey.corrected(value, systems, degrees), error
 
 
-def _columns(table: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Each pair's mean difference, the deviation of its differences, and how many topics either system wins."""
+def _pair_statistics(table: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return for each pair the mean and standard deviation of its differences, and the topics that either system wins."""
     parts = []
-    for some in _blocks(len(first), table.shape[1]):
-        a, b = table[first[some]], table[second[some]]
-        whole = _steps(a, b)
-        parts.append((*_moments(a, b), (whole > 0).sum(-1), (whole < 0).sum(-1)))
+    for block in _blocks(len(first), table.shape[1]):
+        a, b = table[first[block]], table[second[block]]
+        steps = _steps(a, b)
+        parts.append((*_moments(a, b), (steps > 0).sum(-1), (steps < 0).sum(-1)))
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
 def _blocks(pairs: int, topics: int) -> Iterator[slice]:
-    """Pairs in blocks that fit the memory."""
+    """Yield slices of the pairs, each small enough that a working array has at most CELLS numbers."""
     size = max(1, CELLS // topics)
     return (slice(start, start + size) for start in range(0, pairs, size))
 
 
 def _moments(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of the differences; 0 where they are but noise of rounding."""
-    whole, differences = _steps(a, b), a - b
-    mean = np.where(whole.any(-1), differences.mean(-1), 0.0)
+    """Return the mean and standard deviation of the differences, with rounding noise replaced by 0."""
+    steps, differences = _steps(a, b), a - b
+    mean = np.where(steps.any(-1), differences.mean(-1), 0.0)
     if a.shape[-1] < 2:
         return mean, np.full(mean.shape, math.nan)
-    return mean, np.where(np.ptp(whole, -1) > 0, differences.std(-1, ddof=1), 0.0)
+    return mean, np.where(np.ptp(steps, -1) > 0, differences.std(-1, ddof=1), 0.0)
 
 
 def _steps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The differences in whole steps: noise of rounding makes no winner, equal ones are equal, sums the same in any order."""
+    """Return the differences rounded to whole steps.
+
+    Rounding noise then decides no topic, equal differences are equal, and sums are the same in any order.
+    """
     largest = np.maximum(np.abs(a).max(-1, keepdims=True), np.abs(b).max(-1, keepdims=True))
     largest[largest == 0] = 1
     return np.rint((a / largest - b / largest) / STEP)
 
 
 def _enumerated(rows: np.ndarray, error: float) -> np.ndarray:
-    """Which share of all choices of signs gives a sum as far from 0; rows have at most 16 numbers other than 0."""
-    kept = -np.sort(-np.abs(rows))[:, :ENUMERATED]
-    ways = 1 << kept.shape[1]
-    signs = ((np.arange(ways)[:, None] >> np.arange(kept.shape[1])) & 1).astype(np.float64)
+    """Return for each row the share of all choices of signs that give a sum at least as far from 0.
+
+    Rows have at most 16 numbers other than 0.
+    """
+    sizes = -np.sort(-np.abs(rows))[:, :ENUMERATED]
+    ways = 1 << sizes.shape[1]
+    signs = ((np.arange(ways)[:, None] >> np.arange(sizes.shape[1])) & 1).astype(np.float64)
     p = np.empty(len(rows))
-    for some in _blocks(len(rows), ways):
-        p[some] = _as_far(signs, kept[some], _observed(rows[some], error)) / ways
+    for block in _blocks(len(rows), ways):
+        p[block] = _as_far(signs, sizes[block], _observed(rows[block], error)) / ways
     return p
 
 
 def _sampled(rows: np.ndarray, seed: int, samples: int) -> np.ndarray:
-    """The same share, estimated; all rows meet the same choices, the largest number the first sign."""
+    """Return for each row an estimate of the share of sign choices that give a sum at least as far from 0.
+
+    All rows get the same random signs, and the numbers of a row get them in descending order of size.
+    """
     pairs, topics = rows.shape
     sizes, observed = -np.sort(-np.abs(rows)), _observed(rows, 1)
     random = np.random.Generator(np.random.Philox(seed))
     words = -(-topics // 64)
-    most = max(1, CELLS // max(64 * words, pairs))
+    block = max(1, CELLS // max(64 * words, pairs))
     count = np.ones(pairs)
-    for start in range(0, samples if pairs else 0, most):
-        drawn = random.integers(0, 1 << 64, (min(most, samples - start), words), np.uint64)
+    for start in range(0, samples if pairs else 0, block):
+        drawn = random.integers(0, 1 << 64, (min(block, samples - start), words), np.uint64)
         signs = np.unpackbits(drawn.view(np.uint8), axis=1, count=topics)
         count += _as_far(signs.astype(np.float64), sizes, observed)
     return count / (samples + 1)
 
 
 def _observed(rows: np.ndarray, error: float) -> np.ndarray:
-    """How far the sums are from 0, less what rounding each number to a step may do to two sums that are equal."""
+    """Return the distance of each row's sum from 0, less the error that rounding to steps may cause in equal sums."""
     return np.abs(rows.sum(-1)) - error * np.count_nonzero(rows, axis=-1)
 
 
 def _as_far(signs: np.ndarray, sizes: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """How many of the rows of signs, 1 for minus, give a sum as far from 0 as the one observed."""
+    """Return how many rows of signs (1 for minus) give a sum at least as far from 0 as the observed sum."""
     sums = sizes.sum(-1) - 2 * (signs @ sizes.T)
     return (np.abs(sums) >= observed).sum(0)
 
@@ -253,18 +270,18 @@ def _paired(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _table(scores: Any, names: Sequence[str], test: str, correction: str, alpha: float) -> np.ndarray:
-    """The scores, after a look at everything that the user may have got wrong."""
+    """Return the scores as an array; raise InputError for a wrong argument of `compare_all`."""
     if test not in TESTS:
         raise InputError(f"No test {test}; there are {', '.join(TESTS)}.")
     if correction not in CHOICES:
         raise InputError(f"No correction {correction}; there are {', '.join(CHOICES)}.")
     check_level(alpha)
     if len(names) < 2 or len(set(names)) < len(names):
-        raise InputError(f"Comparing needs two systems or more, each with a name of its own, not {', '.join(names)}.")
+        raise InputError(f"Comparing needs two systems or more, each with its own name, not {', '.join(names)}.")
     try:
         table = np.asarray(scores, np.float64)
     except (TypeError, ValueError):
         raise InputError("The systems differ in their topics; give each one score for every topic.") from None
     if table.ndim != 2 or len(table) != len(names):
-        raise InputError(f"Scores of shape {table.shape} are no table of {len(names)} systems by topics.")
+        raise InputError(f"Scores of shape {table.shape} are not a table of {len(names)} systems by topics.")
     return _paired(table, table)[0]

@@ -1,6 +1,7 @@
-"""What qrels and runs have in common: for each topic documents with a number, kept as columns.
+"""`Columns`, the base class of qrels and runs: for each topic, documents with a number each.
 
-Seen as a mapping it is what pytrec_eval and ir_measures take: `{qid: {docno: number}}`, made on access.
+The numbers are grades or scores. They are kept in arrays; the class is also a mapping `{qid: {docno: number}}`, as
+pytrec_eval and ir_measures take it, with dictionaries that are made on access.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from sublex.strings import Strings
 
 
 class Columns(Mapping[str, dict[str, Any]]):
-    """Topic k has the rows from `offsets[k]` to `offsets[k + 1]`; `docs` are places in `docnos`."""
+    """Documents and numbers of topics, as columns.
+
+    Topic `qids[k]` has the rows from `offsets[k]` to `offsets[k + 1]`. A row's document is an entry of `docs`, a place in
+    `docnos`. Subclasses give the column of numbers a public name.
+    """
 
     def __init__(
         self, qids: list[str], offsets: np.ndarray, docs: np.ndarray, values: np.ndarray, docnos: Strings
@@ -28,12 +33,12 @@ class Columns(Mapping[str, dict[str, Any]]):
         return {qid: place for place, qid in enumerate(self.qids)}
 
     def slice(self, qid: str) -> slice:
-        """Where the topic's rows stand in the columns; nowhere for an unknown one."""
+        """Return the slice of a topic's rows in the columns, empty for an unknown topic."""
         place = self._places.get(qid)
         return slice(0, 0) if place is None else slice(int(self.offsets[place]), int(self.offsets[place + 1]))
 
     def topic(self, qid: str) -> tuple[np.ndarray, np.ndarray]:
-        """The topic's documents, as places in `docnos`, and their numbers."""
+        """Return a topic's documents, as places in `docnos`, and their numbers."""
         rows = self.slice(qid)
         return self.docs[rows], self._values[rows]
 
@@ -54,12 +59,12 @@ class Columns(Mapping[str, dict[str, Any]]):
 
 
 def offsets(topics: np.ndarray, count: int) -> np.ndarray:
-    """Where each topic's rows begin and end, given each row's topic in ascending order."""
+    """Return where each topic's rows begin and end: `count + 1` numbers. `topics` is each row's topic, ascending."""
     return np.searchsorted(topics, np.arange(count + 1))
 
 
 def first_repeated(topics: np.ndarray, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of rows that hold the same document for the same topic: the earlier ones, and those that follow them."""
+    """Return the pairs of rows with the same topic and document, as two arrays: the earlier rows and the later ones."""
     keys = topics.astype(np.int64) << 32 | docs
     in_order = np.sort(keys)
     if not (in_order[1:] == in_order[:-1]).any():

@@ -1,6 +1,7 @@
-"""Fusion: one run out of several, by what each says of a document's rank or score.
+"""Fuse several runs into one, by each document's ranks or scores in them.
 
-RRF: Cormack, Clarke and Buettcher (2009). CombSUM, CombMNZ: Fox and Shaw (1994).
+RRF: Cormack, Clarke and Buettcher (2009). CombSUM and CombMNZ: Fox and Shaw (1994). `weighted` is a weighted sum of
+normalised scores, as the operator + of expressions computes it.
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ import numpy as np
 from sublex.analysis.interner import Interner
 from sublex.errors import InputError
 from sublex.scores import NORMALISERS, Normaliser
-from sublex.strings import Strings, strings
+from sublex.strings import Strings
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run, ranked
 
+# The constant of RRF, from the paper.
 RRF_K = 60
 METHODS = ("rrf", "combsum", "combmnz", "weighted")
 
 
 def rrf(scores: np.ndarray) -> np.ndarray:
-    """One by 60 plus the rank."""
+    """Return 1 / (60 + rank) for scores that are in the order of their ranks."""
     return 1 / np.arange(RRF_K + 1, RRF_K + 1 + len(scores))
 
 
@@ -35,35 +37,40 @@ def fuse(
     normalise: str | None = None,
     k: int = 1000,
 ) -> Run:
-    """The runs as one, the best k of each topic.
+    """Return a run that combines the runs, with the best k documents of each topic.
 
-    A document that a run lacks gets nothing from it; under `weighted` it counts as that run's lowest, as in an expression.
+    `method` is one of METHODS. `weights` has a number for each run and belongs to `weighted`. `normalise` names a
+    normaliser of scores within a topic of a run, `minmax` by default; `rrf` takes none. A run that lacks a document adds
+    nothing to its score; under `weighted` the document counts as the lowest of that run, as in an expression.
     """
     normalise = _normaliser(method, normalise)
     factors = _weights(runs, method, weights)
     docnos, docs = _common(runs)
     qids = list(dict.fromkeys(qid for run in runs for qid in run.qids))
-    found_docs, found_scores = [np.empty(0, np.int32)], [np.empty(0)]
+    fused_docs, fused_scores = [np.empty(0, np.int32)], [np.empty(0)]
     with np.errstate(over="ignore", invalid="ignore"):
         for qid in qids:
             parts = [(names[run.slice(qid)], run.scores[run.slice(qid)]) for run, names in zip(runs, docs, strict=True)]
-            topic = _topic(parts, factors, method, _FUNCTIONS[normalise])
-            found_docs.append(topic[0])
-            found_scores.append(topic[1])
-        scores = np.concatenate(found_scores).astype(np.float32)
-    topics = np.repeat(np.arange(len(qids), dtype=np.int32), [len(part) for part in found_docs[1:]])
+            topic_docs, topic_scores = _fused_topic(parts, factors, method, _FUNCTIONS[normalise])
+            fused_docs.append(topic_docs)
+            fused_scores.append(topic_scores)
+        scores = np.concatenate(fused_scores).astype(np.float32)
+    topics = np.repeat(np.arange(len(qids), dtype=np.int32), [len(part) for part in fused_docs[1:]])
     if not np.isfinite(scores).all():
         raise InputError("The fused scores are too large for a run; use smaller weights or --normalise minmax.")
     tag, metadata = _described(runs, method, factors, normalise)
-    return ranked(qids, topics, np.concatenate(found_docs), scores, docnos, tag=tag, metadata=metadata).top(k)
+    return ranked(qids, topics, np.concatenate(fused_docs), scores, docnos, tag=tag, metadata=metadata).top(k)
 
 
 def _normaliser(method: str, normalise: str | None) -> str:
+    """Return the name of the function applied to a run's scores; raise InputError for an unknown method or normaliser."""
     if method not in METHODS:
-        raise InputError(f"No method of fusion {method}; there are {', '.join(METHODS)}.")
+        raise InputError(f"No fusion method {method}; there are {', '.join(METHODS)}.")
     if method == "rrf":
         if normalise is not None:
-            raise InputError("rrf looks at ranks only and takes no normaliser; choose another method.")
+            raise InputError(
+                "rrf uses ranks only and takes no normaliser; leave --normalise out or choose another method."
+            )
         return "rrf"
     if normalise is not None and normalise not in NORMALISERS:
         raise InputError(f"No normaliser {normalise}; there are {', '.join(NORMALISERS)}.")
@@ -71,31 +78,35 @@ def _normaliser(method: str, normalise: str | None) -> str:
 
 
 def _weights(runs: Sequence[Run], method: str, weights: Sequence[float] | None) -> np.ndarray:
+    """Return the factor of each run; raise InputError for weights that do not fit the method or the runs."""
     if len(runs) < 2:
         raise InputError("Fusion needs at least two runs.")
     if method != "weighted":
         if weights is not None:
-            raise InputError(f"{method} takes no weights; the method that does is weighted.")
+            raise InputError(f"{method} takes no weights; use the method weighted.")
         return np.ones(len(runs))
     if weights is None or len(weights) != len(runs) or not np.isfinite(weights).all():
-        raise InputError(f"weighted needs {len(runs)} weights, one finite number for each run in their order.")
+        raise InputError(f"weighted needs {len(runs)} weights: a finite number for each run, in the order of the runs.")
     return np.asarray(weights, np.float64)
 
 
 def _common(runs: Sequence[Run]) -> tuple[Strings, list[np.ndarray]]:
-    """All docnos once, and each run's documents as places among them."""
+    """Return the docnos of all runs, each once, and the documents of each run as places among them."""
     table = Interner()
     docs = [table.add(run.docnos.arena, run.docnos.starts, run.docnos.sizes)[run.docs] for run in runs]
-    return strings(table), docs
+    return table.strings(), docs
 
 
-def _topic(
+def _fused_topic(
     parts: Sequence[tuple[np.ndarray, np.ndarray]],
     factors: np.ndarray,
     method: str,
     normaliser: Normaliser,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One topic's documents and what they have got from the runs."""
+    """Return the documents of one topic and their fused scores (float64).
+
+    `parts` are the documents and scores of the topic in each run.
+    """
     docs, which = np.unique(np.concatenate([docs for docs, _ in parts]), return_inverse=True)
     values, everyone = [], 0.0
     for (_, scores), factor in zip(parts, factors, strict=True):
@@ -110,7 +121,7 @@ def _topic(
 def _described(
     runs: Sequence[Run], method: str, factors: np.ndarray, normaliser: str
 ) -> tuple[str, dict[str, dict[str, object]]]:
-    """The fused run's tag and metadata."""
+    """Return the tag and the metadata of the fused run."""
     tags = [run.tag or f"run{number}" for number, run in enumerate(runs, 1)]
     about: dict[str, object] = {"name": method, "runs": tags}
     inside = ", ".join(tags)

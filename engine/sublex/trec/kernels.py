@@ -1,4 +1,7 @@
-"""Kernels for run files: the columns of lines, numbers to digits and back, and lines from columns."""
+"""Kernels for run files: find the columns of lines, turn digits into numbers and back, and write lines.
+
+`run_reader` calls `split` and `parse`, `run_writer` calls `shortest`, `write` and `classify`.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,11 @@ NEWLINE, SPACE, HASH, PLUS, MINUS, DOT, ZERO, NINE, SMALL_E = 10, 32, 35, 43, 45
 # Powers of ten up to here are exact in float64.
 EXACT_TENS = 22
 TENS = 10.0 ** np.arange(EXACT_TENS + 1)
-# A mantissa of so many digits fits int64.
+# Digits of a mantissa that fit int64.
 MOST_DIGITS = 18
-# No shortest form of a float32 has more digits, and no line's number more characters.
+# Digits of the longest shortest form of a float32.
 DIGITS = 9
+# Bytes of the longest number, rank or score, that a line can hold.
 LONGEST_NUMBER = 24
 
 
@@ -25,9 +29,9 @@ def _is_space(c):
 
 @njit(cache=True, nogil=True)
 def split(buf, width):
-    """Begin and end of the first `width` columns of each line, the line's number, and how many columns it has.
+    """Return where the first `width` columns of each line begin and end, the line's number from 0, and its number of columns.
 
-    Blank lines and # comments are left out.
+    Blank lines and comments, which begin with #, are left out.
     """
     most = 1
     for i in range(len(buf)):
@@ -58,7 +62,7 @@ def split(buf, width):
 
 @njit(cache=True, nogil=True)
 def _number(buf, i, end, tens):
-    """A decimal number to within some units of float64's last place, and whether it is one and safe to take."""
+    """Return a decimal number to within a few units of float64's last place, and whether it is a number within range."""
     negative = buf[i] == MINUS
     if buf[i] == MINUS or buf[i] == PLUS:
         i += 1
@@ -98,7 +102,10 @@ def _number(buf, i, end, tens):
 
 @njit(cache=True, nogil=True)
 def parse(buf, spans, tens):
-    """Numbers as float32 by way of float64, and whether each is certain: the same float32 within the error of the reading."""
+    """Return numbers as float32, and whether each is certain.
+
+    A number is certain if all float64 values within the reading error round to the same finite float32.
+    """
     values, certain = np.empty(len(spans), np.float32), np.empty(len(spans), np.bool_)
     slack = 2.0**-50
     for k in range(len(spans)):
@@ -110,10 +117,10 @@ def parse(buf, spans, tens):
 
 @njit(cache=True, nogil=True)
 def shortest(scores, bits, tens):
-    """The fewest decimal digits that read back to each float32, nearest to it: value = mantissa · 10^exponent.
+    """Return the fewest decimal digits that read back to each float32, as mantissas and exponents of 10.
 
-    Mantissa -1 marks what is left to the caller: very large and very small numbers, powers of two, whose neighbours are not
-    equally far, and those where float64 is too coarse to decide.
+    `bits` is the scores viewed as int32. Mantissa -1 leaves a number to the caller: very large and very small numbers,
+    powers of two, which are not equally far from both neighbours, and numbers for which float64 is too coarse to decide.
     """
     mantissas, exponents = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     for k in range(len(scores)):
@@ -127,7 +134,7 @@ def shortest(scores, bits, tens):
         power = (bits[k] >> 23) & 255
         half = 2.0 ** (power - 151)
         first = math.floor(math.log10(x))
-        # What works with some digits works with more, so one looks down from 7 or up from it.
+        # If some number of digits suffices, every larger one does, so the search goes down from 7 or up from 7.
         digits = 7
         m, fits = _rounded(x, half, digits - 1 - first, tens)
         if fits > 0:
@@ -154,10 +161,10 @@ def shortest(scores, bits, tens):
 
 @njit(cache=True, nogil=True)
 def _rounded(x, half, places, tens):
-    """x rounded to so many decimal places as a whole number, and whether it lies nearer to x than half a step of float32.
+    """Return x rounded to `places` decimal places, as a whole number, and whether it reads back to x: 1 yes, 0 no, -1 unknown.
 
-    1: yes; 0: no; -1: cannot tell. The bounds x ± half are exact, and rounding to float64 keeps the order, so a rounded value
-    strictly inside them stands for a decimal strictly inside.
+    It reads back if it is nearer to x than `half`, half a step of float32. The bounds x ± half are exact, and rounding to
+    float64 keeps the order, so a rounded value strictly inside the bounds stands for a decimal strictly inside.
     """
     scaled = x * tens[places] if places >= 0 else x / tens[-places]
     m = math.floor(scaled + 0.5)
@@ -172,6 +179,7 @@ def _rounded(x, half, places, tens):
 
 @njit(cache=True, nogil=True)
 def _put(out, o, part):
+    """Write bytes from index `o` on and return the index after them."""
     for x in range(len(part)):
         out[o + x] = part[x]
     return o + len(part)
@@ -179,7 +187,7 @@ def _put(out, o, part):
 
 @njit(cache=True, nogil=True)
 def _put_whole(out, o, number):
-    """A whole number above or equal to 0 in decimal; unsigned, for which dividing by ten is cheap."""
+    """Write a natural number in decimal and return the index after it. Division by ten is cheap for unsigned numbers."""
     rest, end, limit = np.uint64(number), o + 1, np.uint64(10)
     while rest >= limit:
         end += 1
@@ -193,7 +201,7 @@ def _put_whole(out, o, number):
 
 @njit(cache=True, nogil=True)
 def _put_number(out, o, mantissa, exponent):
-    """mantissa · 10^exponent as Python writes a float: 12.0, 0.5, 1e-07, 1.5e+16."""
+    """Write mantissa · 10^exponent as Python writes a float (12.0, 0.5, 1e-07, 1.5e+16); return the index after it."""
     end = _put_whole(out, o, mantissa)
     digits = end - o
     point = digits + exponent
@@ -230,7 +238,7 @@ def _put_number(out, o, mantissa, exponent):
 
 @njit(cache=True, nogil=True)
 def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out):
-    """The lines of one topic: `head` docno rank score `tail`; how many bytes they take. The caller has made room in `out`."""
+    """Write the lines `head` docno rank score `tail` of one topic and return their size in bytes; `out` must have room."""
     o = 0
     for k in range(len(starts)):
         o = _put(out, o, head)
@@ -250,16 +258,16 @@ def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out)
 
 
 @njit(cache=True, nogil=True)
-def visible(arena, starts, sizes):
-    """Of each string: 0 when it is ASCII without white space, 1 when it is empty or has white space, 2 when it is not ASCII."""
-    found = np.zeros(len(starts), np.uint8)
+def classify(arena, starts, sizes):
+    """Return for each string 0 if it is ASCII without white space, 1 if it is empty or has white space, 2 if it is not ASCII."""
+    kinds = np.zeros(len(starts), np.uint8)
     for k in range(len(starts)):
-        found[k] = sizes[k] == 0
+        kinds[k] = sizes[k] == 0
         for x in range(starts[k], starts[k] + sizes[k]):
             c = arena[x]
             if c == SPACE or 9 <= c <= 13 or 28 <= c <= 31:
-                found[k] = 1
+                kinds[k] = 1
                 break
             if c > 127:
-                found[k] = 2
-    return found
+                kinds[k] = 2
+    return kinds

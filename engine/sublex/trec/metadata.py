@@ -1,224 +1,161 @@
-"""Metadata of runs as ir_metadata has them (https://www.ir-metadata.org): YAML at a run's head or in a file beside it.
+"""Run metadata in the form of ir_metadata (https://www.ir-metadata.org): YAML at a run's head or in a file next to it.
 
-Of YAML this writes and reads what such metadata need: nested mappings and lists, numbers, truth values, null and strings, which
-it writes as JSON does. Anchors, tags and flow collections other than JSON's are not read.
+This module turns metadata into YAML and back. It reads the YAML that people and tools write for runs, with the value types
+of YAML 1.2: `no`, `1:20` and dates are text. A run may come from a stranger, so reading bounds the length and the nesting
+of a text, refuses tags and aliases, and creates nothing but dictionaries, lists, strings, numbers, booleans and None.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    import yaml
 
 START, END = "# ir_metadata.start", "# ir_metadata.end"
-# Words that YAML 1.1 takes for something other than a string, in whatever case.
-RESERVED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n", "~", ""}
-WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
+# Characters of metadata that are read. PyYAML takes seconds for a longer text.
+LONGEST = 1 << 18
+# Levels of nesting that are read.
 DEEPEST = 50
 
-_PLAIN = re.compile(r"[A-Za-z_][\w()./+,;=-]*(?: [\w()./+,;=-]+)*", re.ASCII)
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
-_KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'\[\]{}#&*!|>%@`-][^#]*?|-[^\s][^#]*?):(?:\s+|$)""")
+# Words that some version of YAML takes for something other than a string, in any case.
+RESERVED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n", "~", ""}
+WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
+# Strings written without quotes. Every version of YAML reads them as strings, unless they are reserved.
+_UNQUOTED = re.compile(r"[A-Za-z_][\w()./+,;=-]*(?: [\w()./+,;=-]+)*", re.ASCII)
+# Python refuses whole numbers of several thousand digits.
 _WHOLE = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
 _FRACTION = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _SPECIAL = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
 
 
-def sidecar(path: str | os.PathLike[str]) -> str:
-    """The file beside a run that holds its metadata: `bm25.run.yaml` for `bm25.run`."""
-    return f"{os.fspath(path)}.yaml"
+def sidecar_path(run: str | os.PathLike[str]) -> str:
+    """Return the path of the metadata file that stands next to a run: `bm25.run.yaml` for `bm25.run`."""
+    return f"{os.fspath(run)}.yaml"
 
 
-def comments(metadata: Mapping[str, Any]) -> str:
-    """The metadata as comment lines for a run's head."""
-    lines = "".join(f"# {line}\n" for line in emit(metadata).splitlines())
+def to_comments(metadata: Mapping[str, Any]) -> str:
+    """Return metadata as YAML in comment lines, which a run file can begin with."""
+    lines = "".join(f"# {line}\n" for line in to_yaml(metadata).splitlines())
     return f"{START}\n{lines}{END}\n"
 
 
-def from_comments(lines: Iterable[str]) -> str | None:
-    """The YAML among a run's comment lines, or None when there is none."""
-    found: list[str] | None = None
+def yaml_in_comments(lines: Iterable[str]) -> str | None:
+    """Return the YAML text in a run's comment lines, or None if these hold no metadata."""
+    text: list[str] | None = None
     for line in lines:
         if line == START:
-            found = []
+            text = []
         elif line == END:
             break
-        elif found is not None:
-            found.append(line.removeprefix("#").removeprefix(" "))
-    return None if found is None else "\n".join(found)
+        elif text is not None:
+            text.append(line.removeprefix("#").removeprefix(" "))
+    return None if text is None else "\n".join(text)
 
 
-def emit(metadata: Mapping[str, Any]) -> str:
-    """Metadata as YAML."""
-    return "".join(f"{line}\n" for line in _lines(metadata)) if metadata else "{}\n"
+def to_yaml(metadata: Mapping[str, Any]) -> str:
+    """Return metadata as block-style YAML with its keys in their order; YAML 1.1 and 1.2 readers see the same values."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+            # Indents lists below their key, as ir_metadata's examples do.
+            super().increase_indent(flow, False)
+
+    def string(dumper: Dumper, text: str) -> yaml.Node:
+        unquoted = _UNQUOTED.fullmatch(text) and text.lower() not in RESERVED
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if unquoted else '"')
+
+    Dumper.add_representer(str, string)
+    return yaml.dump(
+        _plain(metadata), Dumper=Dumper, default_flow_style=False, sort_keys=False, allow_unicode=True, width=math.inf
+    )
 
 
-def _lines(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping) and value:
-        for key, inner in value.items():
-            if _nested(inner):
-                yield f"{_scalar(str(key))}:"
-                yield from (f"  {line}" for line in _lines(inner))
-            else:
-                yield f"{_scalar(str(key))}: {_scalar(inner)}"
-    elif isinstance(value, (list, tuple)) and value:
-        for inner in value:
-            first, *rest = _lines(inner)
-            yield f"- {first}"
-            yield from (f"  {line}" for line in rest)
-    else:
-        yield _scalar(value)
-
-
-def _nested(value: Any) -> bool:
-    return isinstance(value, (Mapping, list, tuple)) and len(value) > 0
-
-
-def _scalar(value: Any) -> str:
+def _plain(value: Any) -> Any:
+    """Return a copy made of the types that YAML has; keys and objects of any other type become strings."""
     if isinstance(value, Mapping):
-        return "{}"
+        return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return "[]"
+        return [_plain(inner) for inner in value]
     if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, int):
-        return str(int(value))
-    if isinstance(value, float):
-        return _float(float(value))
-    text = str(value)
-    if _PLAIN.fullmatch(text) and text.lower() not in RESERVED:
-        return text
-    quoted = json.dumps(text, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+        return value
+    return next((kind(value) for kind in (int, float) if isinstance(value, kind)), str(value))
 
 
-def _float(value: float) -> str:
-    if not math.isfinite(value):
-        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
-    mantissa, mark, exponent = repr(value).partition("e")
-    # YAML 1.1 knows a number with an exponent only by its point.
-    return f"{mantissa}{'' if '.' in mantissa else '.0'}e{exponent}" if mark else mantissa
+def from_yaml(text: str) -> dict[str, Any]:
+    """Return the metadata in a YAML text. A ValueError names the line that cannot be read."""
+    import yaml
+
+    if len(text) > LONGEST:
+        raise ValueError(f"line 1: the text is longer than {LONGEST:,} characters")
+    try:
+        events = yaml.parse(text, Loader=yaml.SafeLoader)
+        return _document(e for e in events if isinstance(e, (yaml.NodeEvent, yaml.CollectionEndEvent)))
+    except yaml.MarkedYAMLError as error:
+        raise ValueError(f"line {error.problem_mark.line + 1}: {error.problem}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ValueError(f"line {line}: YAML allows no character U+{error.character:04X}") from None
+    except OverflowError:
+        raise ValueError("an escaped character is out of Unicode's range") from None
 
 
-def parse(text: str) -> dict[str, Any]:
-    """Read metadata; a ValueError names the line that is beyond what is read here."""
-    lines = [
-        (number, len(line) - len(line.lstrip(" ")), line.strip(" \r"))
-        for number, line in enumerate(text.split("\n"), 1)
-        if line.strip() and not line.lstrip().startswith("#") and line.strip() != "---"
-    ]
-    if not lines:
-        return {}
-    reader = _Reader(lines)
-    found = reader.block(lines[0][1], 0)
-    if reader.at < len(lines):
-        raise reader.wrong("indented otherwise than what stands above it")
-    if not isinstance(found, dict):
-        raise ValueError("line 1: not a mapping")
-    return found
+def _document(events: Iterator[yaml.Event]) -> dict[str, Any]:
+    first = next(events, None)
+    value = None if first is None else _value(first, events, 0)
+    if value is not None and not isinstance(value, dict):
+        raise ValueError("line 1: the metadata are not a mapping")
+    for event in events:
+        _refuse(event, "a second document begins; metadata are one document")
+    return value or {}
 
 
-class _Reader:
-    """Goes down the lines, each as (number, indentation, content)."""
+def _value(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Any:
+    """Return the value that begins with `event`, and take the rest of its events."""
+    import yaml
 
-    def __init__(self, lines: list[tuple[int, int, str]]):
-        self.lines, self.at = lines, 0
+    if isinstance(event, yaml.AliasEvent):
+        _refuse(event, f"the alias *{event.anchor} is not read; repeat the value")
+    if event.tag is not None:
+        _refuse(event, f"the tag {event.tag[:50]} is not read")
+    if depth > DEEPEST:
+        _refuse(event, f"nested more than {DEEPEST} levels deep")
+    if isinstance(event, yaml.ScalarEvent):
+        return _scalar(event.value) if event.implicit[0] else _joined(event.value)
+    if isinstance(event, yaml.SequenceStartEvent):
+        items = []
+        while not isinstance(item := next(events), yaml.SequenceEndEvent):
+            items.append(_value(item, events, depth + 1))
+        return items
+    mapping: dict[str, Any] = {}
+    while not isinstance(key := next(events), yaml.MappingEndEvent):
+        if not isinstance(key, yaml.ScalarEvent) or key.tag is not None:
+            _refuse(key, "a key is not plain text")
+        name = _joined(key.value)
+        if name in mapping:
+            _refuse(key, f"the key {name} occurs twice")
+        mapping[name] = _value(next(events), events, depth + 1)
+    return mapping
 
-    def wrong(self, why: str) -> ValueError:
-        return ValueError(f"line {self.lines[min(self.at, len(self.lines) - 1)][0]}: {why}")
 
-    def block(self, indent: int, depth: int) -> Any:
-        """A mapping, a list or a scalar whose lines begin at this indentation."""
-        if depth > DEEPEST:
-            raise self.wrong("nested too deeply")
-        content = self.lines[self.at][2]
-        if content == "-" or content.startswith("- "):
-            return self._list(indent, depth)
-        if _KEY.match(content):
-            return self._mapping(indent, depth)
-        self.at += 1
-        return self._value(content)
+def _refuse(event: yaml.Event, reason: str) -> NoReturn:
+    raise ValueError(f"line {event.start_mark.line + 1}: {reason}")
 
-    def _here(self, indent: int) -> str:
-        """The content of the present line if it stands at this indentation, else nothing."""
-        if self.at >= len(self.lines) or self.lines[self.at][1] != indent:
-            return ""
-        return self.lines[self.at][2]
 
-    def _list(self, indent: int, depth: int) -> list[Any]:
-        found: list[Any] = []
-        while (content := self._here(indent)) == "-" or content.startswith("- "):
-            number, rest = self.lines[self.at][0], content[1:].lstrip(" ")
-            if rest:
-                # What follows the dash is a block of its own that begins further in.
-                inner = indent + len(content) - len(rest)
-                self.lines[self.at] = (number, inner, rest)
-                found.append(self.block(inner, depth + 1))
-            else:
-                self.at += 1
-                found.append(self._inner(indent, depth))
-        return found
+def _scalar(text: str) -> Any:
+    """Return the value of a scalar written without quotes."""
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    if text in _SPECIAL:
+        return _SPECIAL[text]
+    return int(text) if _WHOLE.fullmatch(text) else float(text) if _FRACTION.fullmatch(text) else text
 
-    def _mapping(self, indent: int, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        while content := self._here(indent):
-            key = _KEY.match(content)
-            if not key:
-                raise self.wrong(f"{content[:50]} is not a key with a colon")
-            name, rest = str(self._string(key[1].strip())), content[key.end() :]
-            if name in found:
-                raise self.wrong(f"{name} stands there twice")
-            if rest[:1] in ("|", ">"):
-                found[name] = self._folded(indent, rest)
-                continue
-            self.at += 1
-            empty = not rest or rest.startswith("#")
-            found[name] = self._inner(indent, depth, list_here=True) if empty else self._value(rest)
-        return found
 
-    def _inner(self, indent: int, depth: int, list_here: bool = False) -> Any:
-        """The block that belongs to the line above, if one does; a list may stand as far out as its key."""
-        if self.at < len(self.lines):
-            _, inner, content = self.lines[self.at]
-            if inner > indent or (list_here and inner == indent and (content == "-" or content.startswith("- "))):
-                return self.block(inner, depth + 1)
-        return None
-
-    def _folded(self, indent: int, style: str) -> str:
-        """Lines further in as one string, with their breaks (|) or without (>)."""
-        self.at += 1
-        parts = []
-        while self.at < len(self.lines) and self.lines[self.at][1] > indent:
-            parts.append(self.lines[self.at][2])
-            self.at += 1
-        return ("\n" if style[0] == "|" else " ").join(parts)
-
-    def _value(self, text: str) -> Any:
-        if text[0] in "[{":
-            try:
-                return json.loads(text)
-            except (ValueError, RecursionError):
-                self.at -= 1
-                raise self.wrong("a list or mapping on one line that is not JSON") from None
-        return self._string(text)
-
-    def _string(self, text: str) -> Any:
-        if text[0] in "\"'":
-            return self._quoted(text)
-        text = text.partition(" #")[0].strip()
-        if text.lower() in WORDS:
-            return WORDS[text.lower()]
-        if text in _SPECIAL:
-            return _SPECIAL[text]
-        return int(text) if _WHOLE.fullmatch(text) else float(text) if _FRACTION.fullmatch(text) else text
-
-    def _quoted(self, text: str) -> str:
-        if text[0] == "'" and text[-1] == "'" and len(text) > 1:
-            return text[1:-1].replace("''", "'")
-        try:
-            return str(json.loads(text))
-        except ValueError:
-            raise ValueError(f"line {self.lines[max(self.at - 1, 0)][0]}: {text[:50]} is not a string") from None
+def _joined(text: str) -> str:
+    """Join surrogate pairs, which JSON writes as two escapes and PyYAML reads as two characters."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Reading relevance judgements: TREC's four columns, BEIR's table with a header, or JSON."""
+"""Read relevance judgements (qrels): TREC's four columns, BEIR's table with a header, or JSON."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ BEIR_HEADER = ["query-id", "corpus-id", "score"]
 EXPECTED = "expected are TREC's qid 0 docno grade, BEIR's query-id corpus-id score with that header, or JSON"
 GRADE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 GRADES = np.iinfo(np.int32)
-# Above this grade trec_eval's nDCG takes seconds a topic, and then minutes.
+# The largest grade that measures take: above it trec_eval's nDCG takes seconds for a topic, then minutes.
 LARGEST_GRADE = 10_000
 
 
 class Judgement(NamedTuple):
-    """One line of a qrels file; line 0 where lines do not count."""
+    """One judgement of a qrels file, and its line; the line is 0 for JSON."""
 
     qid: str
     docno: str
@@ -37,7 +37,10 @@ class Judgement(NamedTuple):
 
 
 class Qrels(Columns):
-    """Judgements by topic: `qrels[qid]` is `{docno: grade}`; topics and documents stand in the file's order."""
+    """Judgements by topic: `qrels[qid]` is `{docno: grade}`. Topics and documents are in the order of the file.
+
+    `grades` is the column of grades, int32. `format` is trec, beir or json; `notes` is what reading noticed.
+    """
 
     def __init__(
         self,
@@ -54,20 +57,20 @@ class Qrels(Columns):
         self.grades, self.path, self.format, self.notes = grades, path, format, notes
 
     def only(self, qids: Iterable[str]) -> Qrels:
-        """The judgements of these topics, which are judged."""
-        kept = list(qids)
-        rows = [np.arange(place.start, place.stop) for place in map(self.slice, kept)]
+        """Return the judgements of these topics only, in the order given; all of them must be judged."""
+        names = list(qids)
+        rows = [np.arange(place.start, place.stop) for place in map(self.slice, names)]
         ends = np.cumsum([0, *map(len, rows)])
         chosen = np.concatenate([np.empty(0, np.int64), *rows])
         columns = self.docs[chosen], self.grades[chosen]
-        return Qrels(kept, ends, *columns, self.docnos, self.path, self.format, self.notes)
+        return Qrels(names, ends, *columns, self.docnos, self.path, self.format, self.notes)
 
     def __str__(self) -> str:
         return f"{len(self.docs):,} judgements of {len(self):,} topics from {self.path} ({self.format})"
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
-    """Read a qrels file, plain or compressed, or `-` for standard input; what it is, is told by its content."""
+    """Read a qrels file, plain or compressed, or `-` for standard input. The content shows the format."""
     source, report = FileSource(path), Report()
     with source.open() as stream:
         lines = ((number, decode(line, source.path, report)) for number, line in enumerate(stream, 1))
@@ -76,16 +79,16 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
         if first is None:
             raise InputError(f"{source.path} holds no judgements; {EXPECTED}.")
         if first[1].lstrip().startswith("{"):
-            form, found = "json", _json(first, lines, source.path)
+            form, judgements = "json", _json(first, lines, source.path)
         elif first[1].lower().split() == BEIR_HEADER:
-            form, found = "beir", _rows(rows, source.path, 3)
+            form, judgements = "beir", _rows(rows, source.path, 3)
         else:
-            form, found = "trec", _rows(chain([first], rows), source.path, 4)
-        return _qrels(found, source.path, form, report)
+            form, judgements = "trec", _rows(chain([first], rows), source.path, 4)
+        return _qrels(judgements, source.path, form, report)
 
 
 def _content(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Lines that say something: neither blank nor comments."""
+    """Yield the lines that are neither blank nor comments."""
     for number, line in lines:
         line = line.removeprefix(BOM.decode()) if number == 1 else line
         if line.strip() and not line.startswith("#"):
@@ -93,6 +96,7 @@ def _content(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def _rows(lines: Iterable[tuple[int, str]], path: str, columns: int) -> Iterator[Judgement]:
+    """Yield the judgements of lines with three or four columns."""
     for number, line in lines:
         cells = line.encode(errors="surrogatepass").split()
         if len(cells) != columns:
@@ -108,14 +112,15 @@ def _grade(text: str, where: str) -> int:
 
 
 def _json(first: tuple[int, str], rest: Iterable[tuple[int, str]], path: str) -> Iterator[Judgement]:
+    """Yield the judgements of a JSON object of objects."""
     text = first[1] + "".join(line for _, line in rest)
     try:
-        # Pairs, not dictionaries: a name that is there twice must not go unseen.
+        # Read objects as pairs, not as dictionaries, so that a repeated name is noticed.
         pairs = json.loads(text, object_pairs_hook=tuple)
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno + first[0] - 1}:{error.colno}: not JSON: {error.msg}.") from None
     except (ValueError, RecursionError):
-        raise InputError(f"{path} is not JSON that can be read; {EXPECTED}.") from None
+        raise InputError(f"{path} is not JSON that Sublex can read; {EXPECTED}.") from None
     for qid, judged in pairs:
         if not isinstance(judged, tuple):
             raise InputError(f'{path}: topic {qid} has no object of grades; write {{"{qid}": {{"docno": 1}}}}.')
@@ -125,13 +130,14 @@ def _json(first: tuple[int, str], rest: Iterable[tuple[int, str]], path: str) ->
             yield Judgement(qid, docno, _grade(str(grade), f"{path}: topic {qid}, document {docno}"), 0)
 
 
-def _qrels(found: Iterable[Judgement], path: str, form: str, report: Report) -> Qrels:
+def _qrels(judgements: Iterable[Judgement], path: str, form: str, report: Report) -> Qrels:
+    """Return judgements as columns; raise InputError for two that contradict each other."""
     qids: dict[str, int] = {}
     docnos: dict[str, int] = {}
     rows = np.fromiter(
         (
             (qids.setdefault(qid, len(qids)), docnos.setdefault(docno, len(docnos)), grade, line)
-            for qid, docno, grade, line in found
+            for qid, docno, grade, line in judgements
         ),
         np.dtype([("topic", np.int32), ("doc", np.int32), ("grade", np.int32), ("line", np.int64)]),
     )
@@ -144,10 +150,10 @@ def _qrels(found: Iterable[Judgement], path: str, form: str, report: Report) -> 
             before = f" (line {a['line']})" if a["line"] else ""
             raise InputError(
                 f"{where}: topic {names[b['topic']]} judges {strings[int(b['doc'])]} as {b['grade']}, "
-                f"and before{before} as {a['grade']}; keep one."
+                f"and before{before} as {a['grade']}; keep one of the two."
             )
     if len(later):
-        report.note(f"{path}: {len(later):,} judgements stand there twice, with the same grade")
+        report.note(f"{path}: {len(later):,} judgements repeat another with the same grade and count once")
         rows = np.delete(rows, later)
     grades, docs = rows["grade"].copy(), rows["doc"].copy()
     return Qrels(names, offsets(rows["topic"], len(names)), docs, grades, strings, path, form, tuple(report.notes))

@@ -1,4 +1,4 @@
-"""From a ranker's printed form to the tag of its run and the name of its file."""
+"""Make the tag of a run from a ranker's printed form, and the name of the run's file from the tag."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import re
 
 import xxhash
 
+# Characters of the longest tag that is not replaced by a name and a hash.
 LONGEST_TAG = 64
 
-# White space outside of quoted strings, which may be left out without changing the meaning.
+# White space outside quoted strings; it can be removed without changing the meaning.
 _BETWEEN = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
 _UNSAFE = re.compile(r"[^A-Za-z0-9.,=()+-]+")
 
 
 def tag_of(printed: str) -> str:
-    """The print without spaces; when that is too long or leaves white space in a quoted string, its first name and a hash."""
-    tag = _BETWEEN.sub(lambda found: found[1] or "", printed)
+    """Return a ranker's printed form without spaces.
+
+    If that is too long or has white space in a quoted string, return its first name and a hash of the printed form.
+    """
+    tag = _BETWEEN.sub(lambda match: match[1] or "", printed)
     if tag and len(tag) <= LONGEST_TAG and not re.search(r"\s", tag) and not tag.startswith("#"):
         return tag
     name = re.match(r"[A-Za-z][A-Za-z0-9_]*", tag)
@@ -23,7 +27,7 @@ def tag_of(printed: str) -> str:
 
 
 def file_name_of(tag: str) -> str:
-    """A name for the run's file that every file system takes; a tag with other characters in it ends in its hash."""
+    """Return a file name that every file system takes; it ends in a hash if the tag has other characters or is too long."""
     safe = _UNSAFE.sub("_", tag).strip("._-")
     if safe != tag or len(tag) > LONGEST_TAG:
         safe = f"{safe[:LONGEST_TAG]}-{xxhash.xxh3_64_hexdigest(tag.encode(errors='surrogatepass'))}"

@@ -1,6 +1,6 @@
-"""Reading run files, compressed or not, in any order of lines.
+"""Read run files, plain or compressed, with lines in any order, and the metadata of runs.
 
-The rank column is not looked at: as for trec_eval, scores as float32 and docnos make the order.
+The rank column is ignored. As in trec_eval, scores as float32 and docnos make the order.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from sublex.base import NO_FIELDS, Report
 from sublex.errors import InputError
 from sublex.messages import counted
 from sublex.readers.source import FileSource, utf8_lines, whole_lines
-from sublex.strings import strings
-from sublex.trec import metadata as yaml
 from sublex.trec.columns import first_repeated
+from sublex.trec.metadata import LONGEST, from_yaml, sidecar_path, yaml_in_comments
 from sublex.trec.runs import Run, ranked
 
+# Bytes of a file that are parsed at a time.
 PIECE = 1 << 24
-# What a file in UTF-16 begins with, if it says so.
+# The byte order marks of UTF-16.
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 EXPECTED = "a run has six, qid Q0 docno rank score tag"
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -34,7 +34,7 @@ WHOLE = re.compile(rb"[+-]?[0-9]+")
 
 
 class Layout(NamedTuple):
-    """Which columns a run file has; tag -1 where it has none."""
+    """The number of columns of a run file, and the places of those that are read; `tag` is -1 if there is none."""
 
     columns: int
     qid: int = 0
@@ -49,13 +49,14 @@ NO_Q0 = Layout(5, docno=1, score=3, tag=4)
 
 
 class _Hits:
-    """The hits read so far, in the order of the file."""
+    """The hits read so far, in the order of the file; topic ids, docnos and tags are numbers."""
 
     def __init__(self) -> None:
         self.qids, self.docnos, self.tags = Interner(), Interner(), Interner()
         self.columns: list[tuple[np.ndarray, ...]] = []
 
     def add(self, buf: np.ndarray, layout: Layout, spans: np.ndarray, lines: np.ndarray, scores: np.ndarray) -> None:
+        """Add lines of a file; `spans` is where the columns begin and end in `buf`."""
         topics = self._intern(self.qids, buf, spans[:, layout.qid])
         docs = self._intern(self.docnos, buf, spans[:, layout.docno])
         if layout.tag >= 0:
@@ -67,13 +68,17 @@ class _Hits:
         return table.add(buf, starts, spans[:, 1] - starts)
 
     def joined(self) -> Iterator[np.ndarray]:
-        """Topics, docs, scores and lines, each as one array."""
+        """Yield topics, documents, scores and line numbers, each as one array."""
         for place, kind in enumerate((np.int32, np.int32, np.float32, np.int64)):
             yield np.concatenate([np.empty(0, kind), *(columns[place] for columns in self.columns)])
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
-    """Read a run file or `-`; metadata come from its head or from the sidecar beside it."""
+    """Read a run file, plain or compressed, or `-` for standard input.
+
+    Metadata come from the comments at its head, else from the file next to it. Raise InputError, with the line, for a
+    malformed line and for a document that a topic has twice with different scores.
+    """
     source, report, hits = FileSource(path), Report(), _Hits()
     layout: Layout | None = None
     comments: list[str] = []
@@ -89,7 +94,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     if layout is None:
         report.note(f"{source.path} holds no hits")
     topics, docs, scores, lines = hits.joined()
-    docnos, qids = strings(hits.docnos), strings(hits.qids).tolist()
+    docnos, qids = hits.docnos.strings(), hits.qids.strings().tolist()
     earlier, later = first_repeated(topics, docs)
     differing = np.flatnonzero(scores[earlier] != scores[later])
     if len(differing):
@@ -97,23 +102,23 @@ def read_run(path: str | os.PathLike[str]) -> Run:
         at = np.argmin(b)
         raise InputError(
             f"{source.path}:{lines[b[at]]}: topic {qids[topics[b[at]]]} has {docnos[int(docs[b[at]])]} already "
-            f"on line {lines[a[at]]}, with another score; keep one."
+            f"on line {lines[a[at]]}, with another score; keep one of the two."
         )
     if len(later):
         verbs = ("repeat", "count") if len(later) > 1 else ("repeats", "counts")
-        said = f"{counted(len(later), 'line')} {verbs[0]} a hit with the same score and {verbs[1]} once"
-        report.note(f"{source.path}: {said}")
+        repeated = f"{counted(len(later), 'line')} {verbs[0]} a hit with the same score and {verbs[1]} once"
+        report.note(f"{source.path}: {repeated}")
         topics, docs, scores = (np.delete(column, later) for column in (topics, docs, scores))
-    tags = strings(hits.tags).tolist()
+    tags = hits.tags.strings().tolist()
     if len(tags) > 1:
         report.note(f"{source.path}: {len(tags):,} different tags ({', '.join(tags[:3])}…)")
-    known = _metadata(comments, source.path, report)
+    metadata = _metadata(comments, source.path, report)
     tag = tags[0] if tags else ""
-    return ranked(qids, topics, docs, scores, docnos, tag=tag, metadata=known, notes=tuple(report.notes))
+    return ranked(qids, topics, docs, scores, docnos, tag=tag, metadata=metadata, notes=tuple(report.notes))
 
 
 def metadata_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """The metadata of a run file, whose hits are not read."""
+    """Return the metadata of a run file without reading its hits."""
     source = FileSource(path)
     with source.open() as stream:
         head = takewhile(lambda line: line.startswith(b"#"), stream)
@@ -122,7 +127,10 @@ def metadata_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
 
 
 def _layout(data: bytes, path: str, line: int, comments: list[str]) -> Layout | None:
-    """What the first line with columns shows; comments before it are collected."""
+    """Return the layout that the first line with columns shows, or None if there is no such line.
+
+    Comments before that line are added to `comments`.
+    """
     for number, text in enumerate(io.BytesIO(data), line):
         cells = text.split()
         if not cells:
@@ -138,7 +146,7 @@ def _layout(data: bytes, path: str, line: int, comments: list[str]) -> Layout | 
 
 
 def without_one(cells: Sequence[bytes]) -> Layout | None:
-    """The layout of a line of five columns, where it is plain whether Q0 or the tag is missing."""
+    """Return the layout of a line of five columns, or None if it is not clear whether Q0 or the tag is missing."""
     if len(cells) != 5:
         return None
     without_tag = WHOLE.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]) and cells[1].upper() in (b"Q0", b"0")
@@ -149,6 +157,7 @@ def without_one(cells: Sequence[bytes]) -> Layout | None:
 
 
 def _read(data: bytes, layout: Layout, path: str, first: int, hits: _Hits) -> None:
+    """Add the hits in whole lines to `hits`; `first` is the number of the first line."""
     from sublex.trec import kernels
 
     buf = np.frombuffer(data, np.uint8)
@@ -163,7 +172,7 @@ def _read(data: bytes, layout: Layout, path: str, first: int, hits: _Hits) -> No
             scores[k] = np.float32(float(text)) if NUMBER.fullmatch(text) else np.nan
         if not np.isfinite(scores[k]):
             shown = text[:50].decode(errors="replace")
-            raise InputError(f"{path}:{lines[k]}: the score {shown} is not a finite number of float32.")
+            raise InputError(f"{path}:{lines[k]}: the score {shown} is not a finite float32 number.")
     if wrong < len(counts):
         raise _miscounted(path, lines[wrong], int(counts[wrong]), layout.columns)
     hits.add(buf, layout, spans, lines, scores)
@@ -174,13 +183,17 @@ def _miscounted(path: str, line: int, found: int, expected: int) -> InputError:
 
 
 def _metadata(comments: list[str], path: str, report: Report) -> Mapping[str, Any]:
-    """From the comments at the head, else from the sidecar; what cannot be read is noted and left alone."""
-    sidecar = Path(yaml.sidecar(path))
-    text = yaml.from_comments(comments)
+    """Return the metadata in the comments at a run's head, else in the file next to it.
+
+    Metadata that cannot be read are noted and left out.
+    """
+    sidecar = Path(sidecar_path(path))
+    text = yaml_in_comments(comments)
     try:
         if text is None and path != "-" and sidecar.is_file():
-            text = sidecar.read_text(encoding="utf-8", errors="replace")
-        return NO_FIELDS if text is None else yaml.parse(text)
+            with sidecar.open(encoding="utf-8", errors="replace") as file:
+                text = file.read(LONGEST + 1)
+        return NO_FIELDS if text is None else from_yaml(text)
     except (OSError, ValueError) as error:
-        report.note(f"{path}: its metadata could not be read ({error})")
+        report.note(f"{path}: its metadata could not be read and are left out ({error})")
         return NO_FIELDS

@@ -1,7 +1,7 @@
-"""Writing run files: six columns, scores in the shortest form that reads back to the same float32.
+"""Write run files: six columns, with scores in the shortest form that reads back to the same float32.
 
-A file appears under its name when it is whole; a pipe or a device is written to as it is. Equal scores stay equal; ranks are
-those of the rows.
+A file appears under its name when it is complete; a pipe or a device is written to directly. Documents are ranked in the
+order in which they come. This module does not sort them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,18 @@ import numpy as np
 
 from sublex.base import NO_FIELDS
 from sublex.errors import InputError, SublexError
+from sublex.files import replacing
 from sublex.strings import Strings
-from sublex.trec import metadata as yaml
+from sublex.trec.metadata import END, START, sidecar_path, to_comments, to_yaml
 
+# Where the metadata of a run can go.
 WHERE = ("sidecar", "header", "none")
+# Bytes per write to a file.
 BUFFER = 1 << 22
-# Beyond this level gzip takes several times longer than all else, for little.
+# At higher levels gzip takes several times longer than all other work, for little gain.
 GZIP_LEVEL = 3
 
+# For each topic its id, its docnos in the order of their ranks, and their scores.
 Rows = Iterable[tuple[str, Sequence[str], np.ndarray]]
 
 
@@ -35,64 +39,71 @@ def write_run(
     metadata: Mapping[str, Any] = NO_FIELDS,
     where: str = "sidecar",
 ) -> int:
-    """Write a run, compressed when its name ends in .gz; how many lines it has.
+    """Write a run file, and return its number of lines. A name that ends in .gz is compressed.
 
-    `rows` give (qid, docnos, scores) with each topic's documents as they are ranked; docnos as `Strings` are the fast way.
+    Docnos can be any strings; `Strings` are fastest. `where` says where the metadata go: into a file next to the run
+    (`sidecar`), into comments at its head (`header`), or nowhere (`none`). Raise InputError for an id, a docno or a tag that
+    a run file cannot hold.
     """
     if where not in WHERE:
-        raise InputError(f"Metadata cannot go to {where}; there are {', '.join(WHERE)}.")
+        raise InputError(f"Metadata cannot go to {where}; use {', '.join(WHERE[:-1])} or {WHERE[-1]}.")
     path, counts = Path(path), [0]
     with _replacing(path) as file:
         if where == "header" and metadata:
-            file.write(yaml.comments(metadata).encode())
+            file.write(to_comments(metadata).encode())
         for lines in run_lines(_counted(rows, counts), tag):
             file.write(lines.data)
     if _special(path):
         return sum(counts)
-    beside = Path(yaml.sidecar(path))
+    sidecar = Path(sidecar_path(path))
     if where == "sidecar" and metadata:
-        with _replacing(beside) as file:
-            file.write(f"{yaml.START}\n{yaml.emit(metadata)}{yaml.END}\n".encode())
+        with _replacing(sidecar) as file:
+            file.write(f"{START}\n{to_yaml(metadata)}{END}\n".encode())
     else:
-        _forget(beside)
+        _remove_stale(sidecar)
     return sum(counts)
 
 
-def _forget(beside: Path) -> None:
-    """Remove a sidecar that describes the run that was there before."""
+def _remove_stale(sidecar: Path) -> None:
+    """Remove the metadata file of an earlier run of the same name; a file that Sublex did not write is kept."""
     try:
-        if beside.is_file() and beside.read_bytes().startswith(yaml.START.encode()):
-            beside.unlink()
+        if sidecar.is_file() and sidecar.read_bytes().startswith(START.encode()):
+            sidecar.unlink()
     except OSError as error:
-        raise SublexError(f"Cannot remove {beside}, which may describe another run: {error.strerror}.") from None
+        raise SublexError(f"Cannot remove {sidecar}, which may describe another run: {error.strerror}.") from None
 
 
 def _counted(rows: Rows, counts: list[int]) -> Rows:
+    """Yield the rows, and append the number of hits of each to `counts`."""
     for row in rows:
         counts.append(len(row[2]))
         yield row
 
 
 def run_lines(rows: Rows, tag: str) -> Iterator[np.ndarray]:
-    """The lines of a run as bytes, one array a topic."""
+    """Yield the lines of each topic as an array of bytes; the array is overwritten when the next one is made."""
     from sublex.trec import kernels
 
     _check_word(tag, "tag")
     tail = np.frombuffer(f" {tag}\n".encode(), np.uint8)
     seen: set[str] = set()
     out = np.empty(0, np.uint8)
-    for qid, given, values in rows:
+    for qid, names, values in rows:
         _check_word(qid, "topic id")
         if qid in seen:
             raise InputError(f"Topic {qid} comes twice in one run; give each topic once.")
         seen.add(qid)
-        docnos, scores = Strings.of(given), np.ascontiguousarray(values, np.float32)
+        docnos, scores = Strings.of(names), np.ascontiguousarray(values, np.float32)
         if len(docnos) != len(scores):
-            raise InputError(f"Topic {qid} has {len(docnos):,} documents and {len(scores):,} scores; give as many.")
+            raise InputError(
+                f"Topic {qid} has {len(docnos):,} documents and {len(scores):,} scores; give one score for each document."
+            )
         check_docnos(docnos)
         if not np.isfinite(scores).all():
             worst = int(np.argmin(np.isfinite(scores)))
-            raise SublexError(f"Topic {qid}: the score of {docnos[worst]} is {scores[worst]}; a run needs finite ones.")
+            raise SublexError(
+                f"Topic {qid}: the score of {docnos[worst]} is {scores[worst]}; a run needs finite scores."
+            )
         head = np.frombuffer(f"{qid} Q0 ".encode(), np.uint8)
         room = (len(head) + len(tail) + 2 * kernels.LONGEST_NUMBER) * len(docnos) + int(docnos.sizes.sum())
         if room > len(out):
@@ -103,7 +114,7 @@ def run_lines(rows: Rows, tag: str) -> Iterator[np.ndarray]:
 
 
 def shortest(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The fewest digits that read back to each float32 and are nearest to it, and their power of ten."""
+    """Return the fewest digits that read back to each float32, as whole numbers and exponents of 10 (int64)."""
     from sublex.trec import kernels
 
     mantissas, exponents = kernels.shortest(scores, scores.view(np.int32), kernels.TENS)
@@ -116,21 +127,21 @@ def shortest(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _digits(value: np.float32) -> tuple[int, int]:
-    """The same for one positive number, by NumPy."""
+    """Return the shortest digits of one positive number and their exponent of 10, by NumPy."""
     digits, _, exponent = np.format_float_scientific(value, trim="-").partition("e")
     whole, _, fraction = digits.partition(".")
     return int(whole + fraction), int(exponent) - len(fraction)
 
 
 def check_docnos(docnos: Strings) -> None:
-    """Refuse docnos that a run file cannot hold; of an index's docnos, before it is searched."""
+    """Raise InputError for a docno that a run file cannot hold. Commands call this before they search an index."""
     from sublex.trec import kernels
 
-    kinds = kernels.visible(docnos.arena, docnos.starts, docnos.sizes)
+    kinds = kernels.classify(docnos.arena, docnos.starts, docnos.sizes)
     for place in np.flatnonzero(kinds):
         if kinds[place] == 1 or not _is_word(docnos[int(place)]):
             raise InputError(
-                f"Document {docnos[int(place)]!r} cannot stand in a run: run files separate columns by white space; "
+                f"Document {docnos[int(place)]!r} cannot be in a run, because white space separates the columns of a run; "
                 "index the collection with other ids."
             )
 
@@ -140,33 +151,28 @@ def _is_word(text: str) -> bool:
 
 
 def _check_word(text: str, what: str) -> None:
+    """Raise InputError for an id or a tag that a run file cannot hold."""
     if not _is_word(text):
         raise InputError(f"The {what} {text!r} is empty or has white space, which separates the columns of a run.")
     if text.startswith("#"):
-        raise InputError(f"The {what} {text!r} begins with #, which makes a line of a run a comment.")
+        raise InputError(f"The {what} {text!r} begins with #, which marks comments in a run; choose another.")
 
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that takes the path's place when all went well, and vanishes otherwise; links are followed."""
+    """Give a file to write, which replaces the file at `path` at the end and is removed after an error; follow links."""
     place = Path(os.path.realpath(path))
-    draft = place if _special(place) else place.with_name(f".{place.name[:200]}.{os.getpid()}.tmp")
     try:
-        with open(draft, "wb", buffering=BUFFER) as file:
+        with open(place, "wb", buffering=BUFFER) if _special(place) else replacing(place, BUFFER) as file:
             if path.suffix == ".gz":
                 with gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0) as zipped:
                     yield zipped  # type: ignore[misc]
             else:
                 yield file
-        if draft != place:
-            os.replace(draft, place)
     except OSError as error:
         raise SublexError(f"Cannot write {path}: {error.strerror or error}.") from None
-    finally:
-        if draft != place:
-            draft.unlink(missing_ok=True)
 
 
 def _special(path: Path) -> bool:
-    """Whether something stands there that is no regular file, such as a pipe: it is never replaced, and nothing put beside it."""
+    """Return whether the path is something other than a regular file, such as a pipe; it is written to and never replaced."""
     return os.path.exists(path) and not os.path.isfile(path)

@@ -1,4 +1,7 @@
-"""The formats of topic files, told apart by content: each turned into ids with named fields."""
+"""Read the formats of topic files: from a file to records with an id and named fields.
+
+The content shows the format. `topics` chooses the fields that make a query; this module does not.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +13,23 @@ from typing import Any, NamedTuple
 
 from sublex.base import Report
 from sublex.errors import InputError
-from sublex.readers.sgml import Records, plain
+from sublex.readers.sgml import Records, without_markup
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource, decode
 from sublex.readers.tsv import LONGEST_FIELD
 
+# Names that the id of a topic may have; the first that a record has counts.
 QID_ALIASES = (
     "qid", "query_id", "query-id", "topic_id", "topic-id", "id", "_id", "number", "num", "identifier", "topic",
 )  # fmt: skip
-# Names under which formats have the same thing; the first that a file has stands for any of its group.
+# Groups of names for the same field; a user may ask for a field by any name of its group.
 ALIASES = (
     ("title", "query", "text", "question", "query_text", "contents"),
     ("desc", "description"),
     ("narr", "narrative"),
 )
 EXPECTED = "<top> or <topic> elements, JSON lines, qid<TAB>query, qid:query, or CSV whose header names qid and query"
-# The words that follow a tag in TREC's own files and belong to the form, not to the topic.
+# Labels that follow a tag in TREC's files and are no part of the topic.
 LABELS = {
     name: re.compile(rf"\s*(?:{label})\s*:", re.IGNORECASE)
     for name, label in {
@@ -41,7 +45,7 @@ _COLON = re.compile(r"[^\s:]+\s*:")
 
 
 class Record(NamedTuple):
-    """One topic as the file has it, and the line where it begins."""
+    """A topic as it is in the file: id, fields by name, and the number of its first line."""
 
     qid: str
     fields: Mapping[str, str]
@@ -49,31 +53,34 @@ class Record(NamedTuple):
 
 
 class Malformed(InputError):
-    """A record that is no topic, and the line where it begins; after it the file is read on."""
+    """An error for a record that is not a topic, with the number of its first line. Reading can go on after it."""
 
     def __init__(self, path: str, line: int, reason: str, column: int = 0):
         super().__init__(f"{path}:{line}:{column}: {reason}" if column else f"{path}:{line}: {reason}")
         self.line, self.reason = line, reason
 
 
-# Closing it closes the file.
-Found = Generator[Record | Malformed, None, None]
+# Yields the records of a file; closing the generator closes the file.
+RecordStream = Generator[Record | Malformed, None, None]
 
 
-def records(source: FileSource, report: Report) -> tuple[str, Found]:
-    """What the file is, and its topics one by one, with what is malformed among them."""
+def records(source: FileSource, report: Report) -> tuple[str, RecordStream]:
+    """Return the format of a file, and a generator of its records, the malformed ones included.
+
+    Raise InputError for a file that is empty or in no known format.
+    """
     head = source.head().removeprefix(BOM).lstrip()
     if not head and source.path != "-":
         source.open().close()
     form = format_of(head)
     if not form:
-        found = "is empty" if not head else "is no topic file that Sublex knows"
-        raise InputError(f"{source.path} {found}; expected are {EXPECTED}.")
+        problem = "is empty" if not head else "is no topic file that Sublex knows"
+        raise InputError(f"{source.path} {problem}; expected are {EXPECTED}.")
     return form, FORMATS[form](source, report)
 
 
 def format_of(head: bytes) -> str:
-    """The format that the first bytes show; empty for none."""
+    """Return the name of the format that the first bytes show, a key of FORMATS, or an empty string."""
     if head.startswith(b"{"):
         return "jsonl"
     if head.startswith(b"<"):
@@ -88,12 +95,13 @@ def format_of(head: bytes) -> str:
 
 
 def _is_header(cells: list[str]) -> bool:
+    """Return whether the cells name an id and a field of a topic."""
     names = set(_names(cells))
     return not names.isdisjoint(QID_ALIASES) and any(not names.isdisjoint(group) for group in ALIASES)
 
 
 def _lines(source: FileSource, report: Report) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, with their numbers."""
+    """Yield the lines that are not blank, with their numbers."""
     with source.open() as stream:
         for number, line in enumerate(stream, 1):
             text = decode(line.removeprefix(BOM) if number == 1 else line, source.path, report)
@@ -101,30 +109,35 @@ def _lines(source: FileSource, report: Report) -> Iterator[tuple[int, str]]:
                 yield number, text.rstrip("\r\n")
 
 
-def _marked_up(source: FileSource, report: Report, element: str) -> Found:
-    """SGML or XML, read loosely: a tag opens a field, which ends at its closing tag or at the next that opens."""
+def _marked_up(source: FileSource, report: Report, element: str) -> RecordStream:
+    """Yield the records of a file in SGML or XML, which need not be well-formed.
+
+    An opening tag begins a field; its closing tag or the next opening tag ends the field.
+    """
     with source.open() as stream:
-        found = Records(stream, element)
-        for attributes, body, _ in found:
+        elements = Records(stream, element)
+        for tag, body, _ in elements:
             fields = _fields(decode(body, source.path, report))
-            given = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(decode(attributes, "", report))}
-            names = given if not given.keys().isdisjoint(QID_ALIASES) else fields
+            attributes = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(decode(tag, "", report))}
+            names = attributes if not attributes.keys().isdisjoint(QID_ALIASES) else fields
             name = next((name for name in QID_ALIASES if names.get(name)), "")
             if not name:
-                yield Malformed(source.path, found.line, f'<{element}> has no id; give it <num> or number="…".')
+                yield Malformed(source.path, elements.line, f'<{element}> has no id; give it <num> or number="…".')
                 continue
-            qid = plain(given[name]) if names is given else fields[name]
-            yield Record(qid, {key: text for key, text in fields.items() if names is given or key != name}, found.line)
+            qid = without_markup(attributes[name]) if names is attributes else fields[name]
+            yield Record(
+                qid, {key: text for key, text in fields.items() if names is attributes or key != name}, elements.line
+            )
 
 
 def _fields(body: str) -> dict[str, str]:
-    """The elements by their names in lower case; text outside of any is `text`."""
+    """Return the elements of a topic by their names in lower case; text outside of elements is under `text`."""
     closed = {tag[2].lower(): tag.start() for tag in _TAG.finditer(body) if tag[1]}
     fields: dict[str, list[str]] = {}
     name, at = "text", 0
     for tag in _TAG.finditer(body):
         if tag[2].lower() != name and closed.get(name, -1) > tag.start():
-            continue  # Markup within an element that will be closed.
+            continue  # Markup in an element that is closed later.
         fields.setdefault(name, []).append(body[at : tag.start()])
         at = tag.end()
         if not tag[1]:
@@ -136,29 +149,30 @@ def _fields(body: str) -> dict[str, str]:
 
 
 def _one_line(name: str, text: str) -> str:
+    """Return a field without label and markup, on one line."""
     if name in LABELS:
         text = LABELS[name].sub("", text, count=1) if LABELS[name].match(text) else text
-    return " ".join(plain(text).split())
+    return " ".join(without_markup(text).split())
 
 
-def _jsonl(source: FileSource, report: Report) -> Found:
+def _jsonl(source: FileSource, report: Report) -> RecordStream:
     for line, text in _lines(source, report):
         try:
             record = json.loads(text)
         except json.JSONDecodeError as error:
-            yield Malformed(source.path, line, f"not JSON ({error.msg}); write one object a line.", error.colno)
+            yield Malformed(source.path, line, f"not JSON ({error.msg}); write one object per line.", error.colno)
             continue
         except (ValueError, RecursionError):
-            yield Malformed(source.path, line, "not JSON that can be read; write one object a line.")
+            yield Malformed(source.path, line, "not JSON that Sublex can read; write one object per line.")
             continue
         if isinstance(record, dict):
             yield _named(record, source.path, line)
         else:
-            yield Malformed(source.path, line, "not a JSON object; write one object a line.")
+            yield Malformed(source.path, line, "not a JSON object; write one object per line.")
 
 
 def _named(record: Mapping[str, Any], path: str, line: int) -> Record | Malformed:
-    """A record whose id goes by one of the usual names; other strings are its fields."""
+    """Return the record with this id and these string fields, or Malformed if it has no usable id."""
     name = next((name for name in QID_ALIASES if name in record), "")
     if not name:
         return Malformed(path, line, f"no id; name it {', '.join(QID_ALIASES[:-1])} or {QID_ALIASES[-1]}.")
@@ -170,7 +184,7 @@ def _named(record: Mapping[str, Any], path: str, line: int) -> Record | Malforme
     return Record(qid, fields, line)
 
 
-def _tsv(source: FileSource, report: Report) -> Found:
+def _tsv(source: FileSource, report: Report) -> RecordStream:
     names: list[str] = []
     for line, text in _lines(source, report):
         cells = text.split("\t")
@@ -182,7 +196,7 @@ def _tsv(source: FileSource, report: Report) -> Found:
         yield _row(cells, names, source.path, line)
 
 
-def _csv(source: FileSource, report: Report) -> Found:
+def _csv(source: FileSource, report: Report) -> RecordStream:
     csv.field_size_limit(LONGEST_FIELD)
     with source.open() as stream:
         texts = (decode(line, source.path, report) for line in stream)
@@ -208,6 +222,7 @@ def _names(cells: list[str]) -> list[str]:
 
 
 def _row(cells: list[str], names: list[str], path: str, line: int) -> Record | Malformed:
+    """Return the record of a row of a table, or Malformed if the row has another number of cells than there are names."""
     if len(cells) != len(names):
         expected = f"{len(names)} ({', '.join(names)})"
         columns = f"{len(cells)} column{'s' * (len(cells) != 1)}"
@@ -215,7 +230,7 @@ def _row(cells: list[str], names: list[str], path: str, line: int) -> Record | M
     return _named(dict(zip(names, cells, strict=True)), path, line)
 
 
-def _colon(source: FileSource, report: Report) -> Found:
+def _colon(source: FileSource, report: Report) -> RecordStream:
     for line, text in _lines(source, report):
         if not _COLON.match(text.lstrip()):
             yield Malformed(source.path, line, "no colon after the topic's id; write qid:query.")
@@ -224,7 +239,7 @@ def _colon(source: FileSource, report: Report) -> Found:
         yield Record(qid.strip(), {"query": query.strip()}, line)
 
 
-FORMATS: dict[str, Callable[[FileSource, Report], Found]] = {
+FORMATS: dict[str, Callable[[FileSource, Report], RecordStream]] = {
     "trec": lambda source, report: _marked_up(source, report, "top"),
     "trecxml": lambda source, report: _marked_up(source, report, "topic"),
     "jsonl": _jsonl,

@@ -1,4 +1,4 @@
-"""Topics: what TREC calls queries, each an id, the text to search for, and the fields that it was made of."""
+"""Read topics, as TREC calls queries: each has an id, the text to search for, and the fields that the text is made of."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from sublex.messages import counted
 from sublex.readers.source import FileSource
 from sublex.trec.topic_formats import ALIASES, Malformed, Record, records
 
+# Characters of a topic's text that `str(topics)` shows.
 SHOWN = 80
 
 
 class Topic(NamedTuple):
-    """One topic; `text` is made of the fields that were asked for."""
+    """One topic: its id, the text of the chosen fields, and all fields by name."""
 
     qid: str
     text: str
@@ -25,7 +26,11 @@ class Topic(NamedTuple):
 
 
 class Topics(Sequence[Topic]):
-    """The topics of a file in its order, with what was detected: `format`, `used` fields, `available` fields, `notes`."""
+    """The topics of a file, in its order.
+
+    `format` is the detected format, `used` the fields that make the texts, `available` all fields that some topic has, and
+    `notes` what reading noticed.
+    """
 
     def __init__(
         self,
@@ -59,39 +64,44 @@ class Topics(Sequence[Topic]):
 
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
-    """Read a topic file, plain or compressed, or `-`; `fields` are joined by a space, as in `title+desc`."""
+    """Read a topic file, plain or compressed, or `-` for standard input.
+
+    `fields` names the fields that make a topic's text, as in `title+desc`; they are joined by a space. Raise InputError, with
+    the line, for a malformed topic, and for a field that no topic has.
+    """
     source, report = FileSource(path), Report()
-    form, found = records(source, report)
-    with closing(found):
-        topics = list(_once(found, source.path))
-    if not topics:
+    form, stream = records(source, report)
+    with closing(stream):
+        read = list(_distinct(stream, source.path))
+    if not read:
         raise InputError(f"{source.path} holds no topics.")
-    available = tuple(dict.fromkeys(name for record in topics for name in record.fields))
+    available = tuple(dict.fromkeys(name for record in read for name in record.fields))
     used = tuple(_resolve(name.strip(), available, source.path) for name in fields.split("+"))
-    made = [Topic(record.qid, _text(record.fields, used), record.fields) for record in topics]
+    topics = [Topic(record.qid, _text(record.fields, used), record.fields) for record in read]
     for name in used:
-        if lacking := [record.qid for record in topics if name not in record.fields]:
+        if lacking := [record.qid for record in read if name not in record.fields]:
             report.note(f"{source.path}: {_some(lacking)} without {name}")
-    if empty := [topic.qid for topic in made if not topic.text]:
+    if empty := [topic.qid for topic in topics if not topic.text]:
         report.note(f"{source.path}: {_some(empty)} with an empty query, which finds nothing")
-    return Topics(made, source.path, form, used, available, tuple(report.notes))
+    return Topics(topics, source.path, form, used, available, tuple(report.notes))
 
 
-def _once(found: Iterator[Record | Malformed], path: str) -> Iterator[Record]:
+def _distinct(stream: Iterator[Record | Malformed], path: str) -> Iterator[Record]:
+    """Yield the records; raise InputError for a malformed record and for an id that occurs twice."""
     lines: dict[str, int] = {}
-    for record in found:
+    for record in stream:
         if isinstance(record, Malformed):
             raise record
         if record.qid in lines:
             raise InputError(
-                f"{path}:{record.line}: topic {record.qid} is there already on line {lines[record.qid]}; keep one."
+                f"{path}:{record.line}: topic {record.qid} is on line {lines[record.qid]} already; keep one of the two."
             )
         lines[record.qid] = record.line
         yield record
 
 
 def _resolve(name: str, available: tuple[str, ...], path: str) -> str:
-    """The file's own name for the field asked for."""
+    """Return the name that the file has for a field that may be called by another name of its group."""
     if name in available:
         return name
     group = next((group for group in ALIASES if name in group), ())
@@ -99,7 +109,7 @@ def _resolve(name: str, available: tuple[str, ...], path: str) -> str:
         if other in available:
             return other
     known = ", ".join(available) or "none"
-    raise InputError(f"No topic of {path} has a field {name or 'without a name'}; there are {known}.")
+    raise InputError(f"No topic of {path} has a field {name or 'without a name'}; the fields are: {known}.")
 
 
 def _text(fields: Mapping[str, str], used: Sequence[str]) -> str:
@@ -107,5 +117,6 @@ def _text(fields: Mapping[str, str], used: Sequence[str]) -> str:
 
 
 def _some(qids: list[str]) -> str:
+    """Return the number of topics and the ids of the first five, for a note."""
     more = ", …" if len(qids) > 5 else ""
     return f"{counted(len(qids), 'topic')} ({', '.join(qids[:5])}{more})"

@@ -1,6 +1,7 @@
-"""Measuring ranking after ranking by the same judgements and one measure, each topic on its own.
+"""Measure many rankings of the same topics by one measure.
 
-What is measured is what `evaluate` says of the run; where a measure sees no more than the ranks of judged documents, it is given no more.
+The scores are those of `sublex.evaluation`. For a measure that depends only on the ranks of judged documents, documents without
+a judgement are not looked up by name, and rankings end at the last judged document: this makes tuning faster.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ from typing import Any
 import numpy as np
 
 from sublex.errors import InputError
-from sublex.evaluation import measures as known
-from sublex.evaluation.evaluation import GROUP, evaluate
+from sublex.evaluation.measures import is_count, parse_measures
+from sublex.evaluation.run_evaluation import GROUP, evaluate
 from sublex.pipeline.index import Index
 from sublex.retrieval.hits import Hits
 
-# Of trec_eval's measures those that documents without a judgement touch by their places alone.
+# Measures of trec_eval's code for which an unjudged document matters only because it takes up a rank.
 BY_RANK = frozenset({"AP", "nDCG", "P", "R", "RR", "Rprec", "Bpref", "Success", "IPrec"})
 
 
 class Judge:
-    """Measures the hits of the judged topics `qids`, given in this order; `depth` is how many of the first `k` it looks at."""
+    """Measures the hits of the judged topics `qids` by one measure, as a run with at most `k` hits per topic would be measured.
+
+    `depth` is the number of hits per topic that the measure needs, at most `k`.
+    """
 
     def __init__(
         self,
@@ -34,49 +38,54 @@ class Judge:
     ):
         import ir_measures
 
-        found = known.parse([str(measure)])
-        if len(found) > 1:
-            raise InputError(f"{measure} stands for {len(found)} measures; tune by one, such as AP.")
-        self.measure, self._docnos = found[0], index.all_docnos
-        if known.is_count(self.measure):
-            raise InputError(f"{self.measure} counts, and more of it is not better; tune by a measure such as AP.")
+        measures = parse_measures([str(measure)])
+        if len(measures) > 1:
+            raise InputError(f"{measure} stands for {len(measures)} measures; tune by one, such as AP.")
+        self.measure, self._docnos = measures[0], index.snapshot.all_docnos
+        if is_count(self.measure):
+            raise InputError(
+                f"{self.measure} is a count, and a higher count is not better; tune by a measure such as AP."
+            )
         self.qrels = {qid: dict(qrels[qid]) for qid in qids}
         self._by_rank = self.measure.NAME in BY_RANK and ir_measures.pytrec_eval.supports(self.measure)
         self._cutoff = k if self.measure.params.get("judged_only") else min(k, self.measure.params.get("cutoff", k))
         self.depth = self._cutoff if self._by_rank else k
         docs = ({index.doc(docno): docno for docno in judged} for judged in self.qrels.values())
-        self._judged = [{doc: docno for doc, docno in of.items() if doc is not None} for of in docs]
-        self._mark = np.zeros(len(self._docnos), np.bool_)
+        # For each topic, the judged documents of the index and their docnos.
+        self._judged = [{doc: docno for doc, docno in topic.items() if doc is not None} for topic in docs]
+        # Scratch space: marks the judged documents of the topic being measured.
+        self._marked = np.zeros(len(self._docnos), np.bool_)
+        # Names for documents without a judgement, one per rank; no judged document begins like them.
         names = {docno for judged in self.qrels.values() for docno in judged}
         free = next(mark for n in count(1) for mark in ["?" * n] if not any(name.startswith(mark) for name in names))
         places = range(min(self.depth, len(self._docnos)))
-        self._others = [f"{free}{place}" for place in places]
-        self._scores = [-float(place) for place in places]
+        self._placeholders = [f"{free}{place}" for place in places]
+        self._descending = [-float(place) for place in places]
 
-    def scores(self, found: Sequence[Hits]) -> np.ndarray:
-        """The measure of each topic's hits."""
+    def scores(self, hits: Sequence[Hits]) -> np.ndarray:
+        """Return the measure of each topic's hits, given in the order of `qids`."""
         values = []
         names = list(self.qrels)
         for begin in range(0, len(names), GROUP):
             places = range(begin, min(begin + GROUP, len(names)))
-            run = {names[place]: self._ranking(place, found[place]) for place in places}
+            run = {names[place]: self._ranking(place, hits[place]) for place in places}
             values.append(evaluate(self.qrels, run, [self.measure], topics=run)[str(self.measure)])
         return np.concatenate(values)
 
     def _ranking(self, topic: int, hits: Hits) -> dict[str, Any]:
-        """The hits as far as the measure sees them."""
+        """Return a ranking, docno to score, that has the same measure as the hits."""
         if not self._by_rank:
-            # Who orders equal scores otherwise must have all of them.
-            seen = hits.scores >= hits.scores[: self._cutoff].min(initial=np.inf)
-            return dict(zip(self._docnos.take(hits.docs[seen]).tolist(), hits.scores[seen].tolist(), strict=True))
+            # The measure may order ties in its own way, so the hits that tie with the last one within the cutoff stay.
+            within = hits.scores >= hits.scores[: self._cutoff].min(initial=np.inf)
+            return dict(zip(self._docnos.take(hits.docs[within]).tolist(), hits.scores[within].tolist(), strict=True))
         judged = self._judged[topic]
-        own = np.fromiter(judged, np.int64, len(judged))
-        self._mark[own] = True
-        places = np.flatnonzero(self._mark[hits.docs])
-        self._mark[own] = False
+        docs = np.fromiter(judged, np.int64, len(judged))
+        self._marked[docs] = True
+        places = np.flatnonzero(self._marked[hits.docs])
+        self._marked[docs] = False
         if not len(places):
             return {}
-        ranking = self._others[: places[-1] + 1]
+        ranking = self._placeholders[: places[-1] + 1]
         for place, doc in zip(places.tolist(), hits.docs[places].tolist(), strict=True):
             ranking[place] = judged[doc]
-        return dict(zip(ranking, self._scores, strict=False))
+        return dict(zip(ranking, self._descending, strict=False))

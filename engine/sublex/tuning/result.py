@@ -1,4 +1,4 @@
-"""What a search for the best setting found: every setting's score by topic, what each fold chose, and what that is worth."""
+"""The result of tuning: the score of every setting on every topic, the choice of each fold, and the cross-validated figure."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.evaluation.evaluation import data_frame
+from sublex.evaluation.run_evaluation import data_frame
 from sublex.expression import print_value
+from sublex.messages import counted
 from sublex.tables import Table
 
-# Means that differ by less are equal: their sums were rounded differently.
+# Decimals to which means are compared; smaller differences come from the order of summation.
 DIGITS = 12
-# So many settings are shown where they form neither a line nor a grid, and a grid's columns are as many at most.
+# Settings shown in a list, and columns shown in a grid, at most.
 SHOWN = 10
 OPTIMISTIC = "chosen and measured on the same topics: optimistic"
 
 
 class Setting(NamedTuple):
-    """The expression with numbers in place of its ranges, the same as it is printed everywhere, and the numbers by name."""
+    """An expression with numbers in place of its ranges.
+
+    `text` is the expression as the user wrote it, `expression` its canonical form with all defaults left out, and `values` the
+    numbers by the names of the ranges.
+    """
 
     text: str
     expression: str
@@ -28,7 +33,7 @@ class Setting(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """A setting with its score on each topic."""
+    """A setting and its score on each topic."""
 
     setting: Setting
     by_topic: np.ndarray
@@ -40,7 +45,10 @@ class Scored(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """Topics held out, the setting that was best on all others, its mean there, and its mean on those held out."""
+    """The topics held out together, and the setting with the highest mean on all other topics.
+
+    `training` is the setting's mean on the other topics, `held_out` its mean on the topics of the fold.
+    """
 
     qids: tuple[str, ...]
     setting: Setting
@@ -48,12 +56,26 @@ class Fold(NamedTuple):
     held_out: float
 
 
+class Figure(NamedTuple):
+    """A mean over all topics. `chosen_on_topics` says that the setting was chosen on the topics it is measured on."""
+
+    name: str
+    value: float
+    setting: str
+    description: str
+    chosen_on_topics: bool = False
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Tuning:
-    """All settings with `scores[setting, topic]`; `held_out` has each topic's score by the setting that its fold was given.
+    """The result of `sublex.tune`.
 
-    `fitted` is the setting that is best on all topics, `default` what holds without the ranges; `names` are those of the ranges,
-    `at_end` those that `fitted` puts at an end of their range, and `unused` the judged topics that no topic was there for.
+    `settings` are all settings tried, and `scores[setting, topic]` their scores on the topics `qids`. `folds` are the choices of
+    cross-validation, and `held_out` has the score of each topic by the setting chosen without it.
+
+    `best` is the setting with the highest mean on all topics, and `at_end` names the ranges that `best` puts at an end.
+    `default` is the expression without its ranges, or None if that cannot run. `names` are the names of the ranges, and `unused`
+    the judged topics that were not among the topics.
     """
 
     expression: str
@@ -66,7 +88,7 @@ class Tuning:
     scores: np.ndarray
     folds: tuple[Fold, ...]
     held_out: np.ndarray
-    fitted: Scored
+    best: Scored
     default: Scored | None
     at_end: tuple[str, ...]
 
@@ -76,47 +98,58 @@ class Tuning:
         return self.scores.mean(axis=1)
 
     @property
-    def honest(self) -> float:
-        """The cross-validated figure: the mean over all topics of what each scored while it was held out."""
+    def cross_validated(self) -> float:
+        """The mean over all topics of the score by the setting that was chosen without the topic's fold."""
         return float(self.held_out.mean())
 
-    def figures(self) -> list[tuple[str, float, str]]:
-        """The figures to compare: what they are, their values, and what they are of."""
-        found = [
-            ("cross-validated", self.honest, "each topic by the setting that the other folds chose"),
-            ("best on all topics", self.fitted.score, f"{self.fitted.setting.text} ({OPTIMISTIC})"),
+    def figures(self) -> list[Figure]:
+        """Return the figures to compare: cross-validated, best on all topics, and defaults if the expression has them."""
+        best = self.best.setting.text
+        figures = [
+            Figure("cross-validated", self.cross_validated, "", "each topic by the setting that the other folds chose"),
+            Figure("best on all topics", self.best.score, best, f"{best} ({OPTIMISTIC})", chosen_on_topics=True),
         ]
         if self.default:
-            found.append(("defaults", self.default.score, self.default.setting.text))
-        return found
+            text = self.default.setting.text
+            figures.append(Figure("defaults", self.default.score, text, text))
+        return figures
 
     def table(self, digits: int = 4, figures: bool = False) -> Table:
-        """A row a fold; with `figures` the figures for all topics beneath, each in the column of the topics it was measured on."""
+        """Return a table with a row per fold; with `figures` the figures over all topics follow.
+
+        A mean stands in the column "training" if its topics were used to choose the setting, else in the column "held out".
+        """
         head = ["fold", "topics", "best setting", "training", "held out"]
         rows = [
-            [str(n), f"{len(qids)}", setting.text, f"{training:.{digits}f}", f"{held_out:.{digits}f}"]
-            for n, (qids, setting, training, held_out) in enumerate(self.folds, 1)
+            [
+                str(n),
+                f"{len(fold.qids)}",
+                fold.setting.text,
+                f"{fold.training:.{digits}f}",
+                f"{fold.held_out:.{digits}f}",
+            ]
+            for n, fold in enumerate(self.folds, 1)
         ]
-        if figures:
-            topics = f"{len(self.qids)}"
-            rows.append(["cross-validated", topics, "", "", f"{self.honest:.{digits}f}"])
-            fitted = f"{self.fitted.score:.{digits}f}"
-            rows.append(["best on all topics", topics, self.fitted.setting.text, fitted, ""])
-            if self.default:
-                default = f"{self.default.score:.{digits}f}"
-                rows.append(["defaults", topics, self.default.setting.text, "", default])
+        for figure in self.figures() if figures else []:
+            value = f"{figure.value:.{digits}f}"
+            columns = [value, ""] if figure.chosen_on_topics else ["", value]
+            rows.append([figure.name, f"{len(self.qids)}", figure.setting, *columns])
         return Table(head, rows, 3)
 
-    def curve(self, digits: int = 4) -> Table:
-        """The means: of one range a line, of two a grid of the first by the second; else, and of many, those of the best settings."""
-        best = self.settings.index(self.fitted.setting)
+    def settings_table(self, digits: int = 4) -> Table:
+        """Return a table of the settings' means, with the best in bold.
+
+        Two ranges of a grid search give a grid of the first by the second, and one range a list in its order, if they are small
+        enough. Otherwise the table lists the best settings.
+        """
+        best = self.settings.index(self.best.setting)
         columns = {setting.values[self.names[-1]] for setting in self.settings}
         if self.search == "grid" and len(self.names) == 2 and len(columns) <= SHOWN:
             return self._grid(best, digits)
         if len(self.names) == 1 and len(self.settings) <= 2 * SHOWN:
             order = np.argsort([setting.values[self.names[0]] for setting in self.settings])
         else:
-            # Of equals the chosen one comes first.
+            # Among equal means the best setting, which was preferred, comes first.
             order = np.lexsort((np.arange(len(self.means)) != best, -np.round(self.means, DIGITS)))[:SHOWN]
         rows = [
             [*map(print_value, self.settings[k].values.values()), f"{self.means[k]:.{digits}f}"] for k in order.tolist()
@@ -138,14 +171,16 @@ class Tuning:
         return Table(head, [[print_value(value), *row] for value, row in zip(lines, cells, strict=True)], 1, bold)
 
     def to_pandas(self) -> Any:
-        """A DataFrame with a row a setting: the numbers of its ranges, and the mean of the measure."""
+        """Return a DataFrame with a row per setting: the numbers of its ranges, and its mean. pandas must be installed."""
         numbers = [[*setting.values.values(), mean] for setting, mean in zip(self.settings, self.means, strict=True)]
         return data_frame(numbers, [s.expression for s in self.settings], "setting", [*self.names, self.measure])
 
     def __repr__(self) -> str:
-        figures = ", ".join(f"{name} {value:.4f}" for name, value, _ in self.figures())
-        counted = f"{len(self.settings):,} settings, {len(self.qids):,} topics, {len(self.folds)} folds"
-        return f"<{self.expression} by {self.measure}: {figures}; {counted}>"
+        figures = ", ".join(f"{figure.name} {figure.value:.4f}" for figure in self.figures())
+        counts = (
+            f"{counted(len(self.settings), 'setting')}, {counted(len(self.qids), 'topic')}, {len(self.folds)} folds"
+        )
+        return f"<{self.expression} by {self.measure}: {figures}; {counts}>"
 
     def _repr_html_(self) -> str:
-        return self.table(figures=True).html() + self.curve().html()
+        return self.table(figures=True).html() + self.settings_table().html()

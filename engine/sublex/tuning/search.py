@@ -1,6 +1,7 @@
-"""Tuning: every setting of an expression with ranges is run once over the judged topics, and chosen by cross-validation.
+"""The search for the best setting of an expression with ranges, with cross-validation over topics.
 
-Each fold's topics are measured by the setting that is best on all others, so that no topic is judged by what it helped to choose.
+Every setting is run once on all judged topics. For each fold, the setting that is best on the other topics is measured on the topics of
+the fold. So no topic is measured by a setting that it helped to choose.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex import plugins, profiles
+from sublex import profiles
 from sublex.base import Query
 from sublex.errors import IndexProblem, InputError
 from sublex.expression import Expression, fill
@@ -21,9 +22,11 @@ from sublex.parser import parse
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import GROUP
-from sublex.pipeline.stages import Memo, Scorer, Work
+from sublex.pipeline.stages.cached import Cache
+from sublex.pipeline.stages.stage import Scorer, State
+from sublex.plugins import Defaults
 from sublex.retrieval.hits import Hits
-from sublex.tuning import space as space
+from sublex.tuning import space
 from sublex.tuning.judge import Judge
 from sublex.tuning.result import DIGITS, Fold, Scored, Setting, Tuning
 from sublex.workers import Workers
@@ -38,6 +41,7 @@ def tune(
     qrels: Mapping[str, Mapping[str, int]],
     expression: str | Expression,
     measure: str = "AP",
+    *,
     folds: int = 5,
     search: str = "grid",
     steps: int = 5,
@@ -48,56 +52,158 @@ def tune(
     profile: str | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Tuning:
-    """Find the best setting of an expression with ranges, and what tuning is worth on topics that it has not seen.
+    """Find the best setting of an expression with ranges, and by cross-validation what tuning is worth on unseen topics.
 
-    An interval `{a..b}` gives `steps` evenly spaced numbers to a grid, and any number of it to a random search of `samples` settings.
+    `sublex.tune` documents the parameters.
     """
     for name, least, number in (("k", 1, k), ("seed", 0, seed), ("workers", 1, workers or 1)):
         if number < least:
             raise InputError(f"{name}={number} should be at least {least}.")
     tree = parse(expression) if isinstance(expression, str) else expression
-    asked = _judged(topics, qrels)
-    qids = tuple(asked)
+    texts = _judged(topics, qrels)
+    qids = tuple(texts)
     parts = split(len(qids), folds, seed)
-    composer, defaults = Composer(index, plugins.load()), profiles.profile(profile or index.profile).defaults
+    composer, defaults = Composer(index.snapshot), profiles.profile(profile or index.profile).defaults
     slots = space.slots(tree, composer.registry, defaults)
     if search not in SEARCHES:
         raise InputError(f"No search {search}; there are {', '.join(SEARCHES)}.")
     numbers = space.grid(slots, steps) if search == "grid" else space.sample(slots, samples, seed)
     plan = _plan(tree, slots, numbers, composer, defaults)
-    lacking = dict.fromkeys(name for canonical in plan.runs.values() for name in composer.unfitted(canonical))
-    if len(lacking) > 1:
+    unfitted = dict.fromkeys(name for resolved in plan.runs.values() for name in composer.unfitted(resolved))
+    if len(unfitted) > 1:
         raise IndexProblem(
-            f"{len(lacking)} models that this tries are not fitted; run: {command('fit', index.path, *lacking)}"
+            f"{len(unfitted)} models that this expression tries are not fitted; run: {command('fit', index.path, *unfitted)}"
         )
     judge = Judge(index, qrels, qids, measure, k)
-    queries = [index.query(text) for text in asked.values()]
+    queries = [index.query(text) for text in texts.values()]
     scores = _run(plan, composer, defaults, queries, judge, workers or os.cpu_count() or 1, progress)
 
     held_out, chosen = _cross_validated(plan, scores, parts, qids)
-    fitted = _best(plan, scores, np.arange(len(qids)))
+    best = _best(plan, scores, np.arange(len(qids)))
     return Tuning(
         str(tree), str(judge.measure), search, tuple(slot.name for slot in slots), qids,
-        tuple(qid for qid in qrels if qid not in asked), plan.settings, scores[: len(plan.settings)], chosen, held_out,
-        Scored(plan.settings[fitted], scores[fitted]),
-        plan.default and Scored(plan.default, scores[plan.places[plan.default.expression]]),
-        space.at_end(slots, tuple(plan.settings[fitted].values.values())),
+        tuple(qid for qid in qrels if qid not in texts), plan.settings, scores[: len(plan.settings)], chosen, held_out,
+        Scored(plan.settings[best], scores[best]),
+        plan.default and Scored(plan.default, scores[plan.rows[plan.default.expression]]),
+        space.at_end(slots, tuple(plan.settings[best].values.values())),
     )  # fmt: skip
 
 
 def split(topics: int, folds: int, seed: int) -> list[np.ndarray]:
-    """The topics of each fold, ascending: shuffled, and as equal in number as can be."""
+    """Return the topics of each fold by number, ascending: shuffled, and divided as equally as possible."""
     if folds < 2:
-        raise InputError(f"folds={folds} should be at least 2: one to choose by and one to measure.")
+        raise InputError(f"folds={folds} should be at least 2: one fold to choose by and one to measure.")
     if topics < folds:
         raise InputError(f"{topics} judged topics are too few for {folds} folds; take fewer folds.")
     return [np.sort(part) for part in np.array_split(np.random.default_rng([seed, 0]).permutation(topics), folds)]
 
 
+def _judged(topics: Iterable[Sequence], qrels: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
+    """Return the text of each topic that has judgements, by topic id."""
+    texts: dict[str, str] = {}
+    for topic in topics:
+        if topic[0] in texts:
+            raise InputError(f"Topic {topic[0]} comes twice; give each topic once.")
+        if topic[0] in qrels:
+            texts[topic[0]] = topic[1]
+    if not texts:
+        raise InputError("None of these topics has judgements; check that topics and qrels belong together.")
+    return texts
+
+
+class _Plan(NamedTuple):
+    """The pipelines to run and the settings to choose from.
+
+    `runs` are resolved expressions by their prints, ordered so that rankers change rarely; `rows` is the row of each in the
+    scores. `preferred` lists the settings in the order in which they win a tie. `default` is the expression without its ranges.
+    """
+
+    runs: dict[str, Expression]
+    rows: dict[str, int]
+    settings: tuple[Setting, ...]
+    preferred: list[int]
+    default: Setting | None
+
+
+def _plan(
+    tree: Expression,
+    slots: Sequence[space.Slot],
+    numbers: Iterable[Sequence[float]],
+    composer: Composer,
+    defaults: Defaults,
+) -> _Plan:
+    """Return the plan of a search. Settings that print the same expression are one setting.
+
+    A tie is won by the setting nearest to the defaults, then by the first.
+    """
+    runs: dict[str, Expression] = {}
+    order: dict[str, tuple] = {}
+    settings: list[Setting] = []
+    distances: list[float] = []
+    for values in numbers:
+        filled = fill(tree, values)
+        resolved = composer.registry.resolve_all(filled, defaults)
+        if (name := str(resolved)) in runs:
+            continue
+        runs[name] = resolved
+        order[name] = (0, *(value for slot, value in zip(slots, values, strict=True) if slot.parameter))
+        settings.append(Setting(str(filled), name, {s.name: v for s, v in zip(slots, values, strict=True)}))
+        distances.append(space.distance(slots, values))
+    default = _default(space.without_ranges(tree, composer.registry), slots, composer, defaults)
+    if default and str(default[1]) not in runs:
+        runs[str(default[1])], order[str(default[1])] = default[1], (1,)
+    rows = {name: row for row, name in enumerate(runs)}
+    preferred = sorted(range(len(settings)), key=lambda number: (distances[number], number))
+    sorted_runs = {name: runs[name] for name in sorted(runs, key=order.__getitem__)}
+    return _Plan(sorted_runs, rows, tuple(settings), preferred, default and default[0])
+
+
+def _default(
+    plain: Expression, slots: Sequence[space.Slot], composer: Composer, defaults: Defaults
+) -> tuple[Setting, Expression] | None:
+    """Return the setting of the defaults; None when a range stands for a required value, or when a default model is not fitted."""
+    try:
+        resolved = composer.registry.resolve_all(plain, defaults)
+        composer.compose(resolved, defaults)
+    except (InputError, IndexProblem):
+        return None
+    values = {slot.name: slot.default for slot in slots if slot.default is not None}
+    return Setting(str(plain), str(resolved), values), resolved
+
+
+def _run(
+    plan: _Plan,
+    composer: Composer,
+    defaults: Defaults,
+    queries: Sequence[Query],
+    judge: Judge,
+    workers: int,
+    progress: Progress,
+) -> np.ndarray:
+    """Return the measure of each run (row) on each topic (column)."""
+    groups = [queries[begin : begin + GROUP] for begin in range(0, len(queries), GROUP)]
+    scores, cache = np.empty((len(plan.runs), len(queries))), Cache()
+    with Workers(min(workers, len(groups))) as pool:
+        for done, (name, resolved) in enumerate(plan.runs.items()):
+            scorer = composer.compose(resolved, defaults, cache)
+            composer.release_unused()
+            cache.turn()
+            rankings: list[Hits] = []
+            for group in pool.map(partial(_rank, scorer, judge.depth), groups):
+                rankings += group
+                progress(done * len(queries) + len(rankings), scores.size)
+            scores[plan.rows[name]] = judge.scores(rankings)
+    return scores
+
+
+def _rank(scorer: Scorer, depth: int, queries: Sequence[Query]) -> list[Hits]:
+    return [scorer.find(State(query), depth).first(depth) for query in queries]
+
+
 def _cross_validated(
     plan: _Plan, scores: np.ndarray, parts: Sequence[np.ndarray], qids: Sequence[str]
 ) -> tuple[np.ndarray, tuple[Fold, ...]]:
-    """What each topic scores by the setting that is best outside its fold, and the folds."""
+    """Return each topic's score under the setting that is best outside the topic's fold, and the folds."""
     held_out, folds = np.empty(len(qids)), []
     for part in parts:
         others = np.setdiff1d(np.arange(len(qids)), part)
@@ -109,101 +215,6 @@ def _cross_validated(
 
 
 def _best(plan: _Plan, scores: np.ndarray, topics: np.ndarray) -> int:
-    """The setting whose mean over the topics is highest, the preferred one of several."""
+    """Return the number of the setting with the highest mean over these topics; the preferred one of those that tie."""
     means = np.round(scores[plan.preferred][:, topics].mean(axis=1), DIGITS)
     return plan.preferred[int(np.argmax(means))]
-
-
-def _judged(topics: Iterable[Sequence], qrels: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
-    """The texts of the topics that have judgements."""
-    found: dict[str, str] = {}
-    for topic in topics:
-        if topic[0] in found:
-            raise InputError(f"Topic {topic[0]} comes twice; give each topic once.")
-        if topic[0] in qrels:
-            found[topic[0]] = topic[1]
-    if not found:
-        raise InputError("None of these topics has judgements; see whether topics and qrels belong together.")
-    return found
-
-
-class _Plan(NamedTuple):
-    """What is run, by expression, in an order that changes rankers rarely; and the settings with who goes before whom in a tie."""
-
-    runs: dict[str, Expression]
-    places: dict[str, int]
-    settings: tuple[Setting, ...]
-    preferred: list[int]
-    default: Setting | None
-
-
-def _plan(
-    tree: Expression,
-    slots: Sequence[space.Slot],
-    numbers: Iterable[Sequence[float]],
-    composer: Composer,
-    defaults: plugins.Defaults,
-) -> _Plan:
-    """Settings that print the same expression are one; among equals the nearest to the defaults is preferred, then the first."""
-    runs: dict[str, Expression] = {}
-    order: dict[str, tuple] = {}
-    settings: list[Setting] = []
-    away: list[float] = []
-    for values in numbers:
-        filled = fill(tree, values)
-        canonical = composer.registry.canonical(filled, defaults)
-        if (name := str(canonical)) in runs:
-            continue
-        runs[name] = canonical
-        order[name] = (0, *(value for slot, value in zip(slots, values, strict=True) if slot.parameter))
-        settings.append(Setting(str(filled), name, {s.name: v for s, v in zip(slots, values, strict=True)}))
-        away.append(space.distance(slots, values))
-    default = _default(space.without_ranges(tree, composer.registry), slots, composer, defaults)
-    if default and str(default[1]) not in runs:
-        runs[str(default[1])], order[str(default[1])] = default[1], (1,)
-    places = {name: place for place, name in enumerate(runs)}
-    preferred = sorted(range(len(settings)), key=lambda place: (away[place], place))
-    sorted_runs = {name: runs[name] for name in sorted(runs, key=order.__getitem__)}
-    return _Plan(sorted_runs, places, tuple(settings), preferred, default and default[0])
-
-
-def _default(
-    plain: Expression, slots: Sequence[space.Slot], composer: Composer, defaults: plugins.Defaults
-) -> tuple[Setting, Expression] | None:
-    """What holds without the ranges; nothing where one of them stands for what must be given, or where that is not fitted."""
-    try:
-        canonical = composer.registry.canonical(plain, defaults)
-        composer.compose(canonical, defaults)
-    except (InputError, IndexProblem):
-        return None
-    values = {slot.name: slot.default for slot in slots if slot.default is not None}
-    return Setting(str(plain), str(canonical), values), canonical
-
-
-def _run(
-    plan: _Plan,
-    composer: Composer,
-    defaults: plugins.Defaults,
-    queries: Sequence[Query],
-    judge: Judge,
-    workers: int,
-    progress: Progress,
-) -> np.ndarray:
-    """The score of each run on each topic."""
-    groups = [queries[begin : begin + GROUP] for begin in range(0, len(queries), GROUP)]
-    scores, memo = np.empty((len(plan.runs), len(queries))), Memo()
-    with Workers(min(workers, len(groups))) as pool:
-        for done, (name, canonical) in enumerate(plan.runs.items()):
-            scorer = composer.compose(canonical, defaults, memo)
-            composer.sweep()
-            memo.turn()
-            found: list[Hits] = []
-            for hits in pool.map(partial(_found, scorer, judge.depth), groups):
-                found += hits
-                progress(done * len(queries) + len(found), scores.size)
-            scores[plan.places[name]] = judge.scores(found)
-    return scores
-
-
-def _found(scorer: Scorer, depth: int, queries: Sequence[Query]) -> list[Hits]:
-    return [scorer.found(Work(query), depth).first(depth) for query in queries]

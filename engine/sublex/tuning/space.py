@@ -1,4 +1,4 @@
-"""The settings that an expression with ranges stands for: where its ranges stand, and the numbers they may become."""
+"""The settings of an expression with ranges: where the ranges are, and which numbers to try for each."""
 
 from __future__ import annotations
 
@@ -9,34 +9,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex import expression as tree
 from sublex.base import Param
 from sublex.errors import InputError
-from sublex.expression import NORMALISERS, Call, Expression, Range, shortest
-from sublex.pipeline.stages import DEPTH
+from sublex.expression import NORMALISERS, Blend, Call, Chain, Cut, Expression, Range, Weighted, chain, shortest
+from sublex.pipeline.stages.stage import DEPTH
 from sublex.plugins import Defaults, Registry
 
-# Beyond so many settings nobody waits for an exhaustive search.
+# The largest number of settings of a search.
 MOST = 10_000
-# Numbers have so many digits, counted from the interval's width: evenly spaced ones, and those drawn by chance.
+# Significant digits, counted from the width of the interval, of evenly spaced and of randomly drawn numbers.
 EVEN, DRAWN = 6, 4
 _INNER = (Param("x", Expression, ...),)
 
 
 class Slot(NamedTuple):
-    """A range of an expression: what it sets, whether to whole numbers, what holds without it, and what may not be passed."""
+    """A range in an expression, and the number that it stands for.
+
+    `name` is shown to users, `whole` says that only whole numbers are allowed, `default` is the number without the range, `limits`
+    are the ends that a parameter may not pass, and `parameter` is set for a component's parameter: changing a weight or a depth costs
+    less, because the same searcher serves.
+    """
 
     name: str
     range: Range
     whole: bool
     default: float | None
     limits: tuple[Any, ...] = ()
-    # A component's parameter; the others, weights and depths, cost little to change.
     parameter: bool = False
 
 
 def slots(expression: Expression, registry: Registry, defaults: Defaults) -> list[Slot]:
-    """The ranges in reading order, each under a name of its own; one where no number may stand is refused."""
+    """Return the ranges of an expression in reading order, with distinct names. Raise InputError for a range where no number may stand."""
     found = list(_slots(expression, _nowhere, registry, defaults))
     if not found:
         raise InputError(f"{expression} has no range to tune; write one in place of a number, as in BM25(b={{0..1}}).")
@@ -48,7 +51,7 @@ def slots(expression: Expression, registry: Registry, defaults: Defaults) -> lis
 
 
 def grid(slots: Sequence[Slot], steps: int) -> list[tuple[float, ...]]:
-    """All combinations, the last range changing fastest; an interval gives `steps` evenly spaced numbers."""
+    """Return all combinations of numbers, the last range changing fastest; an interval gives `steps` evenly spaced numbers."""
     if steps < 2:
         raise InputError(f"steps={steps} should be at least 2: an interval has two ends.")
     choices = [_even(slot, steps) for slot in slots]
@@ -61,7 +64,7 @@ def grid(slots: Sequence[Slot], steps: int) -> list[tuple[float, ...]]:
 
 
 def sample(slots: Sequence[Slot], samples: int, seed: int) -> list[tuple[float, ...]]:
-    """Combinations drawn uniformly; those of fewer samples begin those of more."""
+    """Return combinations of numbers drawn uniformly. A smaller sample is the beginning of a larger one with the same seed."""
     if not 1 <= samples <= MOST:
         raise InputError(f"samples={samples} should lie between 1 and {MOST:,}.")
     chances = np.random.default_rng([seed, 1]).random((samples, len(slots))).tolist()
@@ -69,16 +72,16 @@ def sample(slots: Sequence[Slot], samples: int, seed: int) -> list[tuple[float, 
 
 
 def without_ranges(node: Any, registry: Registry) -> Any:
-    """The expression with nothing where its ranges stand: the defaults hold, weights are 1, and nothing is cut."""
+    """Return the expression without its ranges: parameters keep their defaults, weights are 1, and depths are the usual ones."""
 
     def inner(part: Any) -> Any:
         return without_ranges(part, registry) if isinstance(part, Expression) else part
 
     match node:
-        case tree.Weighted(weight=Range(), expression=part) | tree.Cut(depth=Range(), expression=part):
+        case Weighted(weight=Range(), expression=part) | Cut(depth=Range(), expression=part):
             return inner(part)
-        case tree.Chain(stages=stages):
-            return tree.chain(map(inner, stages))
+        case Chain(stages=stages):
+            return chain(map(inner, stages))
         case Call(args=args, params=params) if any(map(_holds_range, args)):
             names = [param.name for param in _declared(node, registry)]
             return without_ranges(Call(node.name, (), dict(zip(names, args, strict=False)) | params), registry)
@@ -89,7 +92,7 @@ def without_ranges(node: Any, registry: Registry) -> Any:
 
 
 def distance(slots: Sequence[Slot], values: Sequence[float]) -> float:
-    """How far numbers are from the defaults, each on the scale of its range; where there is no default, not at all."""
+    """Return the distance of numbers from their defaults, each divided by the width of its range; without a default it is 0."""
     return sum(
         abs(value - slot.default) / ((max(slot.range.values) - min(slot.range.values)) or 1)
         for slot, value in zip(slots, values, strict=True)
@@ -98,7 +101,7 @@ def distance(slots: Sequence[Slot], values: Sequence[float]) -> float:
 
 
 def at_end(slots: Sequence[Slot], values: Sequence[float]) -> tuple[str, ...]:
-    """Those that are at an end of their range, though they might lie beyond it."""
+    """Return the names of the numbers at an end of their range that is not a limit: the best number may lie beyond it."""
     return tuple(
         slot.name
         for slot, value in zip(slots, values, strict=True)
@@ -106,7 +109,7 @@ def at_end(slots: Sequence[Slot], values: Sequence[float]) -> tuple[str, ...]:
     )
 
 
-# Where ranges stand.
+# Finding the ranges.
 
 Place = Callable[[Range], Slot]
 
@@ -121,18 +124,18 @@ def _slots(node: Any, place: Place, registry: Registry, defaults: Defaults) -> I
         case tuple():
             for item in node:
                 yield from within(item, place)
-        case tree.Weighted(weight=weight, expression=part):
+        case Weighted(weight=weight, expression=part):
             yield from within(weight, lambda given: Slot(f"weight of {_short(part)}", given, False, 1.0, (0,)))
             yield from within(part)
-        case tree.Cut(expression=part, depth=depth):
+        case Cut(expression=part, depth=depth):
             yield from within(part)
             yield from within(depth, lambda given: _whole(Slot(f"depth of {_short(part)}", given, True, DEPTH, (1,))))
-        case tree.Blend(parts=parts) | tree.Chain(stages=parts):
+        case Blend(parts=parts) | Chain(stages=parts):
             yield from within(parts)
         case Call(args=args, params=params):
             own = defaults.get(node.name.rpartition(":")[2], {})
             declared = {param.name: param for param in _declared(node, registry)}
-            # Values beyond the declared ones have no name; they are refused when the expression is resolved.
+            # Values beyond the declared parameters have no name; resolving the expression refuses them.
             places = itertools.chain(declared, map(str, itertools.count()))
             for name, value in itertools.chain(zip(places, args, strict=False), params.items()):
                 yield from within(value, _parameter(node.name, declared.get(name), name, value, own))
@@ -143,7 +146,7 @@ def _declared(call: Call, registry: Registry) -> tuple[Param, ...]:
 
 
 def _parameter(component: str, param: Param | None, name: str, value: Any, own: Any) -> Place:
-    """Makes the slot of a component's parameter; one that is not declared is refused when the expression is resolved."""
+    """Return a function that makes the slot of a parameter. An undeclared parameter passes here; resolving the expression refuses it."""
 
     def place(given: Range) -> Slot:
         listed = value is not given
@@ -167,7 +170,7 @@ def _takes_number(param: Param, listed: bool) -> bool:
 
 
 def _nowhere(given: Range) -> Slot:
-    raise InputError(f"The range {given} stands where no number may; put it in the place of a number.")
+    raise InputError(f"The range {given} stands where no number is allowed; put it in the place of a number.")
 
 
 def _whole(slot: Slot, before: str = "% ") -> Slot:
@@ -177,10 +180,10 @@ def _whole(slot: Slot, before: str = "% ") -> Slot:
 
 
 def _short(part: Expression) -> str:
-    """An expression by its first name, as a name for what stands before or after it."""
+    """Return the first component's name of a weighted or cut expression, for the name of its weight or depth."""
     while not isinstance(part, Call):
         match part:
-            case tree.Weighted(expression=inner) | tree.Cut(expression=inner):
+            case Weighted(expression=inner) | Cut(expression=inner):
                 part = inner
             case _:
                 return str(part)
@@ -191,7 +194,7 @@ def _holds_range(value: Any) -> bool:
     return isinstance(value, Range) or (isinstance(value, tuple) and any(map(_holds_range, value)))
 
 
-# Numbers.
+# Choosing numbers.
 
 
 def _even(slot: Slot, steps: int) -> list[float]:
@@ -214,7 +217,7 @@ def _drawn(slot: Slot, chance: float) -> float:
 
 
 def _rounded(number: float, interval: Range, digits: int) -> float:
-    """With so many digits as tell numbers of the interval apart, and within it."""
+    """Round a number to `digits` digits, counted from the width of the interval, and keep it within the interval."""
     low, high = interval.values
     places = digits - 1 - math.floor(math.log10(high - low))
     return min(max(round(number, places), low), high)

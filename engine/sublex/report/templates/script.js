@@ -1,13 +1,13 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  // The first system against the best of the others.
+  // At first, the best of the other systems is compared with the first system.
   const state = { measure: 0, a: 0, b: data.best, topic: 0 };
   const find = (id) => document.getElementById(id);
   const SVG = "http://www.w3.org/2000/svg";
 
-  // Everything is made of text nodes and attributes, so that no document or query can bring markup with it.
-  function made(tag, attributes = {}, ...children) {
+  // Nodes are built from text and attributes alone, so that no document or query can inject markup.
+  function create(tag, attributes = {}, ...children) {
     const drawn = ["svg", "g", "rect", "line", "circle", "text", "title"].includes(tag);
     const node = drawn ? document.createElementNS(SVG, tag) : document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -24,13 +24,13 @@
   const difference = (topic) => score(topic, state.b) - (alone ? 0 : score(topic, state.a));
   const signed = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(4);
   const round = (value) => (Number.isInteger(value) ? String(value) : (value < 0 ? "−" : "") + Math.abs(value).toFixed(3));
-  const named = (topic) => data.topics[topic].qid + (data.topics[topic].text ? ": " + data.topics[topic].text : "");
+  const nameOf = (topic) => data.topics[topic].qid + (data.topics[topic].text ? ": " + data.topics[topic].text : "");
   const short = (text, size) => (text.length > size ? text.slice(0, size - 1) + "…" : text);
   let sorted = [];
 
   function select(id, options, chosen, changed) {
     const node = find(id);
-    fill(node, ...options.map((text, place) => made("option", { value: place }, short(text, 70))));
+    fill(node, ...options.map((text, place) => create("option", { value: place }, short(text, 70))));
     node.value = chosen;
     node.addEventListener("change", () => { changed(Number(node.value)); draw(); });
   }
@@ -53,21 +53,21 @@
       const value = difference(topic), y = Math.min(at(value), at(0)), tall = Math.max(1.5, Math.abs(at(value) - at(0)));
       const kind = value > 0 ? "up" : value < 0 ? "down" : "same";
       const x = 60 + place * step;
-      return made("g", { class: topic === state.topic ? "here" : "", "data-topic": data.topics[topic].qid, onclick: () => choose(topic, true) },
-        made("title", {}, named(topic) + " " + signed(value)),
-        made("rect", { class: "whole", x, y: top, width: step, height: bottom - top }),
-        made("rect", { class: kind, x: x + (step - thick) / 2, y, width: thick, height: tall }));
+      return create("g", { class: topic === state.topic ? "here" : "", "data-topic": data.topics[topic].qid, onclick: () => choose(topic, true) },
+        create("title", {}, nameOf(topic) + " " + signed(value)),
+        create("rect", { class: "whole", x, y: top, width: step, height: bottom - top }),
+        create("rect", { class: kind, x: x + (step - thick) / 2, y, width: thick, height: tall }));
     });
-    const label = (value) => made("text", { x: 52, y: at(value) + 4, "text-anchor": "end" }, value === 0 ? "0" : round(value));
-    const plot = made("svg", { viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "listbox", "aria-label": "Differences by topic, the best first", onkeydown: moved },
-      made("line", { class: "zero", x1: 60, x2: width, y1: at(0), y2: at(0) }), label(0),
+    const label = (value) => create("text", { x: 52, y: at(value) + 4, "text-anchor": "end" }, value === 0 ? "0" : round(value));
+    const plot = create("svg", { viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "listbox", "aria-label": "Differences by topic, the best first", onkeydown: moveByKey },
+      create("line", { class: "zero", x1: 60, x2: width, y1: at(0), y2: at(0) }), label(0),
       high > 0 ? label(high) : null, low < 0 ? label(low) : null, ...parts);
     const focused = find("bars").contains(document.activeElement);
     fill(find("bars"), plot);
     if (focused) plot.focus();
   }
 
-  function moved(event) {
+  function moveByKey(event) {
     const place = sorted.indexOf(state.topic);
     const next = { ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: sorted.length - 1 }[event.key];
     if (next === undefined) return;
@@ -81,36 +81,36 @@
     if (topic.length !== null) facts.push(topic.length + (topic.length === 1 ? " term" : " terms"));
     const shown = data.systems.length > 1 ? [state.b, state.a].filter((x, k, all) => all.indexOf(x) === k) : [0];
     fill(find("panel"),
-      made("h3", {}, "Topic " + named(state.topic)),
-      ...Object.entries(topic.fields).map(([name, text]) => made("p", {}, made("b", {}, name + " "), short(text, 600))),
-      made("p", { class: "hint" }, facts.join(" · ")),
-      made("div", { class: "row" }, ...shown.map((system) => ranking(topic, system, shown.find((other) => other !== system)))));
+      create("h3", {}, "Topic " + nameOf(state.topic)),
+      ...Object.entries(topic.fields).map(([name, text]) => create("p", {}, create("b", {}, name + " "), short(text, 600))),
+      create("p", { class: "hint" }, facts.join(" · ")),
+      create("div", { class: "row" }, ...shown.map((system) => ranking(topic, system, shown.find((other) => other !== system)))));
   }
 
   function ranking(topic, system, other) {
     const items = topic.lists[system].slice(0, 20).map((place, rank) => {
       const [docno, title] = data.documents[place];
       const grade = topic.grades[place];
-      return made("li", { "data-doc": place, onmouseenter: () => pair(place, true), onmouseleave: () => pair(place, false) },
-        made("span", { class: "rank" }, String(rank + 1)), movement(topic, place, rank, other),
-        made("span", { class: "grade" + (grade > 0 ? " yes" : ""), title: grade === undefined ? "not judged" : "grade " + grade }, grade === undefined ? "–" : String(grade)),
-        made("span", { class: "doc" }, made("b", {}, docno), " ", made("span", {}, title)));
+      return create("li", { "data-doc": place, onmouseenter: () => pair(place, true), onmouseleave: () => pair(place, false) },
+        create("span", { class: "rank" }, String(rank + 1)), movement(topic, place, rank, other),
+        create("span", { class: "grade" + (grade > 0 ? " yes" : ""), title: grade === undefined ? "not judged" : "grade " + grade }, grade === undefined ? "–" : String(grade)),
+        create("span", { class: "doc" }, create("b", {}, docno), " ", create("span", {}, title)));
     });
     const head = data.systems[system] + ": " + data.measures[state.measure] + " " + topic.scores[state.measure][system].toFixed(4);
-    return made("div", {}, made("h3", {}, head),
-      items.length ? made("ol", { class: "ranking" }, ...items) : made("p", {}, "Nothing found."));
+    return create("div", {}, create("h3", {}, head),
+      items.length ? create("ol", { class: "ranking" }, ...items) : create("p", {}, "No documents found."));
   }
 
   function movement(topic, place, rank, other) {
-    if (other === undefined) return made("span", { class: "move" });
+    if (other === undefined) return create("span", { class: "move" });
     const there = topic.lists[other].indexOf(place);
     if (there < 0) {
       const known = topic.lists[other].length >= data.depth;
-      return made("span", { class: "move rose", title: known ? "not among the first " + data.depth + " of the other" : "not found by the other" }, known ? "▲ >" + data.depth : "only");
+      return create("span", { class: "move rose", title: known ? "not among the first " + data.depth + " of the other system" : "not found by the other system" }, known ? "▲ >" + data.depth : "only");
     }
     const change = there - rank;
     const text = change > 0 ? "▲" + change : change < 0 ? "▼" + -change : "=";
-    return made("span", { class: "move" + (change > 0 ? " rose" : change < 0 ? " fell" : ""), title: "rank " + (there + 1) + " of the other" }, text);
+    return create("span", { class: "move" + (change > 0 ? " rose" : change < 0 ? " fell" : ""), title: "rank " + (there + 1) + " in the other system" }, text);
   }
 
   function pair(place, on) {
@@ -120,17 +120,17 @@
   function hurt() {
     const worse = sorted.filter((topic) => score(topic, state.b) < (1 - data.hurt) * score(topic, state.a)).reverse();
     if (data.systems.length < 2) return fill(find("hurt"));
-    const rows = worse.map((topic) => made("tr", {},
-      made("td", {}, made("button", { type: "button", class: "link", onclick: () => choose(topic, true) }, short(named(topic), 90))),
-      ...[score(topic, state.a), score(topic, state.b)].map((value) => made("td", { class: "n" }, value.toFixed(4))),
-      made("td", { class: "n" }, signed(difference(topic)))));
+    const rows = worse.map((topic) => create("tr", {},
+      create("td", {}, create("button", { type: "button", class: "link", onclick: () => choose(topic, true) }, short(nameOf(topic), 90))),
+      ...[score(topic, state.a), score(topic, state.b)].map((value) => create("td", { class: "n" }, value.toFixed(4))),
+      create("td", { class: "n" }, signed(difference(topic)))));
     const head = ["topic", data.systems[state.a], data.systems[state.b], "difference"];
     fill(find("hurt"),
-      made("details", {},
-        made("summary", {}, `${worse.length} of ${data.topics.length} topics hurt by more than ${Math.round(100 * data.hurt)} %`),
-        made("div", { class: "scroll" }, made("table", {},
-          made("thead", {}, made("tr", {}, ...head.map((text, k) => made("th", k ? { class: "n" } : {}, text)))),
-          made("tbody", {}, ...rows)))));
+      create("details", {},
+        create("summary", {}, `${worse.length} of ${data.topics.length} topics hurt by more than ${Math.round(100 * data.hurt)} %`),
+        create("div", { class: "scroll" }, create("table", {},
+          create("thead", {}, create("tr", {}, ...head.map((text, k) => create("th", k ? { class: "n" } : {}, text)))),
+          create("tbody", {}, ...rows)))));
   }
 
   function scatters() {
@@ -138,7 +138,7 @@
     const kinds = [
       ["terms in the query", (topic) => data.topics[topic].length],
       ["relevant documents", (topic) => data.topics[topic].relevant],
-      ["how easy: mean " + data.measures[state.measure] + " of all systems", (topic) => mean(data.topics[topic].scores[state.measure])],
+      ["easiness: mean " + data.measures[state.measure] + " of all systems", (topic) => mean(data.topics[topic].scores[state.measure])],
     ];
     fill(find("scatters"), ...kinds.filter(([, x]) => x(0) !== null).map(([label, x]) => scatter(label, x)));
   }
@@ -150,21 +150,21 @@
     const span = (values) => { const low = Math.min(...values), high = Math.max(...values); return [low, (high - low) || Math.abs(low) || 1]; };
     const [x0, xw] = span(xs), [y0, yw] = span([...ys, 0]);
     const at = (a, b) => [left + 6 + ((a - x0) / xw) * (right - left - 12), bottom - 6 - ((b - y0) / yw) * (bottom - top - 12)];
-    const axis = (a, b, text, anchor) => made("text", { x: a, y: b, "text-anchor": anchor }, text);
+    const axis = (a, b, text, anchor) => create("text", { x: a, y: b, "text-anchor": anchor }, text);
     const zero = at(x0, 0)[1];
     const points = topics.map((topic) => {
       const [a, b] = at(xs[topic], ys[topic]);
-      return made("circle", { class: topic === state.topic ? "here" : "", cx: a, cy: b, r: 4, onclick: () => choose(topic, true) },
-        made("title", {}, `${named(topic)}: ${round(xs[topic])}, ${signed(ys[topic])}`));
+      return create("circle", { class: topic === state.topic ? "here" : "", cx: a, cy: b, r: 4, onclick: () => choose(topic, true) },
+        create("title", {}, `${nameOf(topic)}: ${round(xs[topic])}, ${signed(ys[topic])}`));
     });
-    const plot = made("svg", { viewBox: "0 0 320 230", role: "img", "aria-label": "Difference against " + label },
-      made("g", { class: "axis" }, made("line", { x1: left, x2: right, y1: bottom, y2: bottom }), made("line", { class: "grid", x1: left, x2: right, y1: zero, y2: zero }),
+    const plot = create("svg", { viewBox: "0 0 320 230", role: "img", "aria-label": "Difference against " + label },
+      create("g", { class: "axis" }, create("line", { x1: left, x2: right, y1: bottom, y2: bottom }), create("line", { class: "grid", x1: left, x2: right, y1: zero, y2: zero }),
         axis(left - 6, zero + 4, "0", "end"), axis(left + 6, bottom + 15, round(x0), "middle"), axis(right - 6, bottom + 15, round(x0 + xw), "middle"),
         axis((left + right) / 2, 222, label, "middle"),
         Math.abs(at(x0, y0 + yw)[1] - zero) > 14 ? axis(left - 6, at(x0, y0 + yw)[1] + 4, round(y0 + yw), "end") : null,
         Math.abs(at(x0, y0)[1] - zero) > 14 ? axis(left - 6, at(x0, y0)[1] + 4, round(y0), "end") : null),
       ...points);
-    return made("figure", {}, plot);
+    return create("figure", {}, plot);
   }
 
   function sentence() {
@@ -179,7 +179,7 @@
   }
 
   function download(name, type, text) {
-    const link = made("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+    const link = create("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
@@ -194,7 +194,7 @@
   select("measure", data.measures, state.measure, (value) => { state.measure = value; });
   select("a", data.systems, state.a, (value) => { state.a = value; });
   select("b", data.systems, state.b, (value) => { state.b = value; });
-  select("topic", data.topics.map((_, topic) => named(topic)), 0, (value) => { state.topic = value; });
+  select("topic", data.topics.map((_, topic) => nameOf(topic)), 0, (value) => { state.topic = value; });
   draw();
   choose(sorted[0], false);
 })();

@@ -1,24 +1,27 @@
-"""The hooks of NAME. What is heavy is imported when the model is made, not when it is registered."""
+"""The hooks of NAME. Heavy imports belong into `make`: registering a plugin must be quick."""
+
+from typing import Any
 
 from sublex.base import Param
-from sublex.hookspecs import hookimpl
+from sublex.fitted import Representation
+from sublex.hookspecs import Register, hookimpl
 
 sublex_api = 2
 
 PARAMS = [
-    Param("r", int, 128, stage="fit", range=(1, 4096), help="directions"),
-    Param("seed", int, 0, stage="fit", range=(0, 2**31), help="of the random numbers"),
+    Param("r", int, 128, stage="fit", range=(1, 4096), help="the number of dimensions"),
+    Param("seed", int, 0, stage="fit", range=(0, 2**31), help="the seed of the random directions"),
 ]
 
 
-def make(**params):
-    """The representation."""
+def make(**params: Any) -> Representation:
+    """Return the representation."""
     from NAME.model import Model
 
     return Model(**params)
 
 
 @hookimpl
-def register_representations(register):
-    """NAME: cosines of sums of random directions."""
+def register_representations(register: Register) -> None:
+    """Register NAME: cosines of sums of random directions."""
     register("NAME", make, PARAMS)

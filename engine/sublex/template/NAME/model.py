@@ -1,52 +1,67 @@
-"""Random indexing: every term has a random direction, and a document is the sum of its terms'."""
+"""Random indexing: each term has a random direction, and a document is the sum of its terms' directions."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from sublex.base import Explanation
-from sublex.fitted import Representation
+from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
 
 
 class Model(Representation):
-    """Cosines of sums of random directions. Raise `version` when fitting comes to give something else."""
+    """Cosines of sums of random directions.
+
+    Raise `version` when fitting or encoding comes to give another result. `help(Representation)` describes each method.
+    """
 
     version = 1
 
-    def __init__(self, r=128, seed=0):
+    def __init__(self, r: int = 128, seed: int = 0):
         self.r, self.seed = r, seed
 
-    def fit(self, corpus, job):
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Draw a direction for each term."""
         self.vocabulary = corpus.vocabulary
         random = np.random.Generator(np.random.Philox(self.seed))
         self.vectors = random.standard_normal((len(self.vocabulary), self.r))
         job.progress(1, 1)
 
-    def save(self, store):
+    def save(self, store: Store) -> None:
+        """Store the terms and their directions."""
         store.put("vocabulary", self.vocabulary)
         store.put("vectors", self.vectors)
 
-    def load(self, store):
+    def load(self, store: Stored) -> None:
+        """Restore the terms and their directions."""
         self.vocabulary, self.vectors = store.get("vocabulary"), store.get("vectors")
 
-    def describe(self, view):
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return the facts that `sublex card` shows."""
         return {"directions": self.r}
 
-    def estimate(self, corpus, job):
+    def estimate(self, corpus: Corpus, job: Job) -> int:
+        """Return the bytes of the directions."""
         return 8 * self.r * len(corpus.vocabulary)
 
-    def encode_documents(self, inputs):
+    def encode_documents(self, inputs: Any) -> np.ndarray:
+        """Return the sums of the directions, at length 1, one row per document."""
         rows = inputs @ self.vectors
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
 
-    def encode_queries(self, inputs):
+    def encode_queries(self, inputs: Any) -> list[np.ndarray]:
+        """Return the sums for queries, at length 1."""
         return list(self.encode_documents(inputs))
 
-    def score(self, query, view, docs=None):
+    def score(self, query: np.ndarray, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return cosines; no opinion on any document for a query without known terms."""
         if not query.any():
             return np.full(len(view) if docs is None else len(docs), -np.inf)
         return view.products(query, docs)
 
-    def explain(self, query, view, doc):
+    def explain(self, query: np.ndarray, view: View, doc: int) -> Explanation:
+        """Return a cosine by the words of the document."""
         terms = view.terms(np.array([doc]))
         length = np.linalg.norm(terms @ self.vectors)
         parts = tuple(

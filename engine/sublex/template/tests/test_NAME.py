@@ -1,4 +1,4 @@
-"""NAME holds what every representation must."""
+"""NAME fulfils the contract of a representation."""
 
 import pytest
 

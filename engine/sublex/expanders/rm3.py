@@ -1,0 +1,76 @@
+"""RM3: expansion by a relevance model estimated from the feedback documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sublex.base import Context, Query
+from sublex.expanders.feedback_documents import (
+    ANSERINI_WORD,
+    MAX_SHARE,
+    FeedbackDocuments,
+    expanded_query,
+    normalise,
+)
+from sublex.parameters import Declared, parameter
+
+# The relevance model before normalisation: the terms that it may select from, and the weight of each.
+Estimate = tuple[FeedbackDocuments, np.ndarray]
+
+
+@dataclass(frozen=True)
+class RM3(Declared):
+    """The query mixed with a relevance model, computed like Anserini's Rm3Reranker, with its defaults.
+
+    N. Abdul-Jaleel et al., UMass at TREC 2004: Novelty and HARD.
+
+    Each feedback document has a weight, its score. Its `terms` most frequent terms share that weight by their
+    frequencies. `variant=terrier` uses all terms of a document that at least two documents of the collection hold, and
+    the exponential of the score.
+    """
+
+    docs: int = parameter(10, "The number of feedback documents.", (1, 10_000))
+    terms: int = parameter(10, "The number of expansion terms.", (1, 10_000))
+    original: float = parameter(0.5, "The weight of the original query; the model's is 1 - original.", (0, 1))
+    common: float = parameter(MAX_SHARE, "Terms in a larger share of all documents are not selected.", (0, 1))
+    filter: bool = parameter(True, "Whether to select only terms of 2 to 20 letters a-z and digits.")
+    variant: str = parameter("anserini", "The estimate of the relevance model.", ("anserini", "terrier"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.variant == "terrier":
+            self.refuse("filter", reason="with variant=terrier")
+
+    def expand(self, query: Query, context: Context) -> Query:
+        documents = FeedbackDocuments.read(context, context.docs[: self.docs])
+        scores = context.scores[: self.docs].astype(np.float64)
+        estimate = self._terrier if self.variant == "terrier" else self._anserini
+        documents, weights = estimate(context, documents, scores)
+        model = normalise(documents.best_terms(context, weights, self.terms), 1)
+        if not model:
+            return query
+        original = {term: self.original * weight for term, weight in normalise(query.weights(), 1).items()}
+        added = {term: (1 - self.original) * weight for term, weight in model.items()}
+        return expanded_query(query, original, added, "RM3")
+
+    def _anserini(self, context: Context, documents: FeedbackDocuments, scores: np.ndarray) -> Estimate:
+        documents = documents.drop_common(context, self.common)
+        if self.filter:
+            documents = documents.select_matching(context, ANSERINI_WORD)
+        documents = documents.top_per_document(self.terms)
+        # Scores that are not all above 0 cannot be weights; the documents then count alike.
+        weights = scores if (scores > 0).all() else np.ones(len(scores))
+        shares = weights / np.maximum(documents.sum_by_document(documents.tfs), 1)
+        return documents, documents.sum_by_term(shares[documents.rows] * documents.tfs)
+
+    def _terrier(self, context: Context, documents: FeedbackDocuments, scores: np.ndarray) -> Estimate:
+        df = context.stats(documents.terms).df
+        documents = documents.select((df >= 2) & (df < int(self.common * context.collection.docs)))
+        # Subtracting the highest score keeps the exponentials finite; normalisation cancels it.
+        shares = np.exp(scores - scores.max(initial=-np.inf)) / np.maximum(documents.lengths, 1)
+        return documents, documents.sum_by_term(shares[documents.rows] * documents.tfs)
+
+
+EXPANDERS = (RM3,)

@@ -1,0 +1,85 @@
+"""Docnos: the documents' identifiers, and the order of the documents by the bytes of their docnos.
+
+The order serves to find a document by its docno and to break ties between equal scores.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from sublex.errors import IndexCorrupt
+from sublex.index.components.strings import StringsReader, StringsWriter
+from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.strings import Strings
+
+# Bytes: if no docno is longer, all are sorted as big-endian 64-bit words, which is fast.
+LONGEST_AS_WORDS = 64
+# Docnos copied into words per step, which bounds the memory for the mask.
+DOCNOS_PER_STEP = 1 << 16
+
+
+class DocnosWriter:
+    """Collects docnos in memory and writes `docnos`, `docno_sizes` and `docno_order`."""
+
+    def __init__(self, folder: FolderWriter):
+        self._folder = folder
+        self._data, self._sizes = [np.empty(0, np.uint8)], [np.empty(0, np.int64)]
+        self.nbytes = 0
+
+    def add(self, data: np.ndarray, sizes: np.ndarray) -> None:
+        """Append the docnos of the next documents, which lie end to end in `data`."""
+        self._data.append(data)
+        self._sizes.append(sizes)
+        self.nbytes += data.nbytes + sizes.nbytes
+
+    def finish(self) -> None:
+        """Write the docnos and their order."""
+        data, sizes = np.concatenate(self._data), np.concatenate(self._sizes)
+        writer = StringsWriter(self._folder, "docno")
+        writer.add_arrays(data, sizes)
+        writer.finish()
+        self._folder.put("docno_order", with_smallest_dtype(byte_order(data, sizes)))
+
+
+class DocnosReader:
+    """Reads docnos by document and finds documents by docno. `strings` holds the docnos in the order of documents."""
+
+    def __init__(self, folder: Folder):
+        self.strings = StringsReader(folder, "docno")
+        self._order = folder["docno_order"]
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The documents in ascending order of their docnos' bytes."""
+        order = self._order.all()
+        if len(order) and int(order.max()) >= len(self.strings):
+            raise IndexCorrupt(f"{self._order.path} names a document that does not exist; rebuild the index.")
+        return order
+
+    def find(self, docno: str) -> list[int]:
+        """Return the documents that have this docno: none, one, or several if all but one are deleted."""
+        wanted = docno.encode("utf-8", "surrogatepass")
+        place = self.strings.bisect(wanted, self.order)
+        docs = []
+        while place < len(self.order) and self.strings[doc := int(self.order[place])] == wanted:
+            docs.append(doc)
+            place += 1
+        return docs
+
+
+def byte_order(data: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return the numbers of strings in ascending order of their bytes; equal strings keep their order."""
+    starts = np.cumsum(sizes) - sizes
+    longest = int(sizes.max()) if len(sizes) else 0
+    if longest > LONGEST_AS_WORDS:
+        return Strings(data, starts, sizes).order()
+    width = max(8, -(-longest // 8) * 8)
+    words = np.zeros((len(sizes), width), np.uint8)
+    columns = np.arange(width)
+    for row in range(0, len(sizes), DOCNOS_PER_STEP):
+        inside = columns < sizes[row : row + DOCNOS_PER_STEP, None]
+        words[row : row + DOCNOS_PER_STEP][inside] = data[starts[row] : starts[row] + int(inside.sum())]
+    keys = words.view(">u8").astype(np.uint64)
+    return np.lexsort((sizes, *keys.T[::-1]))

@@ -1,0 +1,66 @@
+"""Document terms, the forward index: for each document its terms, ascending, and their frequencies.
+
+They are stored only if the index keeps `terms`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from sublex.errors import IndexCorrupt
+from sublex.index import kernels
+from sublex.index.components.lengths import LengthsReader
+from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.index.offsets import starts_of
+
+
+class DocumentTermsWriter:
+    """Writes `document_terms` and `document_term_sizes`."""
+
+    def __init__(self, folder: FolderWriter):
+        self._data, self._folder = folder.stream("document_terms", np.uint8), folder
+        self._sizes = [np.empty(0, np.int64)]
+
+    def add(self, data: np.ndarray, sizes: np.ndarray) -> None:
+        """Append the encoded lists of the next documents and the size of each in bytes."""
+        self._data.write(data)
+        self._sizes.append(sizes)
+
+    def finish(self) -> None:
+        """Write the sizes."""
+        self._folder.put("document_term_sizes", with_smallest_dtype(np.concatenate(self._sizes)))
+
+
+class DocumentTermsReader:
+    """Decodes document terms. `lengths` gives the number of terms a document; `terms` is the size of the lexicon."""
+
+    def __init__(self, folder: Folder, lengths: LengthsReader, terms: int):
+        self._data, self._sizes = folder["document_terms"], folder["document_term_sizes"]
+        self._lengths, self._terms = lengths, terms
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return starts_of(self._sizes.all())
+
+    def range(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return counts, ordinals and frequencies of the terms of a range of documents; see `gather`."""
+        starts = self._starts[begin : end + 1]
+        data = self._data.part(int(starts[0]), int(starts[-1]))
+        return self._decode(data, starts[:-1] - starts[0], starts[1:] - starts[0], self._lengths.uniques[begin:end])
+
+    def gather(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return, for any documents, the number of terms of each, and all their term ordinals and frequencies end to end."""
+        begins, ends = self._starts[docs], self._starts[docs + 1]
+        self._data.touch(begins, ends)
+        return self._decode(self._data.values, begins, ends, self._lengths.uniques[docs])
+
+    def _decode(
+        self, data: np.ndarray, begins: np.ndarray, ends: np.ndarray, uniques: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        counts = uniques.astype(np.int64)
+        terms, tfs = np.empty(int(counts.sum()), np.int32), np.empty(int(counts.sum()), np.int32)
+        if kernels.decode_lists(data, begins, ends, counts, self._terms, terms, tfs) >= 0:
+            raise IndexCorrupt(f"{self._data.path} is damaged; rebuild the index.")
+        return counts, terms, tfs

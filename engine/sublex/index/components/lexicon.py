@@ -1,0 +1,102 @@
+"""The lexicon: terms in ascending order of their bytes, their frequencies, and the raw forms that they came from.
+
+A raw form is a word as it stands in a text; the analyzer turns raw forms into terms. A finished segment keeps the most
+frequent raw form of each term, its surface. A spill keeps all raw forms with their counts, so that the merge of the spills
+finds the surfaces that a build without spills would find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from sublex.index import kernels
+from sublex.index.components.strings import StringsReader, StringsWriter
+from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.index.offsets import starts_of
+from sublex.strings import Strings
+
+
+class LexiconWriter:
+    """Writes `terms`, `surfaces`, `df` and `cf`, and for a spill the raw forms."""
+
+    def __init__(self, folder: FolderWriter):
+        self._folder = folder
+        self._terms, self._surfaces = StringsWriter(folder, "term"), StringsWriter(folder, "surface")
+        self._df, self._cf = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+
+    def add(self, terms: Sequence[bytes], surfaces: Sequence[bytes], df: np.ndarray, cf: np.ndarray) -> None:
+        """Append terms, which must follow those already added. A surface equal to its term is stored as empty."""
+        self._terms.add(terms)
+        self._surfaces.add([b"" if surface == term else surface for surface, term in zip(surfaces, terms, strict=True)])
+        self._df.append(df)
+        self._cf.append(cf)
+
+    def put_raw_forms(self, raw_forms: Sequence[bytes], counts: np.ndarray, terms: np.ndarray) -> None:
+        """Write all raw forms of a spill, how often each occurs, and the ordinals of their terms, ascending."""
+        writer = StringsWriter(self._folder, "raw")
+        writer.add(raw_forms)
+        writer.finish()
+        self._folder.put("raw_counts", counts.astype(np.uint64))
+        self._folder.put("raw_terms", terms.astype(np.uint32))
+
+    def finish(self) -> None:
+        """Write the sizes of the strings and the frequencies."""
+        self._terms.finish()
+        self._surfaces.finish()
+        self._folder.put("df", with_smallest_dtype(np.concatenate(self._df)))
+        self._folder.put("cf", with_smallest_dtype(np.concatenate(self._cf)))
+
+
+class LexiconReader:
+    """Finds terms and reads their frequencies and raw forms. A term's ordinal is its place in the lexicon."""
+
+    def __init__(self, folder: Folder):
+        self._folder = folder
+        self.terms = StringsReader(folder, "term")
+
+    def find(self, term: str) -> int | None:
+        """Return a term's ordinal, or None for an unknown term."""
+        wanted = term.encode("utf-8", "surrogatepass")
+        ordinal = self.terms.bisect(wanted)
+        return ordinal if ordinal < len(self.terms) and self.terms[ordinal] == wanted else None
+
+    def find_all(self, terms: Sequence[str]) -> list[int]:
+        """Return the ordinals of terms, -1 for unknown ones."""
+        wanted = Strings.of(terms)
+        return kernels.find_strings(self.terms.data, self.terms.starts, wanted.arena, starts_of(wanted.sizes)).tolist()
+
+    @cached_property
+    def df(self) -> np.ndarray:
+        """The number of documents that hold each term, which is the length of its posting list."""
+        return self._folder["df"].all()
+
+    @cached_property
+    def cf(self) -> np.ndarray:
+        """How often each term occurs in all documents."""
+        return self._folder["cf"].all()
+
+    @cached_property
+    def _surfaces(self) -> StringsReader:
+        return StringsReader(self._folder, "surface")
+
+    def surface(self, term: int) -> bytes:
+        """Return the most frequent raw form of a term."""
+        return self._surfaces[term] or self.terms[term]
+
+    def raw_forms(self, term: int) -> list[tuple[bytes, int]]:
+        """Return raw forms of a term and their counts.
+
+        A spill knows all raw forms. A finished segment returns the surface, with the term's collection frequency as its count.
+        """
+        if "raws" not in self._folder:
+            return [(self.surface(term), int(self.cf[term]))]
+        first, last = np.searchsorted(self._folder["raw_terms"].all(), [term, term + 1]).tolist()
+        counts = self._folder["raw_counts"].part(first, last).tolist()
+        return list(zip(self._raw_forms.list(first, last), counts, strict=True))
+
+    @cached_property
+    def _raw_forms(self) -> StringsReader:
+        return StringsReader(self._folder, "raw")

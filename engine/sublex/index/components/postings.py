@@ -1,0 +1,130 @@
+"""Posting lists: for each term the documents that hold it, ascending, and the term's frequency in each of them.
+
+Every 128 postings of a term form a bit-packed block; the rest of the list is in a byte code. The kernels encode and decode.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.errors import IndexCorrupt
+from sublex.index import kernels
+from sublex.index.components.lexicon import LexiconReader
+from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
+from sublex.workers import Workers
+
+
+class EncodedPostings(NamedTuple):
+    """Posting lists of consecutive terms in the form in which they are stored."""
+
+    words: np.ndarray
+    block_lasts: np.ndarray
+    block_widths: np.ndarray
+    tails: np.ndarray
+    tail_sizes: np.ndarray
+
+
+def encode_postings(docs: np.ndarray, tfs: np.ndarray, df: np.ndarray) -> EncodedPostings:
+    """Encode posting lists that lie end to end; term k has `df[k]` postings. Any thread may call this."""
+    return EncodedPostings(*kernels.encode_postings(docs, tfs, df))
+
+
+class PostingsWriter:
+    """Writes `postings`, `block_lasts`, `block_widths`, `tails` and `tail_sizes`."""
+
+    def __init__(self, folder: FolderWriter):
+        self._folder = folder
+        self._words, self._tails = folder.stream("postings", np.uint32), folder.stream("tails", np.uint8)
+        self._lasts, self._widths = folder.stream("block_lasts", np.int32), folder.stream("block_widths", np.uint8)
+        self._tail_sizes = [np.empty(0, np.int64)]
+
+    def add(self, encoded: EncodedPostings) -> None:
+        """Append the posting lists of the next terms."""
+        self._words.write(encoded.words)
+        self._lasts.write(encoded.block_lasts)
+        self._widths.write(encoded.block_widths)
+        self._tails.write(encoded.tails)
+        self._tail_sizes.append(encoded.tail_sizes)
+
+    def encode_and_add(self, docs: np.ndarray, tfs: np.ndarray, df: np.ndarray, workers: Workers) -> None:
+        """Encode posting lists that lie end to end, in several threads, and append them."""
+        ends = np.cumsum(df)
+
+        def encode(span: tuple[int, int]) -> EncodedPostings:
+            begin, end = (int(ends[term - 1]) if term else 0 for term in span)
+            return encode_postings(docs[begin:end], tfs[begin:end], df[span[0] : span[1]])
+
+        for encoded in workers.map(encode, spans(df, POSTINGS_PER_CALL)):
+            self.add(encoded)
+
+    def finish(self) -> None:
+        """Write the sizes of the tails."""
+        self._folder.put("tail_sizes", with_smallest_dtype(np.concatenate(self._tail_sizes)))
+
+
+class PostingsReader:
+    """Decodes posting lists. The lexicon gives their lengths; `docs` is the number of documents in the segment."""
+
+    def __init__(self, folder: Folder, lexicon: LexiconReader, docs: int):
+        self._lexicon, self._docs = lexicon, docs
+        self._words, self._lasts, self._widths = folder["postings"], folder["block_lasts"], folder["block_widths"]
+        self._tails, self._tail_sizes, self._df_path = folder["tails"], folder["tail_sizes"], folder["df"].path
+
+    @cached_property
+    def _block_starts(self) -> np.ndarray:
+        """The first block of each term."""
+        starts = starts_of(self._lexicon.df // kernels.BLOCK)
+        if starts[-1] != len(self._lasts):
+            raise IndexCorrupt(f"{self._df_path} does not fit the postings; rebuild the index.")
+        return starts
+
+    @cached_property
+    def _word_starts(self) -> np.ndarray:
+        """The first word of each block."""
+        widths = self._widths.all().reshape(-1, 2)
+        starts = starts_of(kernels.LANES * widths.sum(axis=1, dtype=np.int64))
+        if starts[-1] != len(self._words) or len(starts) != len(self._lasts) + 1:
+            raise IndexCorrupt(f"{self._widths.path} does not fit the postings; rebuild the index.")
+        return starts
+
+    @cached_property
+    def _tail_starts(self) -> np.ndarray:
+        starts = starts_of(self._tail_sizes.all())
+        if starts[-1] != len(self._tails):
+            raise IndexCorrupt(f"{self._tail_sizes.path} does not fit the postings; rebuild the index.")
+        return starts
+
+    def range(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the documents and the frequencies of a range of terms, one posting list after the other."""
+        self._verify(begin, end)
+        return self._decode(np.arange(begin, end))
+
+    def gather(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the documents and the frequencies of any terms, one posting list after the other."""
+        for term in terms.tolist():
+            self._verify(term, term + 1)
+        return self._decode(terms)
+
+    def _verify(self, begin: int, end: int) -> None:
+        """Verify the checksums of everything that a range of terms is decoded from."""
+        first, last = int(self._block_starts[begin]), int(self._block_starts[end])
+        self._words.part(int(self._word_starts[first]), int(self._word_starts[last]))
+        self._lasts.part(first, last)
+        self._tails.part(int(self._tail_starts[begin]), int(self._tail_starts[end]))
+
+    def _decode(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        df = self._lexicon.df[terms].astype(np.int64)
+        docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
+        blocks = self._block_starts[terms]
+        bad = kernels.decode_terms(
+            self._words.values, self._lasts.values, self._widths.values, self._word_starts[blocks], blocks,
+            self._tails.values, self._tail_starts[terms], self._tail_starts[terms + 1], df, self._docs, docs, tfs,
+        )  # fmt: skip
+        if bad >= 0:
+            term = self._lexicon.terms[int(terms[bad])].decode(errors="replace")
+            raise IndexCorrupt(f"The postings of {term!r} in {self._words.path} are damaged; rebuild the index.")
+        return docs, tfs

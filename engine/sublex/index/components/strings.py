@@ -1,0 +1,91 @@
+"""Byte strings on disk: the bytes of all strings end to end in one component, and the size of each string in another.
+
+Strings in memory are `sublex.strings.Strings`; the reader here differs in that its bytes are mapped and verified at the first
+access.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from sublex.errors import IndexCorrupt
+from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.index.offsets import starts_of
+
+
+class StringsWriter:
+    """Writes the components `NAMEs` (bytes) and `NAME_sizes`."""
+
+    def __init__(self, folder: FolderWriter, name: str):
+        self._bytes, self._folder, self._name = folder.stream(f"{name}s", np.uint8), folder, name
+        self._sizes = [np.empty(0, np.int64)]
+
+    def add(self, strings: Sequence[bytes]) -> None:
+        """Append strings."""
+        self.add_arrays(
+            np.frombuffer(b"".join(strings), np.uint8), np.fromiter(map(len, strings), np.int64, len(strings))
+        )
+
+    def add_arrays(self, data: np.ndarray, sizes: np.ndarray) -> None:
+        """Append strings that lie end to end in `data`."""
+        self._bytes.write(data)
+        self._sizes.append(sizes)
+
+    def finish(self) -> None:
+        """Write the sizes."""
+        self._folder.put(f"{self._name}_sizes", with_smallest_dtype(np.concatenate(self._sizes)))
+
+
+class StringsReader:
+    """Reads strings by their numbers. Each access verifies the bytes that it needs."""
+
+    def __init__(self, folder: Folder, name: str):
+        self._bytes, self._sizes = folder[f"{name}s"], folder[f"{name}_sizes"]
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where each string starts in the bytes, and as the last value where the last string ends."""
+        starts = starts_of(self._sizes.all())
+        if starts[-1] != len(self._bytes):
+            raise IndexCorrupt(f"{self._sizes.path} does not fit {self._bytes.path}; rebuild the index.")
+        return starts
+
+    @property
+    def data(self) -> np.ndarray:
+        """The bytes of all strings, end to end."""
+        return self._bytes.all()
+
+    def __getitem__(self, number: int) -> bytes:
+        begin, end = int(self.starts[number]), int(self.starts[number + 1])
+        return self._bytes.part(begin, end).tobytes()
+
+    def list(self, begin: int = 0, end: int | None = None) -> list[bytes]:
+        """Return the strings of a range; by default all."""
+        starts = self.starts[begin : (len(self) if end is None else end) + 1]
+        data = self._bytes.part(int(starts[0]), int(starts[-1])).tobytes()
+        cuts = (starts - starts[0]).tolist()
+        return [data[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bytes of all strings, end to end, and the size of each string."""
+        return self.data, np.diff(self.starts)
+
+    def bisect(self, wanted: bytes, order: np.ndarray | None = None) -> int:
+        """Return how many strings are smaller than `wanted`.
+
+        The strings must ascend, or ascend when they are read in the given order of numbers.
+        """
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self[middle if order is None else int(order[middle])] < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low

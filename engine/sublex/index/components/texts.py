@@ -1,0 +1,140 @@
+"""Stored documents: blocks of about 64 KiB, each compressed as one zstandard frame.
+
+A block holds the sizes of its documents' titles, contents and other fields, then all contents, then all other fields as JSON.
+The docnos are not in it. Documents are stored only if the index keeps `text`.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import zstandard
+
+from sublex.base import Document, Report
+from sublex.errors import IndexCorrupt
+from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.readers.batch import Batch
+
+# Bytes of documents, before compression, after which a block ends.
+BLOCK_BYTES = 1 << 16
+# Bytes that a block may have after decompression; a damaged frame could claim any number.
+MOST_BLOCK_BYTES = 1 << 31
+# Decompressed blocks kept by a reader.
+CACHED_BLOCKS = 16
+_EMPTY = np.empty(0, np.uint8)
+
+
+class CompressedBlocks(NamedTuple):
+    """Compressed blocks: their bytes end to end, the size of each, and the number of documents in each."""
+
+    data: np.ndarray
+    sizes: list[int]
+    counts: list[int]
+
+
+def compress(batch: Batch, keep: np.ndarray) -> CompressedBlocks:
+    """Compress the documents of a batch that the mask `keep` selects. Any thread may call this.
+
+    Where a block ends depends on the documents alone, so the result is the same for any number of threads.
+    """
+    text, extra = batch.text, batch.extra
+    text_sizes, extra_sizes = np.diff(batch.text_ends, prepend=0), np.diff(batch.extra_ends, prepend=0)
+    text_starts, extra_starts = batch.text_ends - text_sizes, batch.extra_ends - extra_sizes
+    selected = np.flatnonzero(keep)
+    total = np.cumsum(text_sizes[selected] + extra_sizes[selected])
+    cuts = np.flatnonzero(np.diff(total // BLOCK_BYTES, prepend=0)) + 1
+    bounds = np.unique(np.concatenate(([0], cuts, [len(selected)])))
+    compressor = zstandard.ZstdCompressor(level=1)
+    frames, counts = [], []
+    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+        docs = selected[begin:end]
+        sizes = np.stack([batch.titles[docs], text_sizes[docs], extra_sizes[docs]], axis=1).astype("<u4")
+        parts: list[Any] = [sizes.tobytes()]
+        if len(docs) == docs[-1] - docs[0] + 1:
+            parts.append(text[text_starts[docs[0]] : batch.text_ends[docs[-1]]].data)
+            parts.append(extra[extra_starts[docs[0]] : batch.extra_ends[docs[-1]]].data)
+        else:
+            parts += [text[text_starts[doc] : batch.text_ends[doc]].data for doc in docs]
+            parts += [extra[extra_starts[doc] : batch.extra_ends[doc]].data for doc in docs]
+        frames.append(compressor.compress(b"".join(parts)))
+        counts.append(len(docs))
+    return CompressedBlocks(np.frombuffer(b"".join(frames), np.uint8), [len(frame) for frame in frames], counts)
+
+
+class TextsWriter:
+    """Writes `texts`, `text_sizes` and `text_counts`."""
+
+    def __init__(self, folder: FolderWriter):
+        self._data, self._folder = folder.stream("texts", np.uint8), folder
+        self._sizes: list[int] = []
+        self._counts: list[int] = []
+
+    def add(self, blocks: CompressedBlocks) -> None:
+        """Append the blocks of the next documents."""
+        self._data.write(blocks.data)
+        self._sizes += blocks.sizes
+        self._counts += blocks.counts
+
+    def finish(self) -> None:
+        """Write the sizes of the blocks and their numbers of documents."""
+        self._folder.put("text_sizes", with_smallest_dtype(np.array(self._sizes, np.int64)))
+        self._folder.put("text_counts", with_smallest_dtype(np.array(self._counts, np.int64)))
+
+
+class TextBlock(NamedTuple):
+    """A decompressed block: for each document (title, contents, other fields) in bytes, then contents and other fields."""
+
+    sizes: np.ndarray
+    text: np.ndarray
+    extra: np.ndarray
+
+    def batch(self) -> Batch:
+        """Return the block's documents as a batch without docnos."""
+        ends = np.cumsum(self.sizes, axis=0)
+        return Batch(_EMPTY, _EMPTY, self.text, ends[:, 1], self.sizes[:, 0], self.extra, ends[:, 2], Report())
+
+
+class TextsReader:
+    """Decompresses stored documents. `counts` holds the number of documents in each block."""
+
+    def __init__(self, folder: Folder):
+        self._data = folder["texts"]
+        self._ends = np.cumsum(folder["text_sizes"].all(), dtype=np.int64)
+        self.counts = folder["text_counts"].all()
+        self._doc_ends = np.cumsum(self.counts, dtype=np.int64)
+        # `raw(block)` returns a block decompressed; the blocks used last stay in memory.
+        self.raw = lru_cache(maxsize=CACHED_BLOCKS)(self._decompress)
+
+    def frame(self, block: int) -> CompressedBlocks:
+        """Return one block as it is stored."""
+        data = self._data.part(int(self._ends[block - 1]) if block else 0, int(self._ends[block]))
+        return CompressedBlocks(data, [len(data)], [int(self.counts[block])])
+
+    def _decompress(self, block: int) -> TextBlock:
+        frame = self.frame(block).data
+        try:
+            decompressor = zstandard.ZstdDecompressor()
+            raw = np.frombuffer(decompressor.decompress(frame.data, max_output_size=MOST_BLOCK_BYTES), np.uint8)
+            docs = int(self.counts[block])
+            sizes = raw[: 12 * docs].view("<u4").reshape(docs, 3).astype(np.int64)
+            cut = 12 * docs + int(sizes[:, 1].sum())
+            if cut + int(sizes[:, 2].sum()) != len(raw):
+                raise ValueError("sizes do not add up")
+        except (zstandard.ZstdError, ValueError) as error:
+            raise IndexCorrupt(f"{self._data.path} is damaged in block {block} ({error}); rebuild the index.") from None
+        return TextBlock(sizes, raw[12 * docs : cut], raw[cut:])
+
+    def document(self, doc: int, docno: str) -> Document:
+        """Return a stored document under the docno given, which is stored elsewhere."""
+        block = int(np.searchsorted(self._doc_ends, doc, side="right"))
+        raw = self.raw(block)
+        place = doc - (int(self._doc_ends[block - 1]) if block else 0)
+        title_size, text_size, extra_size = (int(size) for size in raw.sizes[place])
+        text_start, extra_start = int(raw.sizes[:place, 1].sum()), int(raw.sizes[:place, 2].sum())
+        contents = raw.text[text_start : text_start + text_size].tobytes()
+        fields = json.loads(raw.extra[extra_start : extra_start + extra_size].tobytes()) if extra_size else {}
+        text = contents[title_size + 1 :] if title_size else contents
+        return Document(docno, text.decode(), contents[:title_size].decode(), fields)

@@ -1,0 +1,70 @@
+"""The journal of a build: how far a build has come after each spill, so that an interrupted build can be resumed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sublex.errors import IndexCorrupt, InputError
+from sublex.files import replace_file, sync
+from sublex.index.build_summary import BuildSummary
+from sublex.index.manifest import BUILDING
+
+JOURNAL = "journal.json"
+
+
+class Journal(NamedTuple):
+    """The state of a build: batches read, documents indexed, the spills' entries, and the summary so far.
+
+    `sources` identifies input and settings; None means that the input cannot be read a second time.
+    """
+
+    sources: Any
+    batches: int
+    docs: int
+    spills: list[dict[str, Any]]
+    summary: BuildSummary
+
+
+def write_journal(folder: Path, journal: Journal) -> None:
+    """Write the journal of the build in this folder, after its spills are on the disk."""
+    sync(folder)
+    values = journal._asdict()
+    # On disk the summary is called "outcome".
+    values["outcome"] = values.pop("summary").to_json()
+    replace_file(folder / JOURNAL, json.dumps(values).encode())
+
+
+def read_journal(folder: Path, sources: Any) -> Journal | None:
+    """Return the journal of the build in this folder, or None if there is none.
+
+    Raises `InputError` if `sources` differ from those of the interrupted build.
+    """
+    path = folder / JOURNAL
+    try:
+        values = json.loads(path.read_bytes())
+        journal = Journal(
+            values["sources"],
+            values["batches"],
+            values["docs"],
+            values["spills"],
+            BuildSummary.from_json(values["outcome"]),
+        )
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError):
+        raise IndexCorrupt(f"{path} is damaged: start again without --resume.") from None
+    if sources is None or journal.sources != sources:
+        raise InputError(
+            "The sources or settings changed since the build was interrupted: start again without --resume."
+        )
+    return journal
+
+
+def resumable(root: Path) -> bool:
+    """Return whether an interrupted build of the index at `root` can be resumed."""
+    try:
+        return json.loads((root / BUILDING / JOURNAL).read_bytes())["sources"] is not None
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

@@ -1,0 +1,25 @@
+"""Arithmetic for pieces of different sizes that lie end to end in one array, such as strings or posting lists."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Postings decoded, encoded, merged or verified per call. Larger calls need more memory and are not faster.
+POSTINGS_PER_CALL = 1 << 20
+
+
+def starts_of(sizes: np.ndarray) -> np.ndarray:
+    """Return where each piece starts, and as the last value where the last piece ends: one value more than sizes."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts
+
+
+def spans(sizes: np.ndarray, limit: int) -> list[tuple[int, int]]:
+    """Cut the pieces 0 … len(sizes) into ranges (begin, end) with a total size of at most `limit`, or of one piece."""
+    ends = np.cumsum(sizes, dtype=np.int64)
+    cuts = [0]
+    while cuts[-1] < len(sizes):
+        base = int(ends[cuts[-1] - 1]) if cuts[-1] else 0
+        cuts.append(max(cuts[-1] + 1, int(np.searchsorted(ends, base + limit, side="right"))))
+    return list(zip(cuts[:-1], cuts[1:], strict=True))

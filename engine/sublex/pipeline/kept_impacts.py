@@ -1,0 +1,59 @@
+"""Impacts kept on disk: which rankers' impacts are stored, and computing them again for the current generation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from sublex.errors import IndexProblem, InputError, SublexError
+from sublex.parser import parse
+from sublex.pipeline.compose import Composer
+from sublex.plugins import NO_DEFAULTS, Component
+from sublex.retrieval import impact_store
+from sublex.retrieval.searcher import Searcher
+
+
+def keep(composer: Composer, rankers: Sequence[str]) -> None:
+    """Store the impacts of these rankers, given by their printed forms, and remove those of all others."""
+    impact_store.declare(composer.snapshot.path, rankers)
+    problems: list[str] = []
+    refresh(composer, problems.append)
+    if problems:
+        raise IndexProblem(problems[0])
+
+
+def refresh(composer: Composer, say: Callable[[str], None]) -> None:
+    """Compute the impacts of the chosen rankers for this snapshot. The index is committed by now, so a failure is only reported."""
+    folders = set()
+    for name in impact_store.declared(composer.snapshot.path):
+        try:
+            searcher = _searcher(composer, name)
+            searcher.store()
+            folders.add(searcher.folder)
+        except SublexError as error:
+            say(f"The impacts of {name} cannot be stored. {error}")
+    impact_store.remove_others(composer.snapshot, folders)
+
+
+def sizes(composer: Composer) -> dict[str, int]:
+    """Return the bytes on disk of each chosen ranker's impacts, and of the decoded documents that they share."""
+    folders: dict[str, list[Path]] = {}
+    for name in impact_store.declared(composer.snapshot.path):
+        with suppress(SublexError):
+            folders[name] = [_searcher(composer, name).folder]
+    if folders:
+        snapshot = composer.snapshot
+        folders["documents"] = [impact_store.documents_folder(snapshot, segment) for segment in snapshot.segments]
+    return {
+        name: sum(file.stat().st_size for folder in group for file in folder.rglob("*.npy"))
+        for name, group in folders.items()
+    }
+
+
+def _searcher(composer: Composer, name: str) -> Searcher:
+    """Return the searcher of a ranker by its printed form. The print leaves out Sublex's own defaults, so no profile applies."""
+    ranker = composer.resolve(parse(name), NO_DEFAULTS)
+    if not isinstance(ranker, Component) or ranker.kind != "ranker":
+        raise InputError(f"{name} is not a single ranker.")
+    return composer.searcher(ranker)

@@ -1,0 +1,52 @@
+"""The chain stage: stages one after the other, the last of them a scorer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sublex.base import Explanation
+from sublex.pipeline.stages.filter import FilterStage
+from sublex.pipeline.stages.stage import Scorer, Stage, State, rank_in, scores_in
+from sublex.retrieval.hits import Hits
+from sublex.scores import NO_OPINION
+
+
+class ChainStage(Scorer):
+    """Stages before a scorer."""
+
+    def __init__(self, before: Sequence[Stage], last: Scorer):
+        self.before, self.last = before, last
+
+    def run(self, state: State, k: int | None = None) -> State:
+        return self.last.run(self._before(state), k)
+
+    def find(self, state: State, k: int | None = None) -> Hits:
+        return self.last.find(self._before(state), k)
+
+    def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
+        state = self._before(state)
+        scores = self.last.scores(state, docs)
+        if state.hits is None:
+            return scores
+        return np.where(scores_in(state.hits, docs) > NO_OPINION, scores, NO_OPINION)
+
+    def _before(self, state: State) -> State:
+        """Return the state before the last stage."""
+        for stage in self.before:
+            state = stage.run(state)
+        return state
+
+    def explain(self, state: State, doc: int) -> Explanation:
+        if isinstance(self.last, FilterStage) and self.before and isinstance(self.before[-1], Scorer):
+            return self.last.explain_after(ChainStage(self.before[:-1], self.before[-1]), state, doc)
+        steps = []
+        for stage in self.before:
+            state = stage.run(state)
+            steps.append(stage.trace(state, doc))
+        tree = self.last.explain(state, doc)
+        if state.hits is not None and not rank_in(state.hits, doc):
+            label = "not among the documents that the stage before found"
+            return Explanation(float(NO_OPINION), label, "evidence", (*steps, tree._replace(kind="evidence")))
+        return tree._replace(parts=(*steps, *tree.parts))

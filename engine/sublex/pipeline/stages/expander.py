@@ -1,0 +1,43 @@
+"""The expander stage: replaces the query by a weighted query with more terms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex.base import Expander, Explanation
+from sublex.errors import PluginError, contract
+from sublex.pipeline.stages.ranker import RankerStage
+from sublex.pipeline.stages.stage import Stage, State
+from sublex.retrieval.feedback import Feedback
+from sublex.retrieval.hits import Hits
+
+
+class ExpanderStage(Stage):
+    """An expander. When there are no hits before it, `first` retrieves the documents that it learns from."""
+
+    def __init__(self, name: str, expander: Expander, first: RankerStage):
+        self.name, self.expander, self.first = name, expander, first
+        docs = getattr(expander, "docs", None)
+        if not isinstance(docs, int) or docs < 0:
+            raise PluginError(
+                f"The expander {name} says that it looks at {docs} documents; docs has to be a whole number."
+            )
+
+    def run(self, state: State, k: int | None = None) -> State:
+        searcher, hits = self.first.searcher, state.hits
+        if hits is None and self.expander.docs:
+            hits = self.first.find(state, self.expander.docs)
+        if hits is None:
+            hits = Hits.none(searcher.snapshot)
+        with contract("expander", self.name):
+            query = self.expander.expand(state.query, Feedback(hits, searcher.term_table))
+            finite = np.isfinite([term.weight for term in query.terms]).all()
+        if not finite:
+            raise PluginError(f"The expander {self.name} gave a weight that is not a finite number.")
+        return state._replace(query=query, hits=None)
+
+    def trace(self, state: State, doc: int) -> Explanation:
+        surface = self.first.searcher.snapshot.corpus.surface
+        added = {surface(t.term): round(t.weight, 6) for t in state.query.terms if t.origin != "query"}
+        label = f"{self.name} made the query {len(state.query.terms)} words"
+        return Explanation(float(len(added)), label, "evidence", evidence={"added": added})

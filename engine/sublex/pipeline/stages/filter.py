@@ -1,0 +1,46 @@
+"""The filter stage: keeps some of the hits and drops the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex.base import Explanation, Filter
+from sublex.errors import InputError, PluginError, contract
+from sublex.pipeline.stages.stage import Scorer, State, rank_in
+from sublex.retrieval.feedback import Feedback
+from sublex.retrieval.hits import Hits
+from sublex.retrieval.term_table import TermTable
+from sublex.scores import NO_OPINION
+
+
+class FilterStage(Scorer):
+    """A filter on the hits of the stage before it. Their order and scores stay as they are."""
+
+    def __init__(self, name: str, filter: Filter, term_table: TermTable):
+        self.name, self.filter, self.term_table = name, filter, term_table
+
+    def find(self, state: State, k: int | None = None) -> Hits:
+        hits = state.hits
+        if hits is None:
+            raise InputError(
+                f"{self.name} keeps or drops hits, and nothing was found before it; put a ranker before it, as in BM25 >> {self.name}."
+            )
+        with contract("filter", self.name):
+            mask = np.asarray(self.filter.keep(hits.docs, Feedback(hits, self.term_table)))
+        if mask.shape != hits.docs.shape or mask.dtype != bool:
+            raise PluginError(
+                f"The filter {self.name} gave {mask.dtype} of shape {mask.shape} for {len(hits):,} documents, not yes or no for each."
+            )
+        return Hits(hits.snapshot, hits.docs[mask], hits.scores[mask])
+
+    def explain(self, state: State, doc: int) -> Explanation:
+        return self._note(bool(rank_in(self.find(state), doc)))
+
+    def explain_after(self, before: Scorer, state: State, doc: int) -> Explanation:
+        """Return the explanation of the scorer before the filter, with a note whether the filter keeps the document."""
+        tree = before.explain(state, doc)
+        kept = bool(rank_in(self.find(before.run(state)), doc))
+        return tree._replace(value=tree.value if kept else float(NO_OPINION), parts=(self._note(kept), *tree.parts))
+
+    def _note(self, kept: bool) -> Explanation:
+        return Explanation(float(kept), f"{self.name} {'keeps' if kept else 'does not keep'} it", "evidence")

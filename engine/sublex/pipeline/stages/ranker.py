@@ -1,0 +1,67 @@
+"""The ranker stage: scores documents by the postings of the query's terms."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex.base import DocStats, Explanation, Query, TermStats
+from sublex.errors import contract
+from sublex.index.segment import Segment
+from sublex.pipeline.stages.stage import Source, State
+from sublex.retrieval.hits import Hits
+from sublex.retrieval.searcher import Searcher
+
+
+class RankerStage(Source):
+    """A ranker on a snapshot."""
+
+    def __init__(self, searcher: Searcher):
+        self.searcher = searcher
+
+    def retrieve(self, query: Query, k: int) -> Hits:
+        return self.searcher.search(query.weights(), k)
+
+    def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
+        return self.searcher.scores([state.query.weights()], [docs])[0]
+
+    def explain(self, state: State, doc: int) -> Explanation:
+        weights = state.query.weights()
+        known = self.searcher.terms(weights)
+        unknown = [term for term in weights if term not in {name for name, *_ in known}]
+        parts = tuple(self._term(state.query, *term, doc) for term in known)
+        score = self.scores(state, np.array([doc], np.int32))[0]
+        evidence = {"in no document": unknown} if unknown else {}
+        return Explanation(float(score), f"{self.searcher.name}, added up over the words", "sum", parts, evidence)
+
+    def _term(self, query: Query, term: str, number: int, weight: float, doc: int) -> Explanation:
+        """Return the part of one query term; evidence when the document lacks the term."""
+        snapshot, term_table = self.searcher.snapshot, self.searcher.term_table
+        found = snapshot.term(term)
+        label = found.surface if found else term
+        origins = ", ".join(dict.fromkeys(t.origin for t in query.terms if t.term == term))
+        origin = {} if origins == "query" else {"from": origins}
+        segment, local = snapshot.place(doc)
+        k = snapshot.segments.index(segment)
+        stats = TermStats(*(values[number] for values in term_table.stats))
+        tf = _frequency(segment, term_table.ordinal(k, number), local)
+        if not tf:
+            missing = {"documents that have it": int(stats.df)} | origin
+            return Explanation(0.0, f"{label}: not in this document", "evidence", evidence=missing)
+        impacts = self.searcher.impacts[k]
+        norm = None if impacts.norm is None else impacts.norm[local]
+        document = DocStats(impacts.length[local], impacts.unique[local], norm)
+        with contract("ranker", self.searcher.ranker):
+            score = self.searcher.ranker.explain(tf, document, stats, snapshot.statistics)
+        if weight == 1 and not origin:
+            return score._replace(label=f"{label}: {score.label}")
+        factor = Explanation(weight, "weight in the query", evidence=origin)
+        return Explanation(weight * score.value, label, "product", (factor, score))
+
+
+def _frequency(segment: Segment, ordinal: int, local: int) -> int:
+    """Return the frequency of a term, given by its ordinal in a segment, in one document of that segment."""
+    if ordinal < 0:
+        return 0
+    docs, tfs = segment.postings(ordinal, ordinal + 1)
+    place = int(np.searchsorted(docs, local))
+    return int(tfs[place]) if place < len(docs) and docs[place] == local else 0

@@ -1,0 +1,80 @@
+"""Reading the fitted models of an index: loading a model, summing its token counts, and the messages for absent or damaged models.
+
+The module reads the manifest's entries and the folders below `representations/`. It does not fit or write models; `fitting` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sublex import plugins
+from sublex.errors import IndexCorrupt, contract
+from sublex.fitted import Fitted
+from sublex.index.manifest import REPRESENTATIONS, Manifest
+from sublex.messages import command
+from sublex.representations.identity import Identity, Namer
+from sublex.representations.model_store import StoreReader
+from sublex.representations.resources import Resources
+
+# The folder of a model within its folder below `representations/`; rows lie next to it.
+MODEL = "model"
+# Token counts that the manifest keeps for each model and segment.
+TOKEN_COUNTS = ("tokens", "unknown")
+# Fitted models listed in a message before "and N more".
+LISTED_MODELS = 8
+Model = TypeVar("Model", bound=Fitted)
+
+
+def namer(root: Path, manifest: Manifest, other_resources: Manifest | None = None) -> Namer:
+    """Return a `Namer` for the models of an index; `other_resources` are the resources of an index that models are copied from."""
+    return Namer(plugins.load(), Resources(root, manifest, other_resources))
+
+
+def load_model(root: Path, entry: Manifest, identity: Identity, model: Model) -> Model:
+    """Load the files of a fitted model into `model`, an unfitted instance, and return it.
+
+    `entry` is the model's entry in the manifest. Raises `IndexCorrupt`, with the commands that repair the index, for damaged files.
+    """
+    with contract(identity.kind, identity.expression), advising_refit(root, entry["expression"]):
+        model.load(StoreReader(root / REPRESENTATIONS / identity.model / MODEL, entry["model"]))
+    return model
+
+
+@contextmanager
+def advising_refit(root: Path, expression: str) -> Iterator[None]:
+    """Add the commands that forget and refit a model to any `IndexCorrupt` that is raised inside the block."""
+    try:
+        yield
+    except IndexCorrupt as error:
+        damage = str(error).rpartition(";")[0] or str(error)
+        raise IndexCorrupt(
+            f"{damage}; run: {command('forget', root, expression)}, then: {command('fit', root, expression)}"
+        ) from None
+
+
+def not_fitted(root: Path, expression: Any, fitted: Manifest, advise: bool = True) -> str:
+    """Return the message for a model that is not fitted; with `advise` it ends with the command that fits the model."""
+    fitted_expressions = sorted({entry["expression"] for entry in fitted.values()})
+    advice = f" Run: {command('fit', root, expression)}" if advise else ""
+    if str(expression) in fitted_expressions:
+        return (
+            f"{expression} was fitted in {root.name} with another version of the plugin, "
+            f"or with a file that has changed since.{advice}"
+        )
+    listed = ", ".join(fitted_expressions[:LISTED_MODELS]) or "nothing"
+    if len(fitted_expressions) > LISTED_MODELS:
+        listed += f" and {len(fitted_expressions) - LISTED_MODELS:,} more"
+    return f"No {expression} in {root.name}; fitted: {listed}.{advice}"
+
+
+def token_counts(entry: Manifest, segments: Collection[str] = ()) -> tuple[Manifest, Manifest]:
+    """Return the token counts of a model over some segments, by default over all, and the part that was added after the fit.
+
+    Both are `{"tokens": …, "unknown": …}`, where `unknown` counts the tokens that the model does not know.
+    """
+    counts = [counts for name, counts in entry["seen"].items() if not segments or name in segments]
+    total = {name: sum(segment[name] for segment in counts) for name in TOKEN_COUNTS}
+    return total, {name: sum(segment["added"][name] for segment in counts) for name in TOKEN_COUNTS}
