@@ -1,24 +1,32 @@
-"""The command line: what it prints and where, exit codes, and one sentence for every mistake."""
+"""The command line: its output, its messages, its exit codes, and one sentence for every mistake."""
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
+import numpy as np
 import pytest
+from click.testing import CliRunner
 from shared import DEMO, SUBLEX
 
 from sublex import cli
+from sublex.cli import output
+from sublex.tables import Table
 
 
 def rows(output: str) -> dict[str, str]:
-    """A table's first column and what stands beside it."""
+    """Return the rows of a table: the text after the first column, by the text of the first column."""
     return {line[:31].strip(): line[31:].strip() for line in output.splitlines()[1:]}
 
 
@@ -210,10 +218,30 @@ def test_ctrl_c_leaves_no_index_and_says_so(sublex, tmp_path):
     assert "No finished index" not in message and not (tmp_path / "indexes" / "x" / "index.json").exists()
 
 
-def test_version_and_help_are_quick_to_load():
-    code = "import sys; from sublex.cli import cli; cli(['--version'], standalone_mode=False); print('numpy' in sys.modules)"
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_version_and_help_load_neither_numpy_nor_numba(option):
+    code = f"import sys; sys.argv = ['sublex', '{option}']; from sublex import cli; cli.run(); print(list(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "False"
+    assert not {"numpy", "numba", "scipy", "rich"} & set(ast.literal_eval(done.stdout.splitlines()[-1]))
+
+
+def helps(group: click.Group = cli.cli, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command, those within groups too."""
+    yield path
+    for name in cli.COMMANDS if group is cli.cli else group.commands:
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            yield from helps(command, (*path, name))
+        else:
+            yield (*path, name)
+
+
+@pytest.mark.parametrize("command", list(helps()), ids=" ".join)
+def test_help_fits_a_terminal_and_begins_with_a_whole_sentence(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = CliRunner().invoke(cli.cli, [*command, "--help"], prog_name="sublex").output.splitlines()
+    assert lines[0].startswith(" ".join(["Usage: sublex", *command])) and lines[2].endswith(".")
+    assert all(len(line) <= 80 for line in lines) and not any(line.endswith("...") for line in lines[1:])
 
 
 def test_a_name_with_a_slash_is_a_path_and_an_index_here_goes_before_one_in_the_home(sublex):
@@ -234,7 +262,7 @@ def test_the_demo_replaces_itself_and_nothing_else(sublex):
 
 
 def shell(command: str, **environment: str) -> subprocess.CompletedProcess:
-    """A command line in which SUBLEX stands for the program."""
+    """Run a shell command in which SUBLEX stands for the program."""
     program = " ".join(f"'{part}'" for part in SUBLEX)
     return subprocess.run(
         command.replace("SUBLEX", program), shell=True, capture_output=True, text=True, env=os.environ | environment
@@ -266,8 +294,7 @@ def test_an_index_that_is_being_built_is_not_called_interrupted(sublex, tmp_path
 
 
 def test_only_what_changes_an_index_says_that_it_is_unchanged(demo, monkeypatch, capsys):
-    from sublex import cli
-    from sublex.cli.output import changing
+    from sublex.cli.interrupts import reporting_interrupts
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -275,14 +302,32 @@ def test_only_what_changes_an_index_says_that_it_is_unchanged(demo, monkeypatch,
     monkeypatch.setattr("sublex.open", interrupted)
     monkeypatch.setattr(sys, "argv", ["sublex", "search", "demo", "crane"])
     assert cli.run() == 130 and capsys.readouterr().err.strip() == "sublex: interrupted."
-    for sources, said in ((None, "before"), ([], "before, and the same command with --resume goes on with the build")):
+    resume = "; to continue the build, run the same command with --resume"
+    for sources, advice in ((None, ""), ([], resume)):
         Path("x/building").mkdir(parents=True, exist_ok=True)
         Path("x/building/journal.json").write_text(json.dumps({"sources": sources}))
-        with pytest.raises(KeyboardInterrupt, match=f"the index is as it was {said}$"), changing(Path("x")):
+        expected = f"^the index is as it was before{advice}$"
+        with pytest.raises(KeyboardInterrupt, match=expected), reporting_interrupts(Path("x")):
             interrupted()
-    with pytest.raises(KeyboardInterrupt, match="^$"), changing(Path("x")):
+    with pytest.raises(KeyboardInterrupt, match="^$"), reporting_interrupts(Path("x")):
         Path("x/index.json").write_text("committed")
         interrupted()
+
+
+def test_json_has_no_nan_and_takes_what_plugins_return():
+    value = {"a": [math.nan, (1.5, -math.inf)], "b": np.float32("inf"), "c": np.arange(2), "d": Path("x"), "é": True}
+    assert output.to_json(value) == '{"a": [null, [1.5, null]], "b": null, "c": [0, 1], "d": "x", "é": true}'
+
+
+def test_figures_are_aligned_after_the_labels_and_bold_ones_are_marked(monkeypatch, capsys):
+    table = Table(["system", "AP"], [["BM25", ".5"], ["long name\x1b", "10.5"]], bold=[(0, 1)])
+    output.print_figures(table)
+    assert capsys.readouterr().out == "system        AP\nBM25          .5\nlong name\ufffd  10.5\n"
+    monkeypatch.setattr(output.click, "style", lambda text, bold: f"<{text}>")
+    output.print_figures(table)
+    assert "BM25        <  .5>\n" in capsys.readouterr().out
+    output.print_figures(table, "markdown")
+    assert "**.5**" in capsys.readouterr().out
 
 
 def test_terms_that_are_not_there_are_no_mistake(demo):
@@ -326,34 +371,30 @@ def test_what_json_cannot_hold_is_null_and_what_no_text_can_is_said(sublex):
 def test_a_plugin_that_is_asked_for_and_not_there_is_listed_as_failed(demo, monkeypatch):
     monkeypatch.setenv("SUBLEX_PLUGINS", "nope,,readers")
     output = demo("plugins")[1]
-    assert "failed: SUBLEX_PLUGINS names it, and no such plugin is installed" in output and output.count("failed") == 1
+    assert "failed: SUBLEX_PLUGINS" in output and output.count("failed") == 1
 
 
 def test_a_terminal_of_any_width_shows_whole_words(monkeypatch, capsys):
-    from sublex.cli import output
-
     monkeypatch.setenv("COLUMNS", "40")
     text = "12  " + "some words " * 12
-    assert output.folded(text, 4) == text
+    assert output.wrapped(text, 4) == text
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    first, *rest = output.folded(text, 4).split("\n")
+    first, *rest = output.wrapped(text, 4).split("\n")
     assert rest and first.startswith("12  some") and all(line.startswith("    ") and len(line) <= 40 for line in rest)
-    output.table([("name", text)])
+    output.print_table([("name", text)])
     assert all(line.startswith("      ") for line in capsys.readouterr().out.splitlines()[1:])
-    done = shell("SUBLEX --help", COLUMNS="80")
-    assert not [line for line in done.stdout.splitlines()[1:] if line.endswith("...")]
 
 
 def test_the_bar_begins_with_the_documents_and_says_when_they_are_merged(monkeypatch):
     from rich import progress as bars
 
-    from sublex.cli import output
+    from sublex.cli.progress import progress
 
     seen: list[object] = []
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(bars.Progress, "start", lambda self: seen.append("start"))
     monkeypatch.setattr(bars.Progress, "update", lambda self, task, **what: seen.append(what["rate"]))
-    with output.progress("Indexing x") as advance:
+    with progress("Indexing x") as advance:
         assert seen == []
         advance(5)
         advance(5)

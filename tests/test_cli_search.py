@@ -1,4 +1,4 @@
-"""The commands that rank: what they print, what they write, and what bad input gets."""
+"""The commands search, explain and run: their output, their files, and their messages for bad input."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from shared import DEMO, TOPICS
+
+from sublex.cli import cli
+from sublex.pipeline.index import Index
+from sublex.pipeline.pipeline import Pipeline
 
 
 def test_search_shows_rank_score_title_and_a_passage(demo):
@@ -106,6 +111,29 @@ def test_the_profile_stands_in_the_tag(demo):
     assert code == 2 and "did you mean anserini?" in messages
 
 
+def test_an_expression_is_resolved_once_and_with_the_profile_of_the_command(demo, monkeypatch):
+    resolved = []
+    resolve = Index.pipeline
+
+    def pipeline(index, expression=None, profile=None):
+        if not isinstance(expression, Pipeline):
+            resolved.append((expression, profile))
+        return resolve(index, expression, profile)
+
+    monkeypatch.setattr(Index, "pipeline", pipeline)
+    for arguments in (
+        ("search", "demo", "crane"),
+        ("search", "demo", "crane", "--format", "trec"),
+        ("search", "demo", "zzzz"),
+        ("explain", "demo", "crane", "birds-05"),
+        ("run", "demo", str(TOPICS)),
+        ("compare", "demo", str(TOPICS), str(TOPICS.with_name("qrels.txt"))),
+    ):
+        resolved.clear()
+        done = CliRunner().invoke(cli, [*arguments, "-r", "BM25", "--profile", "anserini"])
+        assert done.exit_code == 0 and resolved == [("BM25", "anserini")], done.output
+
+
 def test_runs_need_docnos_without_white_space(sublex):
     Path("odd.jsonl").write_text('{"id": "a b", "text": "crane"}\n')
     sublex("index", "odd", "odd.jsonl")
@@ -150,7 +178,11 @@ def test_scores_are_printed_as_runs_have_them(demo):
 
 def test_a_run_is_made_once_and_says_what_it_replaces(demo):
     code, output, messages = demo("run", "demo", str(TOPICS), "-r", "BM25", "-r", "BM25(k1=1.2)")
-    assert code == 0 and output.count("BM25.run") == 1 and "BM25(k1=1.2) is BM25 again, and is run once." in messages
+    assert (
+        code == 0
+        and output.count("BM25.run") == 1
+        and "BM25(k1=1.2) is the same as BM25, which is run once." in messages
+    )
     assert "replaced" not in demo("run", "demo", str(TOPICS))[2]
     said = "The BM25.run that was there was made with other topics, another -k; it is replaced."
     assert said in demo("run", "demo", str(TOPICS), "--fields", "desc", "-k", "5")[2]
@@ -159,7 +191,7 @@ def test_a_run_is_made_once_and_says_what_it_replaces(demo):
     assert "made with another index; it" in demo("run", "demo", str(TOPICS), *options)[2]
     assert "replaced" not in demo("run", "demo", str(TOPICS), *options)[2]
     Path("BM25.run").write_text("1 Q0 a 1 1 x\n")
-    assert "did not say what it was made of; it is replaced" in demo("run", "demo", str(TOPICS))[2]
+    assert "had no metadata; it is replaced" in demo("run", "demo", str(TOPICS))[2]
 
 
 def test_a_run_that_found_nothing_is_read_again_and_measured(demo):

@@ -264,7 +264,7 @@ def test_hook_register_commands(monkeypatch):
             click.echo("hello from a plugin")
 
     found = registry(monkeypatch, hello={"register_commands": register_commands})
-    monkeypatch.setattr(plugins, "load", lambda: found)
+    monkeypatch.setattr(plugins, "load", lambda builtin: found)
     from click.testing import CliRunner
 
     from sublex.cli import Commands

@@ -7,7 +7,7 @@ import itertools
 import random
 import weakref
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import naive
@@ -31,7 +31,15 @@ from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval import kernels
 from sublex.retrieval.searcher import Searcher
 
-pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once", "impacts_computed_once")
+
+
+@pytest.fixture(scope="module")
+def impacts_computed_once():
+    """Keep the naive impacts of terms, which many queries and depths ask for again; a snapshot does not change."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(naive, "impacts_of", lru_cache(1000)(naive.impacts_of))
+        yield
 
 
 class Moody(Ranker):

@@ -6,40 +6,45 @@ import os
 import shlex
 from collections.abc import Iterable
 
-# Characters shown of what a plugin says when it fails.
+# Characters of an exception's message that are shown; a plugin's exception may have a very long one.
 LONGEST = 300
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A question for the middle of a message: did you mean this one?"""
+    """Return "did you mean …? " with the known name most like `name`, or an empty string if none is like it."""
     import difflib
 
     known = {other.lower(): other for other in names}
-    near = [known[other] for other in difflib.get_close_matches(name.lower(), known, 1)]
-    return f"did you mean {near[0]}? " if near else ""
+    matches = difflib.get_close_matches(name.lower(), known, 1)
+    return f"did you mean {known[matches[0]]}? " if matches else ""
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> str:
-    """A name that is none of the known ones, and what there is."""
+    """Return the sentence for an unknown name: what was looked for, the nearest known name, and all known names."""
     known = list(names)
     hint = nearest(name, known)
     return f"No {what} {name or repr(name)}; {hint}{'T' if hint else 't'}here are: {', '.join(known)}."
 
 
 def command(*words: object) -> str:
-    """A command of Sublex as it is typed; a path of one word gets ./ before it, or it would be taken for a bare name."""
-    bare = [isinstance(word, os.PathLike) and os.sep not in str(word) for word in words]
-    return shlex.join(
-        ["sublex", *(f"./{word}" if alone else str(word) for word, alone in zip(words, bare, strict=True))]
-    )
+    """Return a Sublex command as a user types it, quoted for the shell.
+
+    A path without a slash is written with ./ in front, because Sublex takes a bare word for the name of an index.
+    """
+    return shlex.join(["sublex", *map(_argument, words)])
 
 
-def counted(number: int, what: str) -> str:
-    """A number with its noun: 1 topic, 2 topics."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
+def _argument(word: object) -> str:
+    is_bare_path = isinstance(word, os.PathLike) and os.sep not in str(word)
+    return f"./{word}" if is_bare_path else str(word)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 topic" or "2 topics"."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def in_short(error: BaseException) -> str:
-    """An error of any kind on one line."""
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
+    """Return the type and the message of an exception on one line, cut after 300 characters."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

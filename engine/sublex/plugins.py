@@ -210,12 +210,15 @@ def _kinds(kind: str) -> tuple[str, ...]:
     return COMPONENTS if kind == "component" else (kind,)
 
 
-def load() -> Registry:
-    """Load the installed plugins, or only the built-in ones and those that SUBLEX_PLUGINS lists (entry points, comma-separated)."""
+def load(builtin: bool = True) -> Registry:
+    """Load the installed plugins, or only the built-in ones and those that SUBLEX_PLUGINS lists (entry points, comma-separated).
+
+    With `builtin=False`, the built-in plugins are not loaded. They import NumPy.
+    """
     wanted = os.environ.get("SUBLEX_PLUGINS")
     names = None if wanted is None else {name.strip() for name in wanted.split(",")}
     points = sorted(entry_points(group=GROUP), key=lambda point: (not point.value.startswith(OWN), point.name))
-    registry = Registry(p for p in points if names is None or p.value.startswith(OWN) or p.name in names)
+    registry = Registry(p for p in points if (builtin if p.value.startswith(OWN) else names is None or p.name in names))
     for name in sorted((names or set()) - {"", *(point.name for point in points)}):
         registry.plugins.append(
             Plugin(name, "", error="SUBLEX_PLUGINS lists it, but no plugin of this name is installed")

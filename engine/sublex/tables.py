@@ -1,4 +1,4 @@
-"""Tables of text in the forms that people paste: Markdown, LaTeX, HTML, CSV."""
+"""Tables of figures, and their text in the formats that users paste into documents: Markdown, LaTeX, HTML and CSV."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\|*_`<>"} | {"\n": " 
 
 
 class Table(NamedTuple):
-    """A head and rows of cells; the first `labels` columns are words, the others figures; `bold` are cells as (row, column)."""
+    """A head and rows of cells, all of them text.
+
+    The first `labels` columns hold words and are aligned to the left; the others hold figures and are aligned to the right.
+    `bold` names cells as (row, column).
+    """
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -27,41 +31,42 @@ class Table(NamedTuple):
     bold: Collection[tuple[int, int]] = ()
 
     def markdown(self) -> str:
-        """A table of GitHub's Markdown."""
+        """Return the table in GitHub's Markdown."""
         rule = ["---" if column < self.labels else "---:" for column in range(len(self.head))]
-        lines = [[cell.translate(_MARKDOWN) for cell in self.head], rule, *self._marked(_MARKDOWN, "**{}**")]
+        lines = [[cell.translate(_MARKDOWN) for cell in self.head], rule, *self._body(_MARKDOWN, "**{}**")]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def latex(self) -> str:
-        """A tabular with the rules of booktabs."""
+        """Return the table as a LaTeX tabular; it needs the package booktabs."""
         columns = "l" * self.labels + "r" * (len(self.head) - self.labels)
         head = " & ".join(cell.translate(_LATEX) for cell in self.head)
-        body = "".join(f"{' & '.join(line)} \\\\\n" for line in self._marked(_LATEX, "\\textbf{{{}}}"))
+        body = "".join(f"{' & '.join(line)} \\\\\n" for line in self._body(_LATEX, "\\textbf{{{}}}"))
         return f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{head} \\\\\n\\midrule\n{body}\\bottomrule\n\\end{{tabular}}\n"
 
     def html(self) -> str:
-        """A table element."""
+        """Return the table as an HTML table element."""
 
         def cells(tag: str, line: Sequence[str], bold: Collection[int] = ()) -> str:
-            marked = (f"<b>{html.escape(cell)}</b>" if k in bold else html.escape(cell) for k, cell in enumerate(line))
-            align = ("" if k < self.labels else ' style="text-align:right"' for k in range(len(line)))
-            return "".join(f"<{tag}{style}>{cell}</{tag}>" for cell, style in zip(marked, align, strict=True))
+            texts = (f"<b>{html.escape(cell)}</b>" if k in bold else html.escape(cell) for k, cell in enumerate(line))
+            styles = ("" if k < self.labels else ' style="text-align:right"' for k in range(len(line)))
+            return "".join(f"<{tag}{style}>{text}</{tag}>" for text, style in zip(texts, styles, strict=True))
 
-        bold = [{column for at, column in self.bold if at == row} for row in range(len(self.rows))]
+        bold = [{column for number, column in self.bold if number == row} for row in range(len(self.rows))]
         body = "".join(f"<tr>{cells('td', line, bold[row])}</tr>\n" for row, line in enumerate(self.rows))
         return f"<table>\n<thead><tr>{cells('th', self.head)}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n"
 
     def csv(self) -> str:
-        """Comma-separated values."""
-        written = io.StringIO()
-        writer = csv.writer(written, lineterminator="\n")
+        """Return the table as comma-separated values."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
         writer.writerows([self.head, *self.rows])
-        return written.getvalue()
+        return stream.getvalue()
 
-    def _marked(self, escapes: dict[int, str], form: str) -> list[list[str]]:
+    def _body(self, escapes: dict[int, str], bold: str) -> list[list[str]]:
+        """Return the rows with special characters escaped; `bold` is the format of a bold cell, such as "**{}**"."""
         return [
             [
-                form.format(cell.translate(escapes)) if (row, column) in self.bold else cell.translate(escapes)
+                bold.format(cell.translate(escapes)) if (row, column) in self.bold else cell.translate(escapes)
                 for column, cell in enumerate(line)
             ]
             for row, line in enumerate(self.rows)

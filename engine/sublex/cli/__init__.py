@@ -1,4 +1,8 @@
-"""The command line: one file a group of commands. Only here, in the shell and on the web page is anything printed."""
+"""The command line: the `sublex` program, its table of commands, and how it reports errors.
+
+Commands read their arguments, call the engine and print the results. Only this package prints. The commands themselves are in
+`sublex.cli.commands`.
+"""
 
 from __future__ import annotations
 
@@ -17,52 +21,76 @@ from sublex import __version__
 from sublex.errors import SublexError
 from sublex.messages import nearest
 
-# Where each command lives, and under which name if not its own; imported when it is asked for.
-COMMANDS = {
-    "index": "indexing", "add": "indexing", "delete": "indexing", "merge": "indexing", "check": "indexing",
-    "info": "inspecting", "doc": "inspecting", "terms": "inspecting", "analyze": "inspecting",
-    "search": "searching", "explain": "searching", "run": "searching", "fuse": "fusing",
-    "lint": "linting", "eval": "judging:evaluate", "compare": "comparing", "tune": "tuning",
-    "fit": "fitting", "forget": "fitting", "card": "fitting", "encode": "fitting", "resource": "resources",
-    "plugins": "plugin_tools", "plugin": "plugin_tools", "demo": "demo",
+# The sections of `sublex --help`. Each command stands with the file of `sublex.cli.commands` that defines it, and with the
+# name of its function if that is not the name of the command.
+SECTIONS = {
+    "Build and change an index": {
+        "index": "index", "add": "index", "delete": "index", "merge": "index", "check": "index",
+    },
+    "Look into an index": {"info": "info", "doc": "info", "terms": "info", "analyze": "info"},
+    "Rank documents": {"search": "search", "explain": "explain", "run": "run", "fuse": "fuse"},
+    "Evaluate rankings": {"eval": "eval:evaluate", "compare": "compare", "tune": "tune", "lint": "lint"},
+    "Fit models": {"fit": "fit", "card": "fit", "forget": "fit", "encode": "fit", "resource": "resource"},
+    "Plugins and the demo": {"plugins": "plugin", "plugin": "plugin", "demo": "demo"},
 }  # fmt: skip
+COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
+# Characters of a command's first sentence in `sublex --help`; click's default would cut it.
+LONGEST_SENTENCE = 200
 
 
 class Commands(click.Group):
-    """Built-in commands first, then those of plugins."""
+    """The commands of Sublex, each imported when it is called, and the commands that plugins add."""
 
-    _plugins_asked = False
+    _has_plugin_commands = False
 
     def list_commands(self, context: click.Context) -> list[str]:
-        self._ask_plugins()
-        return [*COMMANDS, *sorted(name for name in self.commands if name not in COMMANDS)]
+        """Return the names of all commands: the commands of Sublex, then those of plugins."""
+        self._add_plugin_commands()
+        return [*COMMANDS, *self._plugin_commands()]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Return a command. Plugins are loaded only if Sublex itself has no command of this name."""
         if name in COMMANDS:
-            module, _, attribute = COMMANDS[name].partition(":")
-            return getattr(import_module(f"sublex.cli.{module}"), attribute or name)
-        self._ask_plugins()
+            module, _, function = COMMANDS[name].partition(":")
+            return getattr(import_module(f"sublex.cli.commands.{module}"), function or name)
+        self._add_plugin_commands()
         return self.commands.get(name)
 
-    def _ask_plugins(self) -> None:
-        if self._plugins_asked:
+    def _plugin_commands(self) -> list[str]:
+        return sorted(name for name in self.commands if name not in COMMANDS)
+
+    def _add_plugin_commands(self) -> None:
+        """Let each installed plugin add its commands, once. Sublex's built-in plugins have none and are not loaded."""
+        if self._has_plugin_commands:
             return
-        self._plugins_asked = True
+        self._has_plugin_commands = True
         from sublex import plugins
 
-        for plugin, implementation in plugins.load().hook("register_commands"):
+        for plugin, implementation in plugins.load(builtin=False).hook("register_commands"):
             try:
                 implementation(cli=self)
             except Exception as error:
                 click.echo(f"Plugin {plugin.name} could not add its commands: {error}", err=True)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Every command with its whole first sentence, which click would cut."""
-        found = [(name, self.get_command(context, name)) for name in self.list_commands(context)]
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, command.get_short_help_str(200)) for name, command in found if command])
+        """Write the commands in their sections, each with its whole first sentence."""
+        self._add_plugin_commands()
+        sections = {
+            **{title: list(names) for title, names in SECTIONS.items()},
+            "Commands of plugins": self._plugin_commands(),
+        }
+        widest = max(len(name) for names in sections.values() for name in names)
+        for title, names in sections.items():
+            commands = [(name, self.get_command(context, name)) for name in names]
+            lines = [
+                (f"{n:<{widest}}", c.get_short_help_str(LONGEST_SENTENCE)) for n, c in commands if c and not c.hidden
+            ]
+            if lines:
+                with formatter.section(title):
+                    formatter.write_dl(lines)
 
     def resolve_command(self, context: click.Context, args: list[str]) -> Any:
+        """Return the command to run, or raise a UsageError that suggests the nearest name."""
         try:
             return super().resolve_command(context, args)
         except click.UsageError:
@@ -73,18 +101,29 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="sublex %(version)s")
 def cli() -> None:
-    """A search engine for people who study ranking.
+    """Sublex is a search engine for people who study ranking.
 
-    INDEX is a path with a slash (./name), an index of that name here, or a bare name in $SUBLEX_INDEXES, ./indexes or the
-    user's data folder.
+    It builds an index of a collection, searches it, runs the queries of a topic file, and compares rankers by relevance
+    judgements. `sublex demo` does all of this on a small collection that comes with Sublex.
+
+    \b
+      sublex index animals documents.jsonl
+      sublex search animals "cranes by the river"
+      sublex search animals "cranes by the river" -r "BM25 >> RM3 >> BM25"
+
+    INDEX is the name or the path of an index. A name with a slash, such as ./animals, is a path. Any other name is a
+    folder in the working directory if that is an index; otherwise it is a folder in $SUBLEX_INDEXES, in ./indexes if
+    that exists, or in ~/.local/share/sublex/indexes.
+
+    `sublex COMMAND --help` describes a command.
     """
 
 
 def main() -> None:
-    """Run a command and leave at once: tearing down a loaded compiler would take a fifth of a second."""
+    """Run the command of this process and exit, without the 0.2 seconds that tearing down a loaded compiler takes."""
     gc.set_threshold(50_000, 20, 20)
     for name in ("stdout", "stderr"):
-        # What is closed takes nothing; what cannot show a character shows its number.
+        # A closed stream is replaced by the null device. Characters that a stream cannot encode are written as escapes.
         stream = getattr(sys, name) or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         stream.reconfigure(errors="backslashreplace")
         setattr(sys, name, stream)
@@ -97,43 +136,45 @@ def main() -> None:
 
 
 def run() -> int:
-    """Run a command; a user's mistake costs one sentence. The exit code."""
+    """Run the command of this process and return its exit code.
+
+    The code is 0 for success, 2 for a mistake of the user, which prints one sentence, and 130 for an interrupt. A command may
+    return other codes: `check` and `lint` return 1 when they find something.
+    """
     try:
         code = cli(prog_name="sublex", standalone_mode=False) or 0
         sys.stdout.flush()
         return code
     except SublexError as error:
-        click.echo(f"sublex: {error}", err=True)
-        return 2
-    except click.exceptions.Exit as end:
-        return end.exit_code
+        return _refuse(str(error))
+    except click.exceptions.Exit as exit:
+        return exit.exit_code
     except click.ClickException as error:
-        click.echo(f"sublex: {_in_one_line(error)}", err=True)
-        return 2
+        return _refuse(_in_one_line(error))
     except (KeyboardInterrupt, click.Abort) as error:
-        left = str(error.__cause__ or "")
-        click.echo(f"sublex: interrupted{left and '; '}{left}.", err=True)
+        state = str(error.__cause__ or "")
+        click.echo(f"sublex: interrupted{state and '; '}{state}.", err=True)
         return 130
     except BrokenPipeError:
         return 0
     except OSError as error:
-        click.echo(f"sublex: {error.filename or 'Cannot write the output'}: {error.strerror}.", err=True)
-        return 2
+        return _refuse(f"{error.filename or 'Cannot write the output'}: {error.strerror}.")
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
-        click.echo(
-            "sublex: No place to keep compiled kernels; name a folder in NUMBA_CACHE_DIR that can be written to.",
-            err=True,
-        )
-        return 2
+        return _refuse("No place to keep compiled kernels; name a folder in NUMBA_CACHE_DIR that can be written to.")
+
+
+def _refuse(sentence: str) -> int:
+    click.echo(f"sublex: {sentence}", err=True)
+    return 2
 
 
 def _in_one_line(error: click.ClickException) -> str:
-    """What is wrong with the call, and where help is."""
-    said = " ".join(error.format_message().split()).rstrip(".")
-    said = re.sub(r"is not in the range x>=(\S+)", r"has to be at least \1", said)
+    """Return what is wrong with a command line, and the command that shows its help, in one line."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    message = re.sub(r"is not in the range x>=(\S+)", r"has to be at least \1", message)
     if isinstance(error, click.NoSuchOption):
-        said += "; if it is no option, write -- before it"
+        message += "; if it is no option, write -- before it"
     context = getattr(error, "ctx", None)
-    return f"{said}; see {context.command_path} --help." if context and "--help" not in said else f"{said}."
+    return f"{message}; see {context.command_path} --help." if context and "--help" not in message else f"{message}."

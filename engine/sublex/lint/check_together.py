@@ -52,10 +52,11 @@ def check_together(
 
 def index_docnos(index: Any) -> Ids:
     """Return the docnos of the documents in an open index, without deleted documents."""
-    parts = [segment.docnos.arrays() for segment in index.segments]
+    segments = index.snapshot.segments
+    parts = [segment.docnos.arrays() for segment in segments]
     arena = np.concatenate([np.empty(0, np.uint8), *(arena for arena, _ in parts)])
     size = np.concatenate([np.empty(0, np.int64), *(sizes for _, sizes in parts)])
-    live = np.flatnonzero(~np.concatenate([np.empty(0, np.bool_), *(segment.dead for segment in index.segments)]))
+    live = np.flatnonzero(~np.concatenate([np.empty(0, np.bool_), *(segment.dead for segment in segments)]))
     return Ids.without_lines(Strings(arena, np.cumsum(size) - size, size).take(live), str(index.path))
 
 

@@ -1,4 +1,4 @@
-"""Commands about run files: fuse."""
+"""The command that combines run files: fuse."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import sys
 
 import click
 
-from sublex.cli.output import say, say_if_compiling
+import sublex
+from sublex.cli.compiling import say_if_compiling
+from sublex.cli.options import hits_option, metadata_option
+from sublex.cli.output import say
 from sublex.errors import InputError
 from sublex.messages import counted
 
@@ -19,34 +22,35 @@ from sublex.messages import counted
     type=click.Choice(("rrf", "combsum", "combmnz", "weighted")),
     default="rrf",
     show_default=True,
-    help="Reciprocal ranks, sums of scores, sums times the number of runs, or a weighted sum.",
+    help="Add up reciprocal ranks (rrf), scores (combsum), scores multiplied by the number of runs that found the "
+    "document (combmnz), or weighted scores.",
 )
-@click.option("--weights", metavar="W,W,...", help="For weighted: one number for each run.")
+@click.option("--weights", metavar="W,W,...", help="For weighted: one number for each run, such as .7,.3.")
 @click.option(
     "--normalise",
     type=click.Choice(("minmax", "zscore", "rank", "raw")),
-    help="What is done to the scores of each topic; not for rrf.  [default: minmax]",
+    show_default="minmax",
+    help="How the scores of each topic are normalised; not for rrf.",
 )
-@click.option("-k", default=1000, show_default=True, type=click.IntRange(1), help="Hits for each topic.")
-@click.option("-o", "--output", metavar="FILE", help="The fused run; .gz compresses.  [default: standard output]")
+@hits_option(1000)
 @click.option(
-    "--metadata",
-    type=click.Choice(("sidecar", "header", "none")),
-    default="sidecar",
-    show_default=True,
-    help="Where FILE's description goes: FILE.yaml, # lines at the head, or nowhere.",
+    "-o",
+    "--output",
+    metavar="FILE",
+    show_default="standard output",
+    help="Write the fused run to FILE; .gz compresses it.",
 )
+@metadata_option
 def fuse(
-    runs: tuple[str, ...],
-    method: str,
-    weights: str | None,
-    normalise: str | None,
-    k: int,
-    output: str | None,
+    runs: tuple[str, ...], method: str, weights: str | None, normalise: str | None, k: int, output: str | None,
     metadata: str,
-) -> None:
-    """Fuse several run files into one."""
-    import sublex
+) -> None:  # fmt: skip
+    """Fuse several run files into one.
+
+    \b
+      sublex fuse bm25.run pl2.run -o both.run
+      sublex fuse bm25.run pl2.run --method weighted --weights .7,.3
+    """
     from sublex.trec.fuse import fuse
     from sublex.trec.metadata import to_comments
     from sublex.trec.run_writer import run_lines, write_run
@@ -55,10 +59,10 @@ def fuse(
         if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
     say_if_compiling()
-    read = [sublex.read_run(path) for path in runs]
-    for note in (note for run in read for note in run.notes):
+    parts = [sublex.read_run(path) for path in runs]
+    for note in (note for part in parts for note in part.notes):
         say(note)
-    fused = fuse(read, method, _numbers(weights), normalise, k)
+    fused = fuse(parts, method, _numbers(weights), normalise, k)
     about = {**fused.metadata, "implementation": {"software": "sublex", "version": sublex.__version__}}
     if output in (None, "-"):
         if metadata == "header":
@@ -67,10 +71,9 @@ def fuse(
         for lines in run_lines(fused.rows(), fused.tag):
             sys.stdout.buffer.write(lines.data)
         return
-    hits = write_run(output, fused.rows(), fused.tag, about, metadata)
-    click.echo(
-        f"Fused {len(runs)} runs of {counted(len(fused), 'topic')} into {output}: {counted(hits, 'hit')}, tag {fused.tag}"
-    )
+    hits = counted(write_run(output, fused.rows(), fused.tag, about, metadata), "hit")
+    topics = counted(len(fused), "topic")
+    click.echo(f"Fused {len(runs)} runs of {topics} into {output}: {hits}, tag {fused.tag}")
 
 
 def _numbers(weights: str | None) -> list[float] | None:

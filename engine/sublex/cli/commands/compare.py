@@ -1,8 +1,7 @@
-"""The command that compares systems: compare."""
+"""The command that compares rankers and runs: compare."""
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -12,9 +11,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import sublex
-from sublex.cli.judging import measures_option, read_systems
-from sublex.cli.output import draw, format_option, index_path, progress, say, say_if_compiling, say_uncovered
-from sublex.cli.searching import profile_option, uncovered_option
+from sublex.cli.commands.eval import read_systems
+from sublex.cli.compiling import say_if_compiling
+from sublex.cli.lookup import open_index
+from sublex.cli.options import (
+    fields_option,
+    format_option,
+    hits_option,
+    measures_option,
+    profile_option,
+    rankers_option,
+    seed_option,
+    uncovered_option,
+    workers_option,
+)
+from sublex.cli.output import print_figures, print_json, say, say_uncovered
+from sublex.cli.progress import progress
 from sublex.errors import InputError
 from sublex.tables import Table
 
@@ -26,10 +38,10 @@ if TYPE_CHECKING:
     from sublex.trec.topics import Topics
 
 
-class Given(NamedTuple):
-    """What stands on the command line."""
+class Files(NamedTuple):
+    """The arguments of the command: an index with topics, or neither; judgements; and run files."""
 
-    name: str | None
+    index_name: str | None
     topics: str | None
     qrels: str
     runs: Sequence[str]
@@ -37,23 +49,29 @@ class Given(NamedTuple):
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="[INDEX TOPICS] QRELS [RUN]...")
-@click.option("-r", "--ranker", "rankers", metavar="EXPR", multiple=True, help="A system; may be given several times.")
+@rankers_option
 @measures_option
-@click.option("-o", "--output", metavar="FILE", help="Write the report, one HTML file, there.")
-@click.option("-k", default=1000, show_default=True, type=click.IntRange(1), help="How many documents a topic at most.")
-@click.option("--fields", default="title", show_default=True, help="What of a topic is the query, as in title+desc.")
+@click.option("-o", "--output", metavar="FILE", help="Write the report, one HTML page, to this file.")
+@hits_option(1000)
+@fields_option
 @click.option(
-    "--test", type=click.Choice(("t", "randomisation", "wilcoxon")), default="t", show_default=True,
-    help="How two systems are told apart.",
-)  # fmt: skip
+    "--test",
+    type=click.Choice(("t", "randomisation", "wilcoxon")),
+    default="t",
+    show_default=True,
+    help="The significance test of two systems.",
+)
 @click.option(
-    "--correction", type=click.Choice(("holm", "bonferroni", "bh", "none", "tukey")), default="holm", show_default=True,
-    help="For the number of pairs; tukey is a test of its own.",
-)  # fmt: skip
-@click.option("--alpha", default=0.05, show_default=True, help="The level of the test.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="For whatever takes chance.")
-@click.option("--fresh", is_flag=True, help="Run every ranker, also where its run is known.")
-@click.option("--workers", type=click.IntRange(1), help="Threads.  [default: all cores]")
+    "--correction",
+    type=click.Choice(("holm", "bonferroni", "bh", "none", "tukey")),
+    default="holm",
+    show_default=True,
+    help="The correction for the number of pairs. tukey replaces the test by Tukey's HSD.",
+)
+@click.option("--alpha", default=0.05, show_default=True, metavar="LEVEL", help="The significance level.")
+@seed_option(0, "Seed of random numbers in tests and intervals.")
+@click.option("--fresh", is_flag=True, help="Run every ranker again, also if its run is stored.")
+@workers_option
 @profile_option
 @uncovered_option
 @format_option("table", "json", "csv", "markdown", "latex")
@@ -62,9 +80,14 @@ def compare(
     k: int, fields: str, test: str, correction: str, alpha: float, seed: int, fresh: bool, workers: int | None,
     profile: str | None, allow_uncovered: bool, form: str,
 ) -> None:  # fmt: skip
-    """Compare rankers on an index, runs of others, or both.
+    """Compare rankers on an index, run files, or both.
 
-    The first system is the one that others are held against. A ranker's run is kept beside the index and used again.
+    Every system is measured on the judged topics and tested against the others. The first system is the baseline. The
+    runs of rankers are stored with the index and used again.
+
+    \b
+      sublex compare animals topics.trec qrels.txt -r BM25 -r PL2 -o report.html
+      sublex compare qrels.txt bm25.run pl2.run
     """
     from sublex.evaluation.comparison import Plan, compare
     from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
@@ -73,21 +96,21 @@ def compare(
         from sublex.report.page import check_report_path
 
         check_report_path(output)
-    chosen = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
-    given = _given(files, rankers)
+    names = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
+    given = _files(files, rankers)
     say_if_compiling()
-    judged = sublex.read_qrels(given.qrels)
-    index = sublex.open(index_path(given.name), allow_uncovered) if given.name else None
+    judgements = sublex.read_qrels(given.qrels)
+    index = open_index(given.index_name, allow_uncovered) if given.index_name else None
     topics = sublex.read_topics(given.topics, fields) if given.topics else None
-    made = [index.pipeline(ranker, profile) for ranker in rankers] if index is not None else []
-    for pipeline in made:
+    pipelines = [index.pipeline(ranker, profile) for ranker in rankers] if index is not None else []
+    for pipeline in pipelines:
         say_uncovered(pipeline)
-    systems, notes = _runs(given.runs, [str(pipeline) for pipeline in made], k)
+    systems, run_notes = _read_runs(given.runs, [str(pipeline) for pipeline in pipelines], k)
     if index is not None and topics is not None:
-        systems = [_ran(index, topics, pipeline, k, workers, fresh) for pipeline in made] + systems
-    notes = [*judged.notes, *(topics.notes if topics else ()), *notes]
-    comparison = compare(systems, judged, topics, chosen, index, Plan(test, correction, alpha, seed), notes)
-    _show(comparison, form)
+        systems = [_run(index, topics, pipeline, k, workers, fresh) for pipeline in pipelines] + systems
+    notes = [*judgements.notes, *(topics.notes if topics else ()), *run_notes]
+    comparison = compare(systems, judgements, topics, names, index, Plan(test, correction, alpha, seed), notes)
+    _print(comparison, form)
     if output:
         from sublex.report.page import write_report
 
@@ -95,11 +118,15 @@ def compare(
         say(f"The report is {output}")
 
 
-def _given(files: Sequence[str], rankers: Sequence[str]) -> Given:
+def _files(files: Sequence[str], rankers: Sequence[str]) -> Files:
+    """Return the arguments by their roles.
+
+    They are QRELS RUN... if there are no rankers and the first one is a file, and INDEX TOPICS QRELS RUN... otherwise.
+    """
     if Path(files[0]).is_file() and not rankers:
-        given = Given(None, None, files[0], files[1:])
+        given = Files(None, None, files[0], files[1:])
     elif len(files) >= 3:
-        given = Given(files[0], files[1], files[2], files[3:])
+        given = Files(files[0], files[1], files[2], files[3:])
     else:
         raise InputError("Name INDEX TOPICS QRELS and rankers with -r, or QRELS and run files.")
     if not rankers and not given.runs:
@@ -107,15 +134,18 @@ def _given(files: Sequence[str], rankers: Sequence[str]) -> Given:
     return given
 
 
-def _ran(index: Index, topics: Topics, pipeline: Pipeline, k: int, workers: int | None, fresh: bool) -> System:
+def _run(index: Index, topics: Topics, pipeline: Pipeline, k: int, workers: int | None, fresh: bool) -> System:
     from sublex.evaluation.systems import run_system
 
     with progress(str(pipeline), "topics", len(topics)) as advance:
         return run_system(index, topics, pipeline, k, workers, advance, fresh=fresh)
 
 
-def _runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list[System], list[str]]:
-    """The runs of files, cut at k as those of rankers are, under names that no ranker has; what is to be said of them."""
+def _read_runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list[System], list[str]]:
+    """Read run files and keep the first k hits of each topic, as for rankers.
+
+    Returns the systems, none with a name that is `taken` by a ranker, and notes for the user.
+    """
     from sublex.evaluation.systems import System
 
     systems: list[System] = []
@@ -129,17 +159,17 @@ def _runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list[Syst
     return systems, notes
 
 
-def _show(comparison: Comparison, form: str) -> None:
+def _print(comparison: Comparison, form: str) -> None:
     for note in comparison.notes:
         say(note)
     if form == "json":
-        click.echo(json.dumps(_as_json(comparison), ensure_ascii=False, indent=1))
+        print_json(_as_json(comparison))
         return
-    draw(comparison.table(), form)
+    print_figures(comparison.table(), form)
     if form != "table":
         return
     click.echo()
-    draw(_against_first(comparison))
+    print_figures(_against_first(comparison))
     sentences = comparison.headlines()
     if sentences:
         click.echo()
@@ -148,7 +178,8 @@ def _show(comparison: Comparison, form: str) -> None:
 
 
 def _against_first(comparison: Comparison) -> Table:
-    """The main measure: where each mean may lie, how it stands against the first system, how long a topic took."""
+    """Return a table of the main measure: the mean of each system with its interval, its test against the first system,
+    and the mean time of a topic."""
     head = ["", "system", comparison.main, f"{100 - 100 * comparison.plan.alpha:g} % interval", "difference",
             "corrected p", "better/same/worse", "ms a topic"]  # fmt: skip
     rows = []
@@ -175,33 +206,25 @@ def _signed(value: float) -> str:
 
 
 def _as_json(comparison: Comparison) -> dict[str, Any]:
-    systems = []
-    for place, (system, evaluation) in enumerate(zip(comparison.systems, comparison.evaluations, strict=True)):
-        systems.append(
-            {
-                "name": system.name,
-                "measures": evaluation.mean,
-                "intervals": {
-                    name: [_number(end) for end in ends[place]] for name, ends in comparison.intervals.items()
-                },
-                "missing": evaluation.missing,
-                "milliseconds": system.mean_milliseconds,
-                "by topic": dict(evaluation.topics()),
-            }
-        )
+    systems = [
+        {
+            "name": system.name,
+            "measures": evaluation.mean,
+            "intervals": {measure: ends[place] for measure, ends in comparison.intervals.items()},
+            "missing": evaluation.missing,
+            "milliseconds": system.mean_milliseconds,
+            "by topic": dict(evaluation.topics()),
+        }
+        for place, (system, evaluation) in enumerate(zip(comparison.systems, comparison.evaluations, strict=True))
+    ]
     pairs = [
         {
             "measure": measure, "a": pair.a, "b": pair.b, "difference": pair.difference, "p": pair.p,
-            "corrected": pair.corrected, "effect": _number(pair.effect), "detectable": _number(pair.detectable),
-            "interval": [_number(end) for end in pair.interval], "wins": pair.wins, "ties": pair.ties, "losses": pair.losses,
+            "corrected": pair.corrected, "effect": pair.effect, "detectable": pair.detectable,
+            "interval": pair.interval, "wins": pair.wins, "ties": pair.ties, "losses": pair.losses,
         }
         for measure in comparison.tested
         for pair in comparison.pairs(measure)
     ]  # fmt: skip
     plan = comparison.plan._asdict()
     return {"topics": len(comparison.qids), "plan": plan, "notes": comparison.notes, "systems": systems, "pairs": pairs}
-
-
-def _number(value: float) -> float | None:
-    """JSON has no infinity."""
-    return float(value) if abs(value) < float("inf") else None

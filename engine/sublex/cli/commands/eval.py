@@ -1,0 +1,83 @@
+"""The command that measures runs: eval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import sublex
+from sublex.cli.compiling import say_if_compiling
+from sublex.cli.options import format_option, measures_option
+from sublex.cli.output import print_figures, print_json, say
+from sublex.tables import Table
+
+if TYPE_CHECKING:
+    from sublex.evaluation.run_evaluation import Evaluation
+    from sublex.evaluation.systems import System
+
+
+@click.command("eval")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@measures_option
+@click.option("-q", "--by-topic", is_flag=True, help="Show the figures of each topic too.")
+@format_option("table", "json", "csv", "markdown", "latex")
+def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_topic: bool, form: str) -> None:
+    """Measure run files by relevance judgements.
+
+    Figures are means over all judged topics. A judged topic that is not in a run counts as one without hits.
+
+    \b
+      sublex eval qrels.txt bm25.run pl2.run -m AP -m nDCG@10
+    """
+    from sublex.evaluation.input_warnings import input_warnings
+    from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
+    from sublex.evaluation.run_evaluation import evaluate
+
+    names = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
+    say_if_compiling()
+    judgements = sublex.read_qrels(qrels)
+    say(str(judgements))
+    systems = read_systems(runs)
+    run_notes = [note for system in systems for note in system.run.notes]
+    for note in (*judgements.notes, *run_notes, *input_warnings(systems, judgements)):
+        say(note)
+    evaluations = [evaluate(judgements, system.run, names, system.name) for system in systems]
+    if form == "json":
+        print_json([_as_json(evaluation, by_topic) for evaluation in evaluations])
+    else:
+        print_figures(_table(evaluations, by_topic, 4 if form != "csv" else 10), form)
+
+
+def read_systems(paths: Sequence[str]) -> list[System]:
+    """Read run files. A run is named by its tag, or by its path if another run has the same tag or it has none."""
+    from sublex.evaluation.systems import System
+
+    runs = [(path, sublex.read_run(path)) for path in paths]
+    tags = [run.tag for _, run in runs]
+    return [System(run.tag if run.tag and tags.count(run.tag) == 1 else path, run) for path, run in runs]
+
+
+def _as_json(evaluation: Evaluation, by_topic: bool) -> dict[str, Any]:
+    topics = {"by topic": dict(evaluation.topics())} if by_topic else {}
+    return {
+        "run": evaluation.name, "topics": len(evaluation.qids), "missing": evaluation.missing,
+        "measures": evaluation.mean, **topics,
+    }  # fmt: skip
+
+
+def _table(evaluations: Sequence[Evaluation], by_topic: bool, digits: int) -> Table:
+    """Return a table with a row for the means of each run, after a row for each topic if `by_topic`."""
+    from sublex.evaluation.run_evaluation import format_values
+
+    first = evaluations[0]
+    rows = []
+    for evaluation in evaluations:
+        if by_topic:
+            for qid, figures in evaluation.topics():
+                rows.append([evaluation.name, qid, *format_values(figures.values(), first.counts, digits)])
+        means = format_values(evaluation.mean.values(), first.counts, digits)
+        rows.append([evaluation.name, *(["all"] if by_topic else []), *means])
+    return Table(["run", *(["topic"] if by_topic else []), *first.measures], rows, 1 + by_topic)

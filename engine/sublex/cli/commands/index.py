@@ -1,0 +1,251 @@
+"""Commands that build, change and check an index: index, add, delete, merge, check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import sublex
+from sublex.cli.compiling import say_if_compiling
+from sublex.cli.interrupts import reporting_interrupts
+from sublex.cli.lookup import index_path
+from sublex.cli.options import (
+    format_option,
+    index_argument,
+    memory_option,
+    reader_option,
+    strict_option,
+    workers_option,
+)
+from sublex.cli.output import print_json, print_table, say
+from sublex.cli.progress import progress
+from sublex.errors import InputError, SublexError
+
+if TYPE_CHECKING:
+    from sublex.index.build_summary import BuildSummary
+
+# Names in JSON of the rows of a build's table, in their order.
+KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
+# Ids that a row of the table shows, ids that it shows in JSON, and characters of an id in the table.
+IDS, IDS_IN_JSON, LONGEST_ID = 3, 10, 60
+
+sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+spill_option = memory_option("1GB", "Memory for postings; beyond it they spill to disk.")
+
+
+@click.command()
+@index_argument
+@sources_argument
+@reader_option
+@click.option(
+    "--profile",
+    default="sublex",
+    show_default=True,
+    metavar="PROFILE",
+    help="Defaults of the analyzer and the rankers: sublex, anserini, terrier or pisa.",
+)
+@click.option(
+    "--analyzer",
+    metavar="ANALYZER",
+    show_default="the profile's",
+    help="How text becomes terms, such as 'english(stop=none)'.",
+)
+@click.option(
+    "--store",
+    default="text,terms",
+    show_default=True,
+    metavar="PARTS",
+    help="What to store besides the postings: text, terms, both, or none.",
+)
+@workers_option
+@spill_option
+@click.option(
+    "--impacts",
+    multiple=True,
+    metavar="EXPR",
+    help="Store what each posting adds to a score of this ranker, for quick searches; may be given several times.",
+)
+@click.option(
+    "--fit",
+    "fits",
+    multiple=True,
+    metavar="EXPR",
+    help="Fit this model, such as 'lsi(e=100)', after indexing; may be given several times.",
+)
+@click.option("--resume", is_flag=True, help="Continue an interrupted build.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing index when the new one is finished.")
+@strict_option
+@format_option("table", "json")
+@click.pass_context
+def index(
+    context: click.Context, name: str, sources: tuple[str, ...], form: str, impacts: tuple[str, ...],
+    fits: tuple[str, ...], **options: Any,
+) -> None:  # fmt: skip
+    """Build an index of a collection.
+
+    SOURCE is a file, a folder, - for standard input, or irds:NAME for a data set of ir_datasets. The format is detected,
+    and compressed files are read as they are. A table at the end counts the documents that were indexed, empty, duplicate
+    or malformed.
+
+    \b
+      sublex index animals documents.jsonl
+      sublex index news latimes/ --profile anserini --fit "lsi(e=100)"
+    """
+    from sublex.index.indexing import build_index
+
+    path = index_path(name)
+    _check_expressions(path, impacts, fits, options["store"])
+    say_if_compiling()
+    with progress(f"Indexing {path}") as advance, reporting_interrupts(path):
+        summary = build_index(path, list(sources), progress=advance, say=say, **options)
+    _report(path, summary, form)
+    opened = sublex.open(path)
+    try:
+        opened.store_impacts(impacts)
+    except SublexError as error:
+        say(str(error))
+    if fits:
+        from sublex.cli.commands.fit import fit_each
+
+        if not fit_each(opened, fits, workers=options["workers"]):
+            context.exit(2)
+
+
+def _check_expressions(path: Path, impacts: tuple[str, ...], fits: tuple[str, ...], store: str) -> None:
+    """Raise an error before the index is built if a ranker is unknown or a model could not be fitted afterwards."""
+    from sublex.fitted import Representation
+    from sublex.index.manifest import MANIFEST, RESOURCES, read_manifest
+    from sublex.parser import parse_call
+    from sublex.representations.inputs import READINGS
+    from sublex.representations.stored_models import namer
+
+    if not (impacts or fits):
+        return
+    manifest = read_manifest(path) if fits and (path / MANIFEST).exists() else {}
+    names = namer(path, {RESOURCES: manifest.get(RESOURCES, {})})
+    for ranker in impacts:
+        names.registry.resolve("ranker", parse_call(ranker))
+    for expression in fits:
+        resolved = names.resolve(expression)
+        model = names.make(resolved)
+        names.identity(resolved, model)
+        part = READINGS[model.reads].needs if isinstance(model, Representation) else ""
+        if part and part not in store.split(","):
+            raise InputError(f"{expression} needs stored {part}; leave --store out, or name {part} in it.")
+
+
+@click.command()
+@index_argument
+@sources_argument
+@reader_option
+@click.option(
+    "--duplicates",
+    type=click.Choice(("error", "first", "last")),
+    default="error",
+    show_default=True,
+    help="If a docno is in the index already: add nothing, keep the old document, or take the new one.",
+)
+@workers_option
+@spill_option
+@strict_option
+@format_option("table", "json")
+def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
+    """Add documents to an index.
+
+    SOURCE is a file, a folder, - for standard input, or irds:NAME, as for `sublex index`. All documents are added in one
+    step, or none if something goes wrong. Fitted models encode the new documents, and stored impacts are made again.
+
+    \b
+      sublex add animals more.jsonl
+      sublex add animals changed.jsonl --duplicates last
+    """
+    path = index_path(name)
+    say_if_compiling()
+    with progress(f"Adding to {path}") as advance, reporting_interrupts(path):
+        summary = sublex.open(path).add(list(sources), progress=advance, say=say, **options)
+    _report(path, summary, form)
+
+
+def _report(path: Path, summary: BuildSummary, form: str) -> None:
+    """Print the table that every build ends with: how many documents had each outcome, and which."""
+    listing = path / "last-build.tsv"
+    for remark in summary.remarks():
+        say(remark)
+    if form == "json":
+        rows = zip(KEYS, summary.rows(), strict=True)
+        counts = {key: {"count": count, "first": ids[:IDS_IN_JSON]} for key, (_, count, ids) in rows}
+        print_json({"index": str(path), "outcome": counts, "list": str(listing)})
+        return
+    click.echo(f"Index {path}")
+    print_table([(label, count, _first(ids)) for label, count, ids in summary.rows()])
+    if any(ids for *_, ids in summary.rows()):
+        click.echo(f"All of them are listed in {listing}")
+
+
+def _first(ids: list[str]) -> str:
+    """Return the first few ids, each on one line and cut where it is long."""
+    from sublex.index.build_summary import visible
+
+    shown = map(visible, ids[:IDS])
+    short = (id if len(id) < LONGEST_ID else f"{id[: LONGEST_ID - 3]}…" for id in shown)
+    return ", ".join(short) + (", …" if len(ids) > IDS else "")
+
+
+@click.command()
+@index_argument
+@click.argument("docnos", nargs=-1, required=True, metavar="DOCNO...")
+def delete(name: str, docnos: tuple[str, ...]) -> None:
+    """Delete documents from an index by their docnos.
+
+    All documents are deleted in one step. If a docno is not in the index, nothing is deleted.
+
+    \b
+      sublex delete animals birds-01 birds-02
+    """
+    path = index_path(name)
+    say_if_compiling()
+    opened = sublex.open(path)
+    with reporting_interrupts(path):
+        opened.delete(docnos, say)
+    deleted = len(set(docnos))
+    click.echo(f"Deleted {deleted:,} of {len(opened) + deleted:,} documents from {path}")
+
+
+@click.command()
+@index_argument
+@workers_option
+def merge(name: str, workers: int | None) -> None:
+    """Merge the segments of an index into one, without deleted documents.
+
+    Each `sublex add` writes a segment, and `sublex delete` only marks documents as deleted. Merging frees their space.
+    """
+    path = index_path(name)
+    say_if_compiling()
+    opened = sublex.open(path)
+    segments = len(opened.snapshot.segments)
+    with reporting_interrupts(path):
+        opened.merge(workers, say)
+    click.echo(f"{path} has one segment" + (f", made of {segments}" if segments > 1 else ""))
+
+
+@click.command()
+@index_argument
+@click.pass_context
+def check(context: click.Context, name: str) -> None:
+    """Verify the files of an index.
+
+    Every checksum is verified, and whether the parts of the index agree with each other. The exit code is 1 if something
+    is wrong.
+    """
+    from sublex.index.check import check
+
+    path = index_path(name)
+    say_if_compiling()
+    problems = check(path)
+    for problem in problems:
+        click.echo(problem)
+    if problems:
+        context.exit(1)
+    click.echo(f"{path} is sound")

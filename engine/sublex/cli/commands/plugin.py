@@ -1,0 +1,167 @@
+"""Commands for plugins: plugins lists them, plugin new writes one, plugin test checks one."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import shlex
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import sublex
+from sublex.cli.compiling import say_if_compiling
+from sublex.cli.options import format_option
+from sublex.cli.output import print_help, print_json, print_table
+from sublex.errors import InputError
+
+if TYPE_CHECKING:
+    from sublex.plugins import Plugin
+
+# The files that `plugin new` copies, with the plugin's name in place of NAME.
+TEMPLATE = Path(sublex.__file__).parent / "template"
+
+
+@click.command()
+@format_option("table", "json")
+def plugins(form: str) -> None:
+    """List the installed plugins and what each registers.
+
+    For a plugin that failed, the list has the reason. The built-in readers, analyzers, rankers and expanders are plugins
+    too. If SUBLEX_PLUGINS is set, as in SUBLEX_PLUGINS=lsi,fisher, only these plugins are loaded besides the built-in ones.
+    """
+    from sublex import plugins
+
+    found = plugins.load().plugins
+    if form == "json":
+        print_json([_as_json(plugin) for plugin in found])
+        return
+    rows = [
+        (
+            plugin.name,
+            f"{plugin.distribution} {plugin.version}".strip(),
+            str(plugin.api or ""),
+            f"failed: {plugin.error}" if plugin.error else _registered(plugin),
+        )
+        for plugin in found
+    ]
+    print_table(rows, ("plugin", "from", "API", "registers"))
+
+
+def _as_json(plugin: Plugin) -> dict[str, object]:
+    return {
+        "name": plugin.name,
+        "module": plugin.module,
+        "distribution": plugin.distribution,
+        "version": plugin.version,
+        "api": plugin.api,
+        "hooks": plugin.hooks,
+        "registers": [f"{registration.kind} {registration.name}" for registration in plugin.registered],
+        "error": plugin.error,
+    }
+
+
+def _registered(plugin: Plugin) -> str:
+    """Return the names that a plugin registers, by kind; the names of its hooks if it registers none."""
+    kinds: dict[str, list[str]] = {}
+    for registration in plugin.registered:
+        kinds.setdefault(registration.kind, []).append(registration.name)
+    return "; ".join(f"{kind}s {', '.join(names)}" for kind, names in kinds.items()) or ", ".join(plugin.hooks)
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def plugin(context: click.Context) -> None:
+    """Write a plugin, or test one.
+
+    \b
+      sublex plugin new mine
+      pip install -e ./mine
+      sublex plugin test mine
+    """
+    print_help(context)
+
+
+@plugin.command()
+@click.argument("name")
+@click.option("-o", "--output", default=".", show_default=True, metavar="DIR", help="Make the package in this folder.")
+def new(name: str, output: str) -> None:
+    """Write a package with a working representation.
+
+    The package has a representation that users can change, its tests and its entry point. NAME becomes the name of the
+    package and of the representation.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise InputError(f"A package cannot be called {name!r}; use a to z, digits and _, and begin with a letter.")
+    if _is_taken(name):
+        raise InputError(f"A package cannot be called {name!r}: Python or Sublex has something of that name.")
+    folder = Path(output) / name
+    if folder.exists():
+        raise InputError(f"{folder} is there already; choose another name or place.")
+    try:
+        _copy_template(name, folder)
+    except OSError as error:
+        raise InputError(f"Cannot write {folder}: {error.strerror}; choose another place.") from None
+    click.echo(f"{folder} is a package that registers {name}. Next:")
+    for command in (
+        f"pip install -e {shlex.quote(str(folder))}",
+        f"sublex plugin test {name}",
+        f"sublex fit INDEX '{name}(r=64)'",
+    ):
+        click.echo(f"  {command}")
+
+
+def _is_taken(name: str) -> bool:
+    """Return whether Python or Sublex uses a name already."""
+    from sublex import plugins
+
+    registry = plugins.load()
+    is_registered = any(name in registry.names(kind) for kind in plugins.KINDS)
+    return is_registered or keyword.iskeyword(name) or name == "tests" or find_spec(name) is not None
+
+
+def _copy_template(name: str, folder: Path) -> None:
+    for file in sorted(path for path in TEMPLATE.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+        to = folder / str(file.relative_to(TEMPLATE)).replace("NAME", name)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(file.read_text(encoding="utf-8").replace("NAME", name), encoding="utf-8")
+
+
+@plugin.command()
+@click.argument("expression", metavar="NAME")
+@click.pass_context
+def test(context: click.Context, expression: str) -> None:
+    """Check a representation on the demo collection.
+
+    The checks are what every representation must hold, such as equal rows for any number of threads.
+    NAME is what the plugin registers, with parameters where they matter, as in 'lsi(e=20)'. The exit code is 1 if a check
+    fails.
+    """
+    from sublex.fitted import Representation
+    from sublex.representations.stored_models import namer
+    from sublex.testing import CHECKS, Subject
+
+    # An unknown name or a parameter out of range is reported here, before the checks, each of which would report it.
+    names = namer(Path(), {})
+    representation = names.make(names.resolve(expression))
+    if not isinstance(representation, Representation):
+        raise InputError(f"{expression} is not a representation; the checks are for representations.")
+    say_if_compiling()
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="sublex-") as folder:
+        # A representation that cannot be fitted at all is reported here too.
+        Subject(expression, Path(folder) / "first").index.representation(expression)
+        for number, check in enumerate(CHECKS):
+            description = (check.__doc__ or check.__name__).split("\n")[0]
+            try:
+                check(Subject(expression, Path(folder) / str(number)))
+                click.echo(f"ok      {description}")
+            except Exception as error:
+                failed += 1
+                click.echo(f"{click.style('failed', bold=True)}  {description}\n        {' '.join(str(error).split())}")
+    click.echo(f"{len(CHECKS) - failed} of {len(CHECKS)} hold")
+    if failed:
+        context.exit(1)

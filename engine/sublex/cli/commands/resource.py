@@ -1,0 +1,59 @@
+"""The commands for resources, which are files that models read when they are fitted: resource add, remove, list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sublex.cli.lookup import open_index
+from sublex.cli.options import format_option, index_argument
+from sublex.cli.output import print_help, print_json, print_table
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def resource(context: click.Context) -> None:
+    """Keep files that models read, such as word vectors, with an index.
+
+    A model names a resource in its expression.
+
+    \b
+      sublex resource add animals glove glove.txt
+      sublex fit animals "vectors(glove)"
+    """
+    print_help(context)
+
+
+@resource.command()
+@index_argument
+@click.argument("resource", metavar="NAME")
+@click.argument("file")
+def add(name: str, resource: str, file: str) -> None:
+    """Copy FILE into an index under a name that expressions can use."""
+    index = open_index(name)
+    index.add_resource(resource, Path(file))
+    click.echo(f"{index.path} has {file} as {resource}")
+
+
+@resource.command()
+@index_argument
+@click.argument("resource", metavar="NAME")
+def remove(name: str, resource: str) -> None:
+    """Remove a resource from an index, unless a fitted model uses it."""
+    index = open_index(name)
+    index.remove_resource(resource)
+    click.echo(f"{resource} is gone from {index.path}")
+
+
+@resource.command("list")
+@index_argument
+@format_option("table", "json")
+def list_resources(name: str, form: str) -> None:
+    """List the resources of an index."""
+    resources = sorted(open_index(name).resources.items())
+    if form == "json":
+        print_json([{"name": resource, **entry} for resource, entry in resources])
+        return
+    rows = [(resource, entry["file"], f"{entry['bytes']:,}") for resource, entry in resources]
+    print_table(rows, ("name", "file", "bytes"))

@@ -1,0 +1,90 @@
+"""The command that runs a file of topics: run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import sublex
+from sublex.cli.compiling import say_if_compiling
+from sublex.cli.lookup import open_index
+from sublex.cli.options import (
+    fields_option,
+    hits_option,
+    index_argument,
+    metadata_option,
+    profile_option,
+    rankers_option,
+    uncovered_option,
+    workers_option,
+)
+from sublex.cli.output import say, say_uncovered
+from sublex.cli.progress import progress
+from sublex.errors import SublexError
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
+    from sublex.pipeline.pipeline import Pipeline
+
+
+@click.command()
+@index_argument
+@click.argument("topics")
+@rankers_option
+@hits_option(1000)
+@click.option("-o", "--output", default=".", show_default=True, metavar="DIR", help="Write the runs to this folder.")
+@fields_option
+@metadata_option
+@workers_option
+@profile_option
+@uncovered_option
+@click.pass_context
+def run(
+    context: click.Context, name: str, topics: str, rankers: tuple[str, ...], k: int, output: str, fields: str,
+    metadata: str, workers: int | None, profile: str | None, allow_uncovered: bool,
+) -> None:  # fmt: skip
+    """Run a topic file and write a TREC run for each ranker.
+
+    A run is named after its ranker, as in BM25.run. TOPICS may have any usual format: TREC, TSV, CSV, JSON lines.
+    Without -r, the ranker is BM25. If a ranker is wrong, the others are run all the same, and the exit code is 2.
+
+    \b
+      sublex run animals topics.trec -r BM25 -r "BM25 >> RM3 >> BM25" -o runs
+    """
+    from sublex.pipeline.running import write
+
+    say_if_compiling()
+    index = open_index(name, allow_uncovered)
+    queries = sublex.read_topics(topics, fields)
+    for note in (str(queries), *queries.notes):
+        say(note)
+    pipelines, failures = _compose(index, rankers or (None,), profile)
+    for pipeline in pipelines:
+        with progress(str(pipeline), "topics", len(queries)) as advance:
+            done = write(index, queries, pipeline, k, Path(output), metadata, workers, advance)
+        if done.replaced:
+            say(f"The {done.path} that was there {done.replaced}; it is replaced.")
+        click.echo(f"{done.path}  {done.times}")
+    if failures:
+        context.exit(2)
+
+
+def _compose(index: Index, rankers: Sequence[str | None], profile: str | None) -> tuple[list[Pipeline], int]:
+    """Return the distinct pipelines of the rankers, and the number of rankers that failed, each with a message."""
+    pipelines: dict[str, Pipeline] = {}
+    failures = 0
+    for ranker in rankers:
+        try:
+            pipeline = index.pipeline(ranker, profile)
+        except SublexError as error:
+            failures += 1
+            say(f"sublex: {error}")
+            continue
+        if str(pipeline) in pipelines:
+            say(f"{ranker} is the same as {pipeline}, which is run once.")
+        say_uncovered(pipeline)
+        pipelines[str(pipeline)] = pipeline
+    return list(pipelines.values()), failures

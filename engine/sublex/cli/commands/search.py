@@ -1,0 +1,112 @@
+"""The command that answers one query: search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from sublex.cli.compiling import say_if_compiling
+from sublex.cli.lookup import open_index
+from sublex.cli.options import (
+    format_option,
+    hits_option,
+    index_argument,
+    profile_option,
+    ranker_option,
+    uncovered_option,
+)
+from sublex.cli.output import clean, print_records, say, say_uncovered, wrapped
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
+    from sublex.pipeline.pipeline import Answer, Pipeline
+
+HIT = ("rank", "score", "docno", "title", "passage")
+Span = tuple[int, int]
+
+
+@click.command()
+@index_argument
+@click.argument("query")
+@ranker_option
+@hits_option(10)
+@profile_option
+@uncovered_option
+@format_option("table", "json", "csv", "trec")
+def search(
+    name: str, query: str, ranker: str | None, k: int, profile: str | None, allow_uncovered: bool, form: str
+) -> None:
+    """Find the documents that match QUERY best.
+
+    Each hit is shown with its rank, score, docno and title, and with the passage of its text that matches best. Any text
+    is a query; write -- before a query that begins with a dash.
+
+    \b
+      sublex search animals "cranes by the river"
+      sublex search animals "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"
+    """
+    say_if_compiling()
+    index = open_index(name, allow_uncovered)
+    pipeline = index.pipeline(ranker, profile)
+    say_uncovered(pipeline)
+    answer = index.answer(query, pipeline, k)
+    if form == "trec":
+        _print_run(answer, pipeline)
+    elif form == "table":
+        _print_hits(index, answer)
+        if not len(answer.hits):
+            say(_nothing_found(index, answer, pipeline, ranker))
+    else:
+        # The shortest decimal form of each float32 score, which is what a run has.
+        scores = [float(str(score)) for score in answer.hits.scores]
+        pairs = zip(answer.hits, scores, strict=True)
+        print_records(form, HIT, [(h.rank, score, h.docno, *_excerpt(index, answer, h.doc)[:2]) for h, score in pairs])
+
+
+def _print_run(answer: Answer, pipeline: Pipeline) -> None:
+    """Print the hits as the lines of a TREC run, for a topic with the id 1."""
+    from sublex.trec.run_names import tag_of
+    from sublex.trec.run_writer import run_lines
+
+    for lines in run_lines([("1", answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline))):
+        click.echo(lines.tobytes(), nl=False)
+
+
+def _print_hits(index: Index, answer: Answer) -> None:
+    """Print each hit on a line, and its passage on the next line, with the matching words in bold."""
+    for hit in answer.hits:
+        title, passage, spans = _excerpt(index, answer, hit.doc)
+        docno = click.style(clean(hit.docno), bold=True)
+        click.echo(f"{hit.rank:>3}  {hit.score:<9.6g} {docno}  {clean(title)}".rstrip())
+        if passage:
+            click.echo(wrapped(f"     {_with_bold(passage, spans)}", 5))
+
+
+def _excerpt(index: Index, answer: Answer, doc: int) -> tuple[str, str, tuple[Span, ...]]:
+    """Return the title of a document, its best passage and the spans of matching words; empty without stored texts."""
+    if "text" not in index.store:
+        return "", "", ()
+    from sublex.pipeline.passages import passage
+
+    document = index.snapshot.stored(doc)
+    best = passage(document.text, index.analyzer, answer.query.weights())
+    return document.title, best.text, best.spans
+
+
+def _with_bold(text: str, spans: tuple[Span, ...]) -> str:
+    parts, position = [], 0
+    for begin, end in spans:
+        parts += [clean(text[position:begin]), click.style(clean(text[begin:end]), bold=True)]
+        position = end
+    return "".join([*parts, clean(text[position:])])
+
+
+def _nothing_found(index: Index, answer: Answer, pipeline: Pipeline, ranker: str | None) -> str:
+    """Return the sentence that says why there are no hits."""
+    words = " or ".join(term.term for term in answer.query.terms)
+    if not words:
+        return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
+    if pipeline.models:
+        return f"Nothing in {index.path} is found by {ranker} for {words}."
+    return f"Nothing in {index.path} contains {words}."
