@@ -18,6 +18,7 @@ from command import Done, invoke
 from hypothesis import settings
 from numba.core.caching import Cache
 from shared import DEMO, PLUGINS, ROOT
+from strategies import examples
 
 import sublex as engine
 from sublex import plugins
@@ -51,7 +52,7 @@ for name in ("load_overload", "save_overload"):
     setattr(Cache, name, locked(getattr(Cache, name)))
 
 # The first example of a property may compile a kernel, which no deadline foresees.
-settings.register_profile("sublex", deadline=None)
+settings.register_profile("sublex", deadline=None, max_examples=examples(100))
 settings.load_profile("sublex")
 
 

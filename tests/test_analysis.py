@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from sublex import plugins
 from sublex.analysis import porter, stopwords, tokens
@@ -30,7 +31,7 @@ from sublex.profiles import PROFILES, profile
 # Without the compiler NumPy warns when a hash overflows, as it should, and every test is slow.
 COMPILED = not numba.config.DISABLE_JIT
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
-often = settings(max_examples=300 if COMPILED else 10)
+often = settings(max_examples=examples(300 if COMPILED else 10))
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "lucene-terms.json").read_text("ascii"))
 DIFFERS = "where Sublex differs"

@@ -18,6 +18,7 @@ from child import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import WORDS, texts
+from strategies import examples
 
 import sublex
 from sublex import plugins
@@ -36,9 +37,10 @@ pytestmark = pytest.mark.usefixtures("plugins_loaded_once", "impacts_computed_on
 
 @pytest.fixture(scope="module")
 def impacts_computed_once():
-    """Keep the naive impacts of terms, which many queries and depths ask for again; a snapshot does not change."""
+    """Keep naive impacts and norms, which many queries and depths ask for again; a snapshot does not change."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(naive, "impacts_of", lru_cache(1000)(naive.impacts_of))
+        patch.setattr(naive, "norm_of", lru_cache(10_000)(naive.norm_of))
         yield
 
 
@@ -84,13 +86,13 @@ def check(searcher: Searcher, query: Mapping[str, float], k: int) -> None:
 
 @pytest.mark.parametrize("name", RANKERS)
 @given(query=queries, k=st.sampled_from([1, 2, 9, 10, 11, 50, 1000, 5000]))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_best_documents_are_those_of_the_definition(index, name, query, k):
     check(Searcher(index.snapshot, RANKERS[name]), query, k)
 
 
 @given(documents=strategies.collections(1, 8), more=strategies.collections(0, 4), data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_odd_documents_are_ranked_as_the_definition_says(tmp_path_factory, documents, more, data):
     index = sublex.build(documents, tmp_path_factory.mktemp("odd") / "index", workers=1)
     held = {document.docno for document in documents}
@@ -104,7 +106,7 @@ def test_odd_documents_are_ranked_as_the_definition_says(tmp_path_factory, docum
 
 
 @given(asked=st.lists(queries, max_size=8), k=st.integers(1, 30), workers=st.integers(1, 3))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_many_queries_give_what_each_gives_alone(index, asked, k, workers):
     searcher = Searcher(index.snapshot, BM25())
     for query, hits in zip(asked, searcher.batch(asked, k, workers), strict=True):
@@ -122,7 +124,7 @@ def test_repeated_words_count_and_unknown_ones_do_not(index):
 
 @pytest.mark.parametrize("name", RANKERS)
 @given(query=queries, data=st.data())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_rescoring_gives_the_scores_of_retrieval(index, name, query, data):
     searcher = Searcher(index.snapshot, RANKERS[name])
     docs = np.array(data.draw(st.lists(st.integers(0, int(index.snapshot.bases[-1]) - 1), max_size=40)), np.int32)

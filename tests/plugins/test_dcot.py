@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
+from strategies import examples
 
 import sublex
 from sublex.errors import InputError
@@ -55,7 +56,7 @@ def dense(x: csr_array) -> np.ndarray:
 # The map.
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.integers(1, 40),
     st.integers(1, 30),
