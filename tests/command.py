@@ -57,7 +57,7 @@ def _text(stream: io.TextIOWrapper) -> str:
 def _fresh_commands() -> Iterator[None]:
     """Keep a command from leaving plugins' commands and a listener to compilation behind in this process."""
     with (
-        mock.patch.object(cli.cli, "_plugins_asked", False),
+        mock.patch.object(cli.cli, "_has_plugin_commands", False),
         mock.patch.dict(cli.cli.commands),
         mock.patch.object(event, "register", _register),
     ):
