@@ -215,7 +215,7 @@ def test_no_line_is_read_that_does_not_end(index, tmp_path):
         ("word.gz", b"x" * (5 << 20)),
     ):
         (tmp_path / name).write_bytes(gzip.compress(data))
-        with pytest.raises(InputError, match="a line of more than 1 MB is none of word vectors"):
+        with pytest.raises(InputError, match="the line has more than 1 MB, so this is no file of word vectors"):
             index.fit(f'vectors("{tmp_path / name}")')
     (tmp_path / "digits.txt").write_text(f"{'9' * 5000} {'9' * 5000}\n")
     with pytest.raises(SublexError) as error:
