@@ -31,11 +31,19 @@ from sublex.pipeline.index import Index
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return how many processes run the tests: as many as there are processors, none beside this one for single files."""
     if any(".py" in argument for argument in config.args):
         return 0
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests of real collections as slow."""
+    for item in items:
+        if "collections" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
 
 
 # The first example of a property may compile a kernel, which no deadline foresees.
@@ -112,7 +120,7 @@ def projection(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Install the plugins of tests/plugins beside those of Sublex; return the module of one, to be tampered with."""
     monkeypatch.syspath_prepend(PLUGINS)
     points = sorted(
-        plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.OWN)
+        plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.BUILT_IN)
     )
     points += [EntryPoint(name, name, plugins.GROUP) for name in ("projection", "neighbours")]
     monkeypatch.setattr(plugins, "load", lambda: plugins.Registry(points))

@@ -16,6 +16,7 @@ import pytest
 from child import run
 
 import sublex
+from sublex import plugins
 from sublex.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.check import check
@@ -424,7 +425,7 @@ def test_an_index_of_another_format_says_which_and_what_to_do(copy, number):
 def index_of(path: Path) -> Index:
     """Return an `Index` object for a path without opening the index, as if it had been opened before the damage."""
     index = Index.__new__(Index)
-    index.path = path
+    index.path, index._load_registry = path, plugins.load
     return index
 
 

@@ -41,7 +41,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(command: str, folder: Path) -> str:
-    """Run a command line and return what it prints. A command that only runs sublex runs in this process, others in a shell."""
+    """Return what a command line prints: in this process if all it does is run sublex, else by a shell."""
     program, *arguments = shlex.split(command)
     parts = shlex.shlex(command, posix=True, punctuation_chars=True)
     if program == "sublex" and not any(part in ("|", ">", ">>", "<", "&", ";") for part in parts):

@@ -1,4 +1,4 @@
-"""Expressions: what is typed is read, printed and read again; Python's operators say the same; mistakes get a caret."""
+"""Tests of expressions: parsing and printing are inverse, Python's operators agree with the parser, errors have a caret."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from sublex.parser import DEEPEST, LONGEST, parse, parse_call
 
 A, B, C = Call("a"), Call("b"), Call("c")
 
-# What is typed, and how it is printed.
+# Expressions as typed, with their printed forms.
 GOLDEN = {
     "BM25": "BM25",
     "BM25()": "BM25",
     " ( ( BM25 ) ) ": "BM25",
-    "PL2(c=7) + 0.3*laki": "PL2(c=7) + 0.3*laki",
-    "PL2(c=7.0)+.3 * laki": "PL2(c=7.0) + 0.3*laki",
+    "PL2(c=7) + 0.3*lsi": "PL2(c=7) + 0.3*lsi",
+    "PL2(c=7.0)+.3 * lsi": "PL2(c=7.0) + 0.3*lsi",
     "BM25>>RM3(docs=10,terms=10)>>BM25": "BM25 >> RM3(docs=10, terms=10) >> BM25",
-    "swg(sense=auto) >> PL2": "swg(sense=auto) >> PL2",
+    "BM25(variant=lucene) >> PL2": "BM25(variant=lucene) >> PL2",
     "BM25 % 200 >> fisher": "BM25 % 200 >> fisher",
     "zscore(PL2) + 0.3*dcot": "zscore(PL2) + 0.3*dcot",
     'BM25 >> topic("natural gas")': 'BM25 >> topic("natural gas")',
@@ -43,7 +43,7 @@ GOLDEN = {
     "x(-1, 1e5, 1E-5, -.5, inf, -inf)": "x(-1, 100000.0, 1e-05, -0.5, inf, -inf)",
     "x(stop=lists/my-words.txt, t=a.b:c)": "x(stop=lists/my-words.txt, t=a.b:c)",
     "x(stop=./7up.txt)": 'x(stop="./7up.txt")',
-    "plugin:name(k=2) + sublex-dcot:dcot": "plugin:name(k=2) + sublex-dcot:dcot",
+    "plugin:name(k=2) + my-plugin:dcot": "plugin:name(k=2) + my-plugin:dcot",
     "2*a": "2*a",
     "2.0*a": "2*a",
     "-0.30*a + -1e-9*b": "-0.3*a + -1e-09*b",
@@ -67,15 +67,15 @@ GOLDEN = {
 
 
 @pytest.mark.parametrize(("typed", "printed"), GOLDEN.items(), ids=GOLDEN)
-def test_what_is_typed_is_printed_in_one_form_that_reads_the_same(typed: str, printed: str) -> None:
+def test_an_expression_has_one_printed_form_that_parses_to_the_same_tree(typed: str, printed: str) -> None:
     tree = parse(typed)
     assert str(tree) == printed
     assert parse(printed) == tree and repr(parse(printed)) == repr(tree)
-    bare = printed.replace(" ", "") if '"' not in printed else printed
-    assert parse(bare) == tree
+    without_spaces = printed.replace(" ", "") if '"' not in printed else printed
+    assert parse(without_spaces) == tree
 
 
-def test_the_trees_are_these() -> None:
+def test_the_parser_builds_these_trees() -> None:
     assert repr(parse("a % 5 >> 0.3*b(x, k=1)")) == repr(Chain((Cut(A, 5), Weighted(0.3, Call("b", ("x",), {"k": 1})))))
     assert repr(parse("(a + b) + c")) == repr(Blend((Blend((A, B)), C)))
     assert parse("z(a >> b)").args == (Chain((A, B)),)
@@ -83,9 +83,9 @@ def test_the_trees_are_these() -> None:
     assert parse("{0..1}*a").weight == Range((0, 1), interval=True)
 
 
-def test_whole_numbers_stay_whole_and_truth_is_no_number() -> None:
-    kinds = [type(value) for value in parse("x(7, 7.0, true, seven)").args]
-    assert kinds == [int, float, bool, str]
+def test_integers_floats_and_booleans_keep_their_types() -> None:
+    types = [type(value) for value in parse("x(7, 7.0, true, seven)").args]
+    assert types == [int, float, bool, str]
     assert parse("x(c=7)") != parse("x(c=7.0)") and parse("x(c=1)") != parse("x(c=true)")
     assert len({parse("a+b"), parse("a + b"), parse("b + a")}) == 2
 
@@ -93,7 +93,7 @@ def test_whole_numbers_stay_whole_and_truth_is_no_number() -> None:
 # Python's operators.
 
 
-def test_operators_give_what_the_parser_gives() -> None:
+def test_operators_build_the_trees_of_the_parser() -> None:
     pairs = {
         "a >> b >> c": A >> B >> C,
         "a + b + c": A + B + C,
@@ -105,29 +105,29 @@ def test_operators_give_what_the_parser_gives() -> None:
         "(a + b) % 50 >> c": (A + B) % 50 >> C,
         "(a >> b) + c": (A >> B) + C,
     }
-    for text, made in pairs.items():
-        assert made == parse(text) and repr(made) == repr(parse(text))
+    for text, tree in pairs.items():
+        assert tree == parse(text) and repr(tree) == repr(parse(text))
     assert A >> (B >> C) == (A >> B) >> C == parse("(a >> b) >> c")
     assert sublex.parse("BM25") >> sublex.parse("RM3(docs=5)") == sublex.parse("BM25 >> RM3(docs=5)")
 
 
-def test_numbers_of_numpy_are_weights() -> None:
+def test_numpy_numbers_are_weights() -> None:
     import numpy as np
 
     for weight in (np.float64(0.25), np.float32(0.25)):
         assert repr(weight * A) == repr(parse("0.25*a"))
 
 
-def test_operators_refuse_what_an_expression_cannot_hold() -> None:
+def test_operators_refuse_invalid_operands() -> None:
     for wrong in (True, "2", None, math.nan, math.inf, 10**400):
         with pytest.raises(InputError, match="should be a finite number"):
             wrong * A
     for wrong in (0, -1, 2.5, True, "2"):
         with pytest.raises(InputError, match="should be a whole number above 0"):
             A % wrong
-    for act in (lambda: A + 1, lambda: A >> "b", lambda: (A + B) + "c"):
+    for operation in (lambda: A + 1, lambda: A >> "b", lambda: (A + B) + "c"):
         with pytest.raises(TypeError):
-            act()
+            operation()
 
 
 # Random trees.
@@ -141,8 +141,8 @@ LITERALS = st.one_of(st.booleans(), NUMBERS, st.just(math.inf), st.text(max_size
 TEXTS = ["true", "-inf", "1", "1e5", "a b", '"', "\\", "a+b", "{1}", "%", "\n", "\ud800"]
 
 
-def bigger(trees: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Trees made of trees, as the parser makes them."""
+def larger(trees: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Return a strategy for the trees that the parser can build from smaller trees."""
     several = st.lists(trees, min_size=2, max_size=3)
     value = st.one_of(LITERALS, st.sampled_from(TEXTS), trees)
     values = st.one_of(value, st.lists(value, max_size=2), st.just([1, ["a"], []]))
@@ -155,18 +155,18 @@ def bigger(trees: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
-TREES = st.recursive(NAMES.map(Call), bigger, max_leaves=8)
+TREES = st.recursive(NAMES.map(Call), larger, max_leaves=8)
 
 
 @given(TREES)
-def test_a_print_reads_back_as_the_same_tree(tree: Any) -> None:
-    again = parse(str(tree))
-    assert again == tree and hash(again) == hash(tree)
-    assert repr(again) == repr(tree)
+def test_the_printed_form_parses_to_the_same_tree(tree: Any) -> None:
+    parsed = parse(str(tree))
+    assert parsed == tree and hash(parsed) == hash(tree)
+    assert repr(parsed) == repr(tree)
 
 
 def arithmetic(trees: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Trees that Python's operators can make: without a blend that begins with a blend, or a cut of what is weighted."""
+    """Return a strategy for the trees that Python's operators can build: no blend begins with a blend, no cut is of a weighted part."""
     weights = st.sampled_from([-2, -0.5, 0, 0.3, 1])
     return st.one_of(
         st.builds(Cut, trees.filter(lambda tree: not isinstance(tree, Weighted)), st.integers(1, 9)),
@@ -177,14 +177,14 @@ def arithmetic(trees: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 @given(st.recursive(st.sampled_from([A, B, C]), arithmetic, max_leaves=8))
-def test_python_reads_a_print_as_the_parser_does(tree: Any) -> None:
+def test_python_evaluates_a_printed_form_to_the_tree_of_the_parser(tree: Any) -> None:
     assert repr(eval(str(tree), {"a": A, "b": B, "c": C})) == repr(tree)
 
 
 # Ranges.
 
 
-def test_ranges_are_listed_in_reading_order_and_filled() -> None:
+def test_ranges_are_listed_and_filled_in_reading_order() -> None:
     tree = parse("{0..1}*a(k={1,2}, b=[3, {4,5}], c=x({6..7})) % {100,200} >> b")
     assert list(map(str, ranges(tree))) == ["{0..1}", "{1,2}", "{4,5}", "{6..7}", "{100,200}"]
     assert str(fill(tree, [0.5, 2, 5, 6.5, 100])) == "0.5*a(k=2, b=[3, 5], c=x(6.5)) % 100 >> b"
@@ -194,7 +194,7 @@ def test_ranges_are_listed_in_reading_order_and_filled() -> None:
     assert no_ranges(A) is A and ranges(parse("a(k=3) >> b")) == []
 
 
-# What is wrong.
+# Mistakes, each with its message and the column of the caret.
 
 WRONG = {
     "": ("Expected a name or (", 1),
@@ -206,9 +206,9 @@ WRONG = {
     "BM25 - PL2": ("Expected >>, + or the end after BM25", 6),
     "(BM25 + PL2": ("Expected >>, + or ) after PL2", 12),
     "BM25)": ("Expected >>, + or the end after BM25", 5),
-    "0.3 laki": ("Expected * and a name after 0.3", 5),
+    "0.3 lsi": ("Expected * and a name after 0.3", 5),
     "0.3*": ("Expected a name or ( after *", 5),
-    "laki*0.3": ("Expected >>, + or the end after laki", 5),
+    "lsi*0.3": ("Expected >>, + or the end after lsi", 4),
     "BM25 % 0": ("Expected a whole number above 0 after %", 8),
     "BM25 % 2.5": ("Expected a whole number above 0 after %", 8),
     "BM25 % many": ("Expected a whole number above 0 after %", 8),
@@ -229,7 +229,7 @@ WRONG = {
     "RM3(docs=10, docs=5)": ("RM3 gives docs twice", 14),
     "topic(natural gas)": ("Expected , or ) after natural", 15),
     'topic("natural gas)': ('Expected a closing " for the text that begins', 7),
-    'topic("\\x")': ('"\\x" is not a string JSON can read; write \\\\ for a backslash', 7),
+    'topic("\\x")': ('"\\x" is not a valid JSON string; write \\\\ for a backslash', 7),
     "x([1, 2)": ("Expected , or ] after 2", 8),
     "x([1 2])": ("Expected , or ] after 1", 6),
     "{0..1": ("Expected numbers and a closing } for the range that begins", 1),
@@ -239,15 +239,15 @@ WRONG = {
     "{1,a}*x": ("{1,a} is not a range such as {0..1} or {1,2,5}", 1),
     "{0..1}": ("Expected * and a name after {0..1}", 7),
     "x" * 80 + " y": (f"Expected >>, + or the end after {'x' * 30}…", 82),
-    "(" * LONGEST: (f"Expected at most {DEEPEST} parentheses in one another", DEEPEST + 1),
-    "x(" * 4000: (f"Expected at most {DEEPEST} parentheses in one another", 2 * DEEPEST + 2),
-    "x([" + "[" * 4000: (f"Expected at most {DEEPEST} parentheses in one another", DEEPEST + 2),
+    "(" * LONGEST: (f"Expected at most {DEEPEST} nested parentheses", DEEPEST + 1),
+    "x(" * 4000: (f"Expected at most {DEEPEST} nested parentheses", 2 * DEEPEST + 2),
+    "x([" + "[" * 4000: (f"Expected at most {DEEPEST} nested parentheses", DEEPEST + 2),
     "a+" * LONGEST: (f"Expected the end (an expression has at most {LONGEST} characters)", LONGEST + 1),
 }
 
 
 def under_the_caret(message: str) -> tuple[str, str, str]:
-    """The sentence, the text shown, and what of it begins at the caret; columns counted as a terminal does."""
+    """Return the sentence, the line of text, and the rest of this line from the caret on. Columns are those of a terminal."""
     sentence, shown, pointer = message.split("\n")
     assert shown.startswith("  ") and pointer.strip() == "^"
     left, at = pointer.index("^"), 0
@@ -260,7 +260,7 @@ def under_the_caret(message: str) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize("text", WRONG, ids=lambda text: text[:20])
-def test_a_mistake_is_said_with_its_column_and_a_caret(text: str) -> None:
+def test_a_mistake_is_reported_with_its_column_and_a_caret(text: str) -> None:
     expected, column = WRONG[text]
     with pytest.raises(InputError) as caught:
         parse(text)
@@ -270,7 +270,7 @@ def test_a_mistake_is_said_with_its_column_and_a_caret(text: str) -> None:
     assert len(shown) <= 64
 
 
-def test_the_message_looks_like_this() -> None:
+def test_the_lines_of_the_message() -> None:
     with pytest.raises(InputError) as caught:
         parse("BM25 >> ")
     assert str(caught.value) == "Expected a name or ( after >> in column 9:\n  BM25 >> \n          ^"
@@ -288,7 +288,7 @@ def test_the_message_looks_like_this() -> None:
 @given(st.text('ab=(),"\\ 1.e>+*%{}[]-:\n', max_size=24) | st.text(max_size=12))
 @example("\ud800 >> \x00")
 @example("e\u0301 (")
-def test_any_text_is_read_or_refused_with_a_caret_within_it(text: str) -> None:
+def test_any_text_parses_or_is_refused_with_a_caret_within_it(text: str) -> None:
     try:
         tree = parse(text)
     except InputError as error:
@@ -298,7 +298,7 @@ def test_any_text_is_read_or_refused_with_a_caret_within_it(text: str) -> None:
 
 
 @given(TREES, st.data())
-def test_a_damaged_print_is_read_or_refused_with_a_caret_within_it(tree: Any, data: st.DataObject) -> None:
+def test_a_damaged_printed_form_parses_or_is_refused_with_a_caret_within_it(tree: Any, data: st.DataObject) -> None:
     text = str(tree)
     place = data.draw(st.integers(0, len(text)))
     damaged = text[:place] + data.draw(st.text('()[]{}%*+>=,"1a', max_size=2)) + text[place + 1 :]
@@ -308,7 +308,7 @@ def test_a_damaged_print_is_read_or_refused_with_a_caret_within_it(tree: Any, da
         under_the_caret(str(error))
 
 
-def test_a_component_alone_is_a_name_with_named_parameters() -> None:
+def test_parse_call_takes_a_name_with_named_parameters_only() -> None:
     assert parse_call("english(stop=lists/my-words.txt)") == Call("english", (), {"stop": "lists/my-words.txt"})
     assert parse_call("fisher(words=lsi(e=50))").params["words"] == Call("lsi", (), {"e": 50})
     for text, place in {
@@ -321,7 +321,7 @@ def test_a_component_alone_is_a_name_with_named_parameters() -> None:
         assert place in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_values_of_numpy_print_as_numbers() -> None:
+def test_numpy_values_print_as_numbers() -> None:
     import numpy as np
 
     assert print_value(np.float64(0.5)) == "0.5"

@@ -288,6 +288,7 @@ def test_numbers_of_documents_that_are_not_there_are_refused(demo):
 # Optional parts.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", ["none", "text", "terms", "text,terms", ("text",), ()])
 def test_what_is_stored_changes_nothing_else(tmp_path, demo_documents, demo, store):
     index = sublex.build(demo_documents, tmp_path / "index", store=store)
@@ -358,6 +359,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "BATCH_BYTES", 8_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", "documents"])
 @pytest.mark.parametrize("store", [(), ("text",), ("text", "terms")], ids="+".join)
 def test_the_same_bytes_come_of_any_number_of_workers_and_any_memory(

@@ -134,3 +134,35 @@ def test_the_copies_of_the_spare_bytes_agree():
     from sublex.readers import kernels as readers
 
     assert analysis.SPARE == readers.SPARE == batch.SPARE
+
+
+# docs/architecture.md.
+
+PAGE = ENGINE.parents[1] / "docs" / "architecture.md"
+PACKAGES = sorted({path.parent for path in FILES} | {p.parent for p in ENGINE.parents[1].glob("plugins/*/__init__.py")})
+
+
+def test_the_architecture_page_lists_every_file_with_the_first_line_of_its_docstring():
+    listed = PAGE.read_text(encoding="utf-8").partition("## Files")[2]
+    rooms = {
+        room: " ".join(lines.split())
+        for room, lines in re.findall(r"^### `(.*?)/`\n(.*?)(?=^### |\Z)", listed, re.M | re.S)
+    }
+    expected = {}
+    for package in PACKAGES:
+        lines = (
+            f"* `{path.name}`: {(ast.get_docstring(ast.parse(path.read_text(encoding='utf-8'))) or '').splitlines()[0]}"
+            for path in sorted(package.glob("*.py"))
+        )
+        expected[str(package.relative_to(ENGINE.parents[1]))] = " ".join(" ".join(lines).split())
+    assert rooms == expected
+
+
+def test_the_architecture_page_has_the_rooms_in_the_order_of_imports():
+    table = PAGE.read_text(encoding="utf-8").partition("## Rooms")[2].partition("## ")[0]
+    rows = [re.findall(r"`(\w+)/?`", row.split("|")[1]) for row in table.splitlines() if row.startswith("| `")]
+    order = [layer(name) for row in rows for name in row]
+    assert {name for row in rows for name in row} == set().union(*LAYERS) - {"__main__"}
+    assert all(
+        max(map(layer, above)) <= min(map(layer, below)) for above, below in zip(rows, rows[1:], strict=False)
+    ), order

@@ -1,4 +1,4 @@
-"""Loading plugins: each by itself, each hook documented and tested, each failure one sentence that hurts nobody else."""
+"""Tests of loading plugins: every hook is documented and tested, and a plugin that fails disables no other plugin."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ HOOKS = [name for name, f in inspect.getmembers(hookspecs, inspect.isfunction) i
 
 
 def compose(composer, expression):
-    """The scorer of an expression."""
+    """Return the scorer of an expression."""
     return composer.compose(composer.resolve(sublex.parse(expression), {}), {})
 
 
 def registry(monkeypatch, **modules) -> plugins.Registry:
-    """A registry of the built-ins and of modules made here, one entry point each."""
-    points = [point for point in plugins.entry_points(group=plugins.GROUP) if point.value.startswith(plugins.OWN)]
+    """Return a registry of the built-in plugins and of new modules with these members, one entry point each."""
+    points = [point for point in plugins.entry_points(group=plugins.GROUP) if point.value.startswith(plugins.BUILT_IN)]
     for name, members in modules.items():
-        module = types.ModuleType(f"made_{name}")
+        module = types.ModuleType(f"plugin_{name}")
         vars(module).update({"sublex_api": 2} | members)
         monkeypatch.setitem(sys.modules, module.__name__, module)
         points.append(EntryPoint(name, module.__name__, plugins.GROUP))
@@ -46,7 +46,7 @@ def registry(monkeypatch, **modules) -> plugins.Registry:
 
 
 def analyzers(**named):
-    """A module that registers analyzers."""
+    """Return the members of a module that registers analyzers."""
 
     @hookimpl
     def register_analyzers(register):
@@ -57,6 +57,8 @@ def analyzers(**named):
 
 
 class Shout:
+    """An analyzer with one term for each token, upper case if `loud`."""
+
     def __init__(self, loud=False, k=1.0):
         self.loud = loud
 
@@ -85,8 +87,8 @@ def test_hook_register_readers(monkeypatch, tmp_path):
     def register_readers(register):
         register("lines", Lines)
 
-    found = registry(monkeypatch, lines={"register_readers": register_readers})
-    monkeypatch.setattr(plugins, "load", lambda: found)
+    loaded = registry(monkeypatch, lines={"register_readers": register_readers})
+    monkeypatch.setattr(plugins, "load", lambda: loaded)
     import sublex
 
     (tmp_path / "x.lines").write_text("one whale\ntwo whales\n")
@@ -95,8 +97,8 @@ def test_hook_register_readers(monkeypatch, tmp_path):
 
 
 def test_hook_register_analyzers(monkeypatch, tmp_path):
-    found = registry(monkeypatch, shout=analyzers(shout=Shout))
-    monkeypatch.setattr(plugins, "load", lambda: found)
+    loaded = registry(monkeypatch, shout=analyzers(shout=Shout))
+    monkeypatch.setattr(plugins, "load", lambda: loaded)
     import sublex
 
     index = sublex.build([Document("a", "Whale whale")], tmp_path / "index", analyzer="shout(loud=true)")
@@ -112,17 +114,17 @@ def test_hook_register_rankers(monkeypatch, tmp_path):
         "@hookimpl\ndef register_rankers(register): register('Often', Often, [Param('times', float, 1.0, range=(0, 9))])\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    points = [point for point in plugins.entry_points(group=plugins.GROUP) if point.value.startswith(plugins.OWN)]
-    found = plugins.Registry([*points, EntryPoint("often", "sublex_often", plugins.GROUP)])
-    ranker = found.make("ranker", "Often(times=2)")
-    given = DocStats(np.array([4.0, 8.0]), np.array([2.0, 2.0])), TermStats(2, 3), Statistics(2, 12, 4)
-    assert ranker.score(np.array([1.0, 2.0]), *given).tolist() == [0.5, 0.5]
-    assert ranker.weight(np.array([3.0]), *given[1:]).tolist() == [3.0]
-    assert ranker.explain(1.0, DocStats(4.0, 2.0), *given[1:]).value == 0.5
+    points = [point for point in plugins.entry_points(group=plugins.GROUP) if point.value.startswith(plugins.BUILT_IN)]
+    loaded = plugins.Registry([*points, EntryPoint("often", "sublex_often", plugins.GROUP)])
+    ranker = loaded.make("ranker", "Often(times=2)")
+    doc, term, collection = DocStats(np.array([4.0, 8.0]), np.array([2.0, 2.0])), TermStats(2, 3), Statistics(2, 12, 4)
+    assert ranker.score(np.array([1.0, 2.0]), doc, term, collection).tolist() == [0.5, 0.5]
+    assert ranker.weight(np.array([3.0]), term, collection).tolist() == [3.0]
+    assert ranker.explain(1.0, DocStats(4.0, 2.0), term, collection).value == 0.5
     assert ranker.lengths == "exact" and ranker.norm_part is None
     with pytest.raises(InputError, match="Often: times=10 lies outside 0 to 9"):
-        found.make("ranker", "Often(times=10)")
-    assert {"BM25", "PL2", "Often"} <= set(found.names("ranker"))
+        loaded.make("ranker", "Often(times=10)")
+    assert {"BM25", "PL2", "Often"} <= set(loaded.names("ranker"))
 
 
 def test_hook_register_expanders(monkeypatch, tmp_path):
@@ -133,18 +135,20 @@ def test_hook_register_expanders(monkeypatch, tmp_path):
             return Query(query.text, tuple(term._replace(weight=2.0, origin="Twice") for term in query.terms))
 
     members = {"register_expanders": hookimpl(lambda register: register("Twice", Twice))}
-    found = registry(monkeypatch, twice=members)
+    loaded = registry(monkeypatch, twice=members)
     index = sublex.build([Document("a", "whale"), Document("b", "whale whale ship")], tmp_path / "index")
-    composed = compose(Composer(index.snapshot, found), "Twice >> BM25")
-    plain = compose(Composer(index.snapshot, found), "BM25")
+    composed = compose(Composer(index.snapshot, loaded), "Twice >> BM25")
+    plain = compose(Composer(index.snapshot, loaded), "BM25")
     state = State(index.query("whale"))
     assert composed.find(state).docnos == plain.find(state).docnos
     assert composed.find(state).scores == pytest.approx(2 * plain.find(state).scores)
-    assert {"RM3", "Twice"} <= set(found.names("expander"))
+    assert {"RM3", "Twice"} <= set(loaded.names("expander"))
 
 
 def test_hook_register_filters(monkeypatch, tmp_path):
-    class Holding:
+    class Containing:
+        """A filter that keeps the documents that contain a term."""
+
         def __init__(self, term):
             self.term = term
 
@@ -157,32 +161,32 @@ def test_hook_register_filters(monkeypatch, tmp_path):
             return np.ones(len(docs))
 
     def register_filters(register):
-        register("holding", Holding, [Param("term", str, ...)])
+        register("containing", Containing, [Param("term", str, ...)])
         register("faulty", Faulty)
 
-    found = registry(monkeypatch, filters={"register_filters": hookimpl(register_filters)})
+    loaded = registry(monkeypatch, filters={"register_filters": hookimpl(register_filters)})
     documents = [Document("a", "whale"), Document("b", "whale ship"), Document("c", "ship whale whale")]
     index = sublex.build(documents, tmp_path / "index")
-    composer = Composer(index.snapshot, found)
+    composer = Composer(index.snapshot, loaded)
     state = State(index.query("whale"))
-    everything = compose(composer, "BM25").find(state)
-    scores = dict(zip(everything.docnos, everything.scores.tolist(), strict=True))
+    unfiltered = compose(composer, "BM25").find(state)
+    scores = dict(zip(unfiltered.docnos, unfiltered.scores.tolist(), strict=True))
 
     def run(expression):
         return compose(composer, expression).find(state)
 
-    kept = run("BM25 >> holding(ship)")
-    assert kept.docnos == [docno for docno in everything.docnos if docno != "a"]
-    assert kept.scores.tolist() == [scores[docno] for docno in kept.docnos]
-    assert run("BM25 >> holding(ship) >> PL2").docnos == run("PL2 >> holding(ship)").docnos
-    assert set(run("PL2 + 0.5*(BM25 >> holding(ship))").docnos) == {"a", "b", "c"}
-    with pytest.raises(InputError, match="put a ranker before it, as in BM25 >> holding"):
-        run("holding(ship)")
+    hits = run("BM25 >> containing(ship)")
+    assert hits.docnos == [docno for docno in unfiltered.docnos if docno != "a"]
+    assert hits.scores.tolist() == [scores[docno] for docno in hits.docnos]
+    assert run("BM25 >> containing(ship) >> PL2").docnos == run("PL2 >> containing(ship)").docnos
+    assert set(run("PL2 + 0.5*(BM25 >> containing(ship))").docnos) == {"a", "b", "c"}
+    with pytest.raises(InputError, match="put a ranker before it, as in BM25 >> containing"):
+        run("containing(ship)")
     with pytest.raises(PluginError, match="The filter faulty gave float64 of shape"):
         run("BM25 >> faulty")
-    for docno, said in (("a", "does not keep it"), ("c", "keeps it")):
-        tree = compose(composer, "BM25 >> holding(ship)").explain(state, index.doc(docno))
-        assert tree.parts[0].label == f"holding(ship) {said}"
+    for docno, note in (("a", "does not keep it"), ("c", "keeps it")):
+        tree = compose(composer, "BM25 >> containing(ship)").explain(state, index.doc(docno))
+        assert tree.parts[0].label == f"containing(ship) {note}"
         assert tree.value == (pytest.approx(scores[docno]) if docno == "c" else -math.inf)
 
 
@@ -200,9 +204,9 @@ def test_an_expander_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path, 
         def expand(self, query, context):
             return Query(query.text, tuple(term._replace(weight=weight()) for term in query.terms))
 
-    found = registry(monkeypatch, faulty={"register_expanders": hookimpl(lambda register: register("Faulty", Faulty))})
+    loaded = registry(monkeypatch, faulty={"register_expanders": hookimpl(lambda register: register("Faulty", Faulty))})
     index = sublex.build([Document("a", "whale")], tmp_path / "index")
-    composed = compose(Composer(index.snapshot, found), "Faulty >> BM25")
+    composed = compose(Composer(index.snapshot, loaded), "Faulty >> BM25")
     with pytest.raises(PluginError, match=sentence.replace("(", r"\(").replace(")", r"\)")):
         composed.find(State(index.query("whale")))
 
@@ -215,8 +219,8 @@ def test_an_analyzer_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path):
         def __str__(self):
             return "faulty"
 
-    found = registry(monkeypatch, faulty=analyzers(faulty=Faulty))
-    monkeypatch.setattr(plugins, "load", lambda: found)
+    loaded = registry(monkeypatch, faulty=analyzers(faulty=Faulty))
+    monkeypatch.setattr(plugins, "load", lambda: loaded)
     with pytest.raises(
         PluginError, match=r"The analyzer faulty failed \(ZeroDivisionError: .*\); its results are not used\.$"
     ):
@@ -225,7 +229,7 @@ def test_an_analyzer_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path):
 
 def test_hook_register_representations(monkeypatch, tmp_path):
     class Lengths(Representation):
-        """Documents by how many words the model knows of them."""
+        """A representation with a single number for each document: its tokens in the vocabulary of the model."""
 
         def fit(self, corpus, job):
             self.vocabulary = corpus.vocabulary
@@ -249,8 +253,8 @@ def test_hook_register_representations(monkeypatch, tmp_path):
     def register_representations(register):
         register("lengths", Lengths)
 
-    made = registry(monkeypatch, plug={"register_representations": register_representations})
-    monkeypatch.setattr(plugins, "load", lambda: made)
+    loaded = registry(monkeypatch, plug={"register_representations": register_representations})
+    monkeypatch.setattr(plugins, "load", lambda: loaded)
     index = sublex.build([{"id": "a", "text": "x y z"}, {"id": "b", "text": "x"}], tmp_path / "index")
     index.fit("lengths")
     assert [(hit.docno, hit.score) for hit in index.search("x", "lengths")] == [("a", 3.0), ("b", 1.0)]
@@ -263,8 +267,8 @@ def test_hook_register_commands(monkeypatch):
         def hello():
             click.echo("hello from a plugin")
 
-    found = registry(monkeypatch, hello={"register_commands": register_commands})
-    monkeypatch.setattr(plugins, "load", lambda builtin: found)
+    loaded = registry(monkeypatch, hello={"register_commands": register_commands})
+    monkeypatch.setattr(plugins, "load", lambda builtin: loaded)
     from click.testing import CliRunner
 
     from sublex.cli import Commands
@@ -283,42 +287,42 @@ def test_hook_register_commands(monkeypatch):
         ({"register_analyzers": hookimpl(lambda register: 1 / 0)}, "ZeroDivisionError: division by zero"),
     ],
 )
-def test_a_plugin_that_fails_costs_its_own_names_only(monkeypatch, members, sentence):
-    found = registry(monkeypatch, bad=members, shout=analyzers(shout=Shout))
-    failed = next(plugin for plugin in found.plugins if plugin.name == "bad")
+def test_a_plugin_that_fails_disables_only_its_own_names(monkeypatch, members, sentence):
+    loaded = registry(monkeypatch, bad=members, shout=analyzers(shout=Shout))
+    failed = next(plugin for plugin in loaded.plugins if plugin.name == "bad")
     assert sentence in failed.error
-    assert found.make("analyzer", "shout").terms("a") == ["a"] and found.make("analyzer", "english").terms(
+    assert loaded.make("analyzer", "shout").terms("a") == ["a"] and loaded.make("analyzer", "english").terms(
         "cranes"
     ) == ["crane"]
     with pytest.raises(UnknownName, match="No analyzer bad: plugin bad failed to load"):
-        found.make("analyzer", "bad")
+        loaded.make("analyzer", "bad")
 
 
-def test_a_plugin_that_cannot_be_imported_says_so():
-    found = plugins.Registry([EntryPoint("gone", "no_such_module_here", plugins.GROUP)])
-    assert "no_such_module_here" in found.plugins[0].error
+def test_the_error_of_a_plugin_that_cannot_be_imported_names_the_module():
+    loaded = plugins.Registry([EntryPoint("gone", "no_such_module_here", plugins.GROUP)])
+    assert "no_such_module_here" in loaded.plugins[0].error
 
 
-def test_a_plugin_that_fails_half_way_registers_nothing(monkeypatch):
+def test_a_plugin_that_fails_after_a_registration_registers_nothing(monkeypatch):
     @hookimpl
     def register_analyzers(register):
         register("early", Shout)
         raise RuntimeError("later")
 
-    found = registry(monkeypatch, half={"register_analyzers": register_analyzers})
-    assert "early" not in found.names("analyzer")
+    loaded = registry(monkeypatch, half={"register_analyzers": register_analyzers})
+    assert "early" not in loaded.names("analyzer")
 
 
-def test_a_name_twice_fails_only_for_who_asks_for_it(monkeypatch):
-    found = registry(monkeypatch, one=analyzers(shout=Shout), two=analyzers(shout=Shout, other=Shout))
-    assert found.make("analyzer", "other").terms("a") == ["a"]
+def test_a_name_that_two_plugins_offer_needs_the_plugin_before_it(monkeypatch):
+    loaded = registry(monkeypatch, one=analyzers(shout=Shout), two=analyzers(shout=Shout, other=Shout))
+    assert loaded.make("analyzer", "other").terms("a") == ["a"]
     with pytest.raises(UnknownName, match="write one:shout or two:shout"):
-        found.make("analyzer", "shout")
-    assert found.make("analyzer", "two:shout(loud=true)").terms("a") == ["A"]
+        loaded.make("analyzer", "shout")
+    assert loaded.make("analyzer", "two:shout(loud=true)").terms("a") == ["A"]
 
 
-def test_parameters_are_checked_against_what_was_declared(monkeypatch):
-    found = registry(monkeypatch, shout=analyzers(shout=Shout))
+def test_parameters_are_checked_against_the_declared_ones(monkeypatch):
+    loaded = registry(monkeypatch, shout=analyzers(shout=Shout))
     for text, sentence in {
         "shout(volume=3)": "shout has no parameter volume; it takes loud, k.",
         "shout(loud=3)": "shout: loud=3 has to be true or false.",
@@ -326,17 +330,17 @@ def test_parameters_are_checked_against_what_was_declared(monkeypatch):
         "shout(k=3)": "shout: k=3 lies outside 0 to 2.",
     }.items():
         with pytest.raises(InputError) as caught:
-            found.make("analyzer", text)
+            loaded.make("analyzer", text)
         assert str(caught.value) == sentence
-    assert found.make("analyzer", "shout(k=2, loud=true)").loud
+    assert loaded.make("analyzer", "shout(k=2, loud=true)").loud
 
 
-def test_an_unknown_name_lists_what_there_is_and_the_nearest(monkeypatch):
+def test_the_error_for_an_unknown_name_has_the_nearest_and_all_names(monkeypatch):
     with pytest.raises(UnknownName, match="No reader jsnl; did you mean jsonl\\? There are: beir, csv"):
         registry(monkeypatch).find("reader", "jsnl")
 
 
-def test_only_wanted_plugins_are_loaded(monkeypatch):
+def test_sublex_plugins_selects_the_plugins_and_keeps_the_built_in_ones(monkeypatch):
     monkeypatch.setenv("SUBLEX_PLUGINS", "nothing")
     names = {plugin.name for plugin in plugins.load().plugins}
     assert {"readers", "analyzers"} <= names
@@ -352,10 +356,10 @@ def test_a_packaged_plugin_is_found_by_its_entry_point(tmp_path):
     (meta / "METADATA").write_text("Metadata-Version: 2.1\nName: sublex-shout\nVersion: 0.3\n")
     (meta / "entry_points.txt").write_text("[sublex]\nshout = sublex_shout\n")
     command = [sys.executable, "-c", "from sublex.cli import main; main()", "plugins", "--format", "json"]
-    done = subprocess.run(
+    result = subprocess.run(
         command, env={"PYTHONPATH": str(tmp_path), "PATH": ""}, capture_output=True, text=True, check=True
     )
-    shout = next(plugin for plugin in json.loads(done.stdout) if plugin["name"] == "shout")
+    shout = next(plugin for plugin in json.loads(result.stdout) if plugin["name"] == "shout")
     assert (
         shout["distribution"] == "sublex-shout"
         and shout["version"] == "0.3"
@@ -363,7 +367,7 @@ def test_a_packaged_plugin_is_found_by_its_entry_point(tmp_path):
     )
 
 
-def test_registering_imports_nothing_heavy():
+def test_loading_the_plugins_imports_neither_numba_nor_scipy():
     code = "import sys; from sublex import plugins; plugins.load(); print([m for m in ('numba', 'scipy') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

@@ -13,6 +13,7 @@ import pytest
 from shared import DEMO, QRELS, TOPICS, qrels_of, run_of
 
 import sublex
+from sublex import plugins
 from sublex.errors import InputError
 from sublex.evaluation.comparison import compare
 from sublex.evaluation.systems import System
@@ -139,7 +140,7 @@ def test_curves_are_the_means_of_their_measures(comparison):
     ],
 )  # fmt: skip
 def test_a_sweep_is_found_if_one_number_differs(names, parameter, values, order):
-    found = sweep(names)
+    found = sweep(names, plugins.load())
     assert (found.parameter, found.values, found.systems) == (parameter, values, order)
 
 
@@ -155,7 +156,7 @@ def test_a_sweep_is_found_if_one_number_differs(names, parameter, values, order)
     ],
 )
 def test_no_sweep_is_found_if_more_differs(names):
-    assert sweep(names) is None
+    assert sweep(names, plugins.load()) is None
 
 
 def test_a_sweep_is_drawn(comparison):

@@ -424,6 +424,7 @@ def samples() -> np.ndarray:
     )
 
 
+@pytest.mark.slow
 def test_scores_read_back_to_the_same_float32_and_are_as_short_as_numpy_makes_them():
     scores = samples()
     scores = scores[np.isfinite(scores)]

@@ -3,7 +3,7 @@
     import sublex
 
     index = sublex.build("docs.jsonl", "my-index")
-    print(index.search("blue whale", "BM25 >> RM3 >> BM25").docnos)
+    index.search("blue whale", "BM25 >> RM3 >> BM25").docnos
 
 This file is the public API and nothing else; each function imports the part of the engine that it needs.
 """

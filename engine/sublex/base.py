@@ -220,7 +220,7 @@ class TermStats(NamedTuple):
     """The document frequency and the collection frequency of a term.
 
     `df` is the number of documents that hold the term, `cf` the number of its occurrences in all documents; both are
-    at least 1. Each is a number, or a float64 array with one place for each term or posting in question.
+    at least 1. Each is a number, or a float64 array with one item for each term or posting in question.
     """
 
     df: Any
@@ -228,7 +228,7 @@ class TermStats(NamedTuple):
 
 
 class DocStats(NamedTuple):
-    """The statistics of the documents that a ranker scores, as float64 arrays with one place for each posting.
+    """The statistics of the documents that a ranker scores, as float64 arrays with one item for each posting.
 
     `length` is the number of tokens, `unique` the number of distinct terms. `norm` is the sum of `Ranker.norm_part`
     over all terms of the document, and None for rankers without `norm_part`. `Ranker.explain` gets numbers in place of
@@ -288,7 +288,7 @@ class Ranker(Protocol):
     def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
         """Return the weight of each query term, by which the term's scores are multiplied; by default `qtf` itself.
 
-        `qtf` is a float64 array with one place for each term that the index holds: the term's frequency in the query,
+        `qtf` is a float64 array with one item for each term that the index holds: the term's frequency in the query,
         which after expansion may be fractional or negative. `term` has arrays of the same shape. Weights must be
         finite. If the weights equal `qtf`, return the same array: the engine then skips this call for later queries.
         """

@@ -1,7 +1,7 @@
 """Expression trees: the nodes that a pipeline, or one component with its parameters, is made of, and how they are printed.
 
-The printed form of a tree is its identity. Two trees are equal when their prints are equal, and `parser.py` parses a print back
-to the tree. This file does not know the components: `plugins.py` looks up names and checks parameters.
+The printed form of a tree is its identity. Two trees are equal when their printed forms are equal, and `parser.py` parses a
+printed form back to the tree. This file does not know the components: `plugins.py` looks up names and checks parameters.
 """
 
 from __future__ import annotations

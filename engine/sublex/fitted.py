@@ -126,7 +126,7 @@ class Corpus(Protocol):
         ...
 
     def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
-        """Return for each term of the corpus its place in another vocabulary (int32), -1 for terms that are not in it."""
+        """Return for each term of the corpus its position in another vocabulary (int32), -1 for terms that are not in it."""
         ...
 
 
@@ -209,9 +209,9 @@ class Fitted:
         return NO_FIELDS
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the greatest number of bytes that `fit` takes.
+        """Return how many bytes `fit` takes at most.
 
-        The engine calls it before `fit` and refuses to fit when the number exceeds `--memory`.
+        The engine calls it before `fit` and refuses to fit when it exceeds `--memory`.
         """
         return 0
 

@@ -117,7 +117,9 @@ def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:
 
 
 def printed(name: str, params: Iterable[Param], values: Mapping[str, Any]) -> str:
-    """Return the printed form of a component: required values by place, then parameters that differ from defaults."""
+    """Return the printed form of a component: required values first, without names, then `name=value` for each parameter
+    that differs from its default, as in `fisher(k=4)`.
+    """
     return str(canonical_call(name, [(param, param.default) for param in params], values))
 
 

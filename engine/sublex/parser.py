@@ -1,12 +1,15 @@
-"""Text to expressions: a tokenizer and a recursive descent, one method for each line of the grammar.
+"""The parser: turns the text of an expression into a tree, or raises an error with a caret under the mistake.
+
+A tokenizer cuts the text, and a recursive descent has one method for each line of the grammar:
 
     pipeline := stage (">>" stage)*           stage := part ("+" part)*
     part     := [weight "*"] atom ["%" depth] atom  := NAME ["(" [arg ("," arg)*] ")"] | "(" pipeline ")"
     arg      := [NAME "="] value              value := literal | pipeline
     literal  := NUMBER | true | false | WORD | STRING | RANGE | "[" [value ("," value)*] "]"
 
-A value is a literal if it is nothing more: a number or range followed by `*` is a weight, and a word followed by an
-operator or a parenthesis is a name; both begin a pipeline. What a lone word means is for the declared parameter to say.
+A value that is a single literal is that literal. A number or range followed by `*` is a weight, and a word followed by an operator
+or a parenthesis is a name; both begin a pipeline. The parser reads a lone word as a text; the declared type of the parameter
+decides later whether it names a component.
 """
 
 from __future__ import annotations
@@ -21,9 +24,10 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 from sublex.errors import InputError
 from sublex.expression import KEYWORDS, NAME, Blend, Call, Cut, Expression, Range, Weighted, chain
 
-LONGEST = 10_000
-DEEPEST = 30
-SHOWN = 60  # columns of a long expression, around the caret
+# The most characters of an expression, and the deepest nesting of its parentheses and brackets.
+LONGEST, DEEPEST = 10_000, 30
+# Characters of a long expression that a message shows around the caret.
+SHOWN = 60
 _TOKEN = re.compile(
     r"""(?P<string>"(?:[^"\\]|\\.)*")
     |(?P<number>-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![^\s(),="+*%>{}\[\]]))
@@ -39,13 +43,13 @@ _UNREADABLE = {
     "}": "Expected no } without a { before it",
     ">": "Expected >> in place of >",
 }
-# What makes a literal, when it follows, the beginning of a pipeline.
+# For each kind of literal, the tokens that make it the beginning of a pipeline when they follow it.
 _CONTINUED = {"number": ("*",), "range": ("*",), "word": ("(", ">>", "+", "%"), "string": ()}
-Made = TypeVar("Made")
+T = TypeVar("T")
 
 
 class Token(NamedTuple):
-    """A piece of the text and where it begins."""
+    """A piece of the text, and the position of its first character."""
 
     kind: str
     text: str
@@ -53,45 +57,46 @@ class Token(NamedTuple):
 
 
 class _Unreadable(Exception):
-    """What is wrong, and at which character."""
+    """A mistake in the text: a message, and the position of the character that the caret points at."""
 
-    def __init__(self, what: str, at: int):
-        self.what, self.at = what, at
+    def __init__(self, message: str, at: int):
+        self.message, self.at = message, at
 
 
 def parse(text: str) -> Expression:
-    """Read an expression such as `BM25 >> RM3(docs=10) >> PL2 + 0.3*laki`."""
+    """Return the tree of an expression such as `BM25 >> RM3(docs=10) >> PL2 + 0.3*lsi`. Raise InputError with a caret."""
     try:
         return _read(text, _Parser.pipeline)
-    except _Unreadable as wrong:
-        raise InputError(f"{wrong.what} in column {wrong.at + 1}:\n{_pointed(text, wrong.at)}") from None
+    except _Unreadable as mistake:
+        raise InputError(f"{mistake.message} in column {mistake.at + 1}:\n{_with_caret(text, mistake.at)}") from None
 
 
 def parse_call(text: str) -> Call:
-    """Read one component, `name` or `name(parameter=value, …)`, as readers and analyzers are written."""
+    """Return one component, `name` or `name(parameter=value, …)`, the form of readers and analyzers. Raise InputError."""
     try:
         call = _read(text, _Parser.call)
         if call.args:
             raise _Unreadable("Expected parameter=value", text.index("(") + 1)
         return call
-    except _Unreadable as wrong:
-        what = f"{wrong.what[0].lower()}{wrong.what[1:]} in column {wrong.at + 1}"
+    except _Unreadable as mistake:
+        reason = f"{mistake.message[0].lower()}{mistake.message[1:]} in column {mistake.at + 1}"
         usage = "write it as name or name(parameter=value, parameter=value)"
-        raise InputError(f"Cannot read {text[:200]!r}: {what}; {usage}.") from None
+        raise InputError(f"Cannot read {text[:200]!r}: {reason}; {usage}.") from None
 
 
-def _read(text: str, rule: Callable[[_Parser], Made]) -> Made:
+def _read(text: str, rule: Callable[[_Parser], T]) -> T:
+    """Return the result of a grammar rule on the whole text."""
     if len(text) > LONGEST:
         raise _Unreadable(f"Expected the end (an expression has at most {LONGEST} characters)", LONGEST)
     parser = _Parser(_tokens(text))
-    made = rule(parser)
+    tree = rule(parser)
     if parser.now.kind != "end":
         parser.expected(">>, + or the end" if rule is _Parser.pipeline else "the end")
-    return made
+    return tree
 
 
-def _misspelt(token: Token) -> None:
-    """Point at what makes a word no name, where it begins like one or like a weight."""
+def _refuse_misspelt(token: Token) -> None:
+    """Raise _Unreadable at the first wrong character of a word that begins like a name or like a weight."""
     begin = _BEGINNING.match(token.text) if token.kind == "word" else None
     if begin:
         wrong = f"no {token.text[begin.end()]} in a name" if begin["name"] else f"* after {begin.group()}"
@@ -99,6 +104,7 @@ def _misspelt(token: Token) -> None:
 
 
 def _tokens(text: str) -> list[Token]:
+    """Return the tokens of a text, and a last one of the kind "end"."""
     tokens, at = [], 0
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -111,31 +117,39 @@ def _tokens(text: str) -> list[Token]:
 
 
 class _Parser:
-    """A position in the tokens; each method reads one thing and stands behind it."""
+    """A position in a list of tokens.
+
+    A method named after a rule of the grammar reads the rule's text from the position on, and moves the position behind it.
+    """
 
     def __init__(self, tokens: list[Token]):
         self.tokens, self.at, self.depth = tokens, 0, 0
 
     @property
     def now(self) -> Token:
+        """The token at the position."""
         return self.tokens[self.at]
 
     def take(self) -> Token:
+        """Return the token at the position, and move on."""
         self.at += 1
         return self.tokens[self.at - 1]
 
     def accept(self, mark: str) -> bool:
-        found = self.now.kind == "mark" and self.now.text == mark
-        self.at += found
-        return found
+        """Move on if the token is this mark. Return whether it is."""
+        matches = self.now.kind == "mark" and self.now.text == mark
+        self.at += matches
+        return matches
 
     def need(self, mark: str, what: str) -> None:
+        """Move behind this mark. Raise _Unreadable, with `what` as the expected text, when the token is another one."""
         if not self.accept(mark):
             self.expected(what)
 
     def expected(self, what: str) -> NoReturn:
+        """Raise _Unreadable: `what` was expected at the position."""
         before = self.tokens[self.at - 1].text if self.at else ""
-        after = f" after {_plainly(before[:30])}{'…' * (len(before) > 30)}" if before else ""
+        after = f" after {_printable(before[:30])}{'…' * (len(before) > 30)}" if before else ""
         raise _Unreadable(f"Expected {what}{after}", self.now.at)
 
     def pipeline(self) -> Expression:
@@ -170,19 +184,19 @@ class _Parser:
     def atom(self) -> Expression:
         if not self.accept("("):
             return self.call("a name or (")
-        inner = self.inside(self.pipeline)
+        inner = self.nested(self.pipeline)
         self.need(")", ">>, + or )")
         return inner
 
     def call(self, what: str = "a name") -> Call:
         if self.now.kind != "word" or not NAME.fullmatch(self.now.text):
-            _misspelt(self.now)
+            _refuse_misspelt(self.now)
             self.expected(what)
         name = self.take().text
         args: list[Any] = []
         params: dict[str, Any] = {}
         if self.accept("(") and not self.accept(")"):
-            self.inside(lambda: self.arguments(name, args, params))
+            self.nested(lambda: self.arguments(name, args, params))
         return Call(name, tuple(args), params)
 
     def arguments(self, name: str, args: list[Any], params: dict[str, Any]) -> None:
@@ -203,7 +217,7 @@ class _Parser:
 
     def value(self) -> Any:
         if self.accept("["):
-            return self.inside(self.items)
+            return self.nested(self.items)
         kind, text, _ = self.now
         following = "" if kind == "end" else self.tokens[self.at + 1].text
         if kind in _CONTINUED and following not in _CONTINUED[kind]:
@@ -221,7 +235,7 @@ class _Parser:
         return tuple(items)
 
     def literal(self) -> Any:
-        """A number, range, word or string, which is there."""
+        """Read a number, range, word or string. The caller has checked that the token is one of these."""
         kind, text, at = self.take()
         if kind == "number":
             return _number(text, at)
@@ -233,47 +247,49 @@ class _Parser:
             return json.loads(text)
         except ValueError:
             raise _Unreadable(
-                f"{_plainly(text)} is not a string JSON can read; write \\\\ for a backslash", at
+                f"{_printable(text)} is not a valid JSON string; write \\\\ for a backslash", at
             ) from None
 
-    def inside(self, rule: Callable[[], Made]) -> Made:
-        """What stands in parentheses or brackets: not endlessly many in one another."""
+    def nested(self, rule: Callable[[], T]) -> T:
+        """Return the result of a rule within parentheses or brackets. Raise _Unreadable when they are nested too deep."""
         self.depth += 1
         if self.depth > DEEPEST:
-            raise _Unreadable(f"Expected at most {DEEPEST} parentheses in one another", self.tokens[self.at - 1].at)
-        made = rule()
+            raise _Unreadable(f"Expected at most {DEEPEST} nested parentheses", self.tokens[self.at - 1].at)
+        result = rule()
         self.depth -= 1
-        return made
+        return result
 
 
 def _number(text: str, at: int) -> float:
+    """Return an integer or a finite float."""
     if math.isinf(float(text)):
         raise _Unreadable("Expected a number below 1e308", at)
     return int(text) if re.fullmatch("-?[0-9]+", text) else float(text)
 
 
 def _range(text: str, at: int) -> Range:
+    """Return the range of `{low..high}` or `{number, …}`."""
     interval = ".." in text
-    numbers = [part.strip() for part in text[1:-1].split(".." if interval else ",")]
-    read = [_number(part, at) for part in numbers if (m := _TOKEN.fullmatch(part)) and m.lastgroup == "number"]
-    if len(read) != len(numbers) or (interval and (len(read) != 2 or read[0] >= read[1])):
-        raise _Unreadable(f"{_plainly(text)} is not a range such as {{0..1}} or {{1,2,5}}", at)
-    return Range(tuple(read), interval)
+    parts = [part.strip() for part in text[1:-1].split(".." if interval else ",")]
+    numbers = [_number(part, at) for part in parts if (m := _TOKEN.fullmatch(part)) and m.lastgroup == "number"]
+    if len(numbers) != len(parts) or (interval and (len(numbers) != 2 or numbers[0] >= numbers[1])):
+        raise _Unreadable(f"{_printable(text)} is not a range such as {{0..1}} or {{1,2,5}}", at)
+    return Range(tuple(numbers), interval)
 
 
-def _plainly(text: str) -> str:
-    """Text for a line of a message: control characters, line ends and broken characters become spaces."""
+def _printable(text: str) -> str:
+    """Return a text for one line of a message: control characters, line ends and surrogates become spaces."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _pointed(text: str, at: int) -> str:
-    """Two lines: the text, or the part of it around a place, and a caret under the place."""
+def _with_caret(text: str, at: int) -> str:
+    """Return two lines: the text, or the part of it around a position, and a caret under the position."""
     start = max(0, min(at - SHOWN // 2, len(text) - SHOWN))
-    before, after = _plainly(text[start:at]), _plainly(text[at : start + SHOWN])
+    before, after = _printable(text[start:at]), _printable(text[at : start + SHOWN])
     before = f"{'…' * (start > 0)}{before}"
     return f"  {before}{after}{'…' * (start + SHOWN < len(text))}\n  {' ' * _columns(before)}^"
 
 
 def _columns(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """Return the number of columns that a text takes on a terminal."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -22,14 +22,18 @@ from sublex.messages import in_short, unknown
 from sublex.parameters import canonical_call, matched, typed
 from sublex.parser import parse_call
 
+# The version of the plugin contract; a plugin declares it as `sublex_api`.
 API = 2
+# The group of the entry points of plugins.
 GROUP = "sublex"
 STAGES = ("fit", "encode", "query")
 KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation")
 # The kinds that can stand in an expression share one namespace; the kind `component` means any of them.
 COMPONENTS = ("ranker", "expander", "representation", "filter")
+# Words of the expression language, which no component may have as its name.
 RESERVED = {*NORMALISERS, *KEYWORDS}
-OWN = "sublex."
+# The beginning of the modules of built-in plugins.
+BUILT_IN = "sublex."
 Defaults = Mapping[str, Mapping[str, Any]]
 NO_DEFAULTS: Defaults = {}
 _NORMALISED = (Param("x", Expression, ...),)
@@ -94,6 +98,7 @@ class Registry:
             self.plugins.append(self._load(point))
 
     def _load(self, point: EntryPoint) -> Plugin:
+        """Return the plugin of an entry point, with its registrations or with its error."""
         plugin = Plugin(point.name, point.value)
         if point.dist:
             plugin.distribution, plugin.version = point.dist.name, point.dist.version
@@ -120,6 +125,7 @@ class Registry:
     def _register(
         self, plugin: Plugin, kind: str, name: str, factory: Callable[..., Any], params: Iterable[Param] = ()
     ) -> None:
+        """Add a component to a plugin. Raise PluginError for a name or parameters that the contract does not allow."""
         if kind in COMPONENTS and name in RESERVED:
             raise PluginError(f"it registers the {kind} {name}, a word with another meaning in expressions")
         params = tuple(params)
@@ -133,16 +139,16 @@ class Registry:
 
     def names(self, kind: str) -> list[str]:
         """Return all names of a kind, in alphabetical order."""
-        return sorted({name for of, name in self._names if of in _kinds(kind)})
+        return sorted({name for named_kind, name in self._names if named_kind in _kinds(kind)})
 
     def find(self, kind: str, name: str) -> Registration:
         """Return the registration of `name` or `plugin:name`. Raise UnknownName when there is none, or more than one."""
         plugin, _, short = name.rpartition(":")
-        found = [r for of in _kinds(kind) for r in self._names.get((of, short), []) if plugin in ("", r.plugin)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            choices = " or ".join(f"{r.plugin}:{r.name}" for r in found)
+        registrations = [r for k in _kinds(kind) for r in self._names.get((k, short), []) if plugin in ("", r.plugin)]
+        if len(registrations) == 1:
+            return registrations[0]
+        if registrations:
+            choices = " or ".join(f"{r.plugin}:{r.name}" for r in registrations)
             raise UnknownName(f"Several plugins offer the {kind} {name}; write {choices}.")
         raise UnknownName(self._unknown(kind, name))
 
@@ -176,20 +182,22 @@ class Registry:
         """
         if isinstance(call, Component):
             return call
-        found = self.find(kind, call.name)
+        registration = self.find(kind, call.name)
 
         def inner(expression: Expression) -> Expression:
             return self.resolve_all(expression, defaults)
 
-        values = matched(call, found.params, inner, defaults.get(found.name, {}))
-        alone = sum(len(self._names.get((of, found.name), [])) for of in _kinds(kind)) == 1
-        name = found.name if alone else f"{found.plugin}:{found.name}"
-        declared = [(p, ... if p.default is ... else typed(name, p, p.default, self.resolve_all)) for p in found.params]
+        values = matched(call, registration.params, inner, defaults.get(registration.name, {}))
+        unique = sum(len(self._names.get((k, registration.name), [])) for k in _kinds(kind)) == 1
+        name = registration.name if unique else f"{registration.plugin}:{registration.name}"
+        declared = [
+            (p, ... if p.default is ... else typed(name, p, p.default, self.resolve_all)) for p in registration.params
+        ]
         canonical = canonical_call(name, declared, values)
-        return Component(canonical.name, canonical.args, canonical.params, registration=found, values=values)
+        return Component(canonical.name, canonical.args, canonical.params, registration=registration, values=values)
 
     def resolve_all(self, expression: Expression, defaults: Defaults = NO_DEFAULTS) -> Expression:
-        """Return the expression with every call resolved: its leaves are `Component`s, and its print is canonical."""
+        """Return the expression with every call resolved: its leaves are `Component`s, and its printed form is canonical."""
 
         def inner(value: Any) -> Any:
             return self.resolve_all(value, defaults) if isinstance(value, Expression) else value
@@ -201,12 +209,13 @@ class Registry:
         return self.resolve("component", expression, defaults)
 
     def hook(self, name: str) -> list[tuple[Plugin, Callable[..., Any]]]:
-        """Return the implementations of a hook with their plugins. The caller calls each by itself."""
+        """Return each plugin that implements a hook, with its function. The caller calls each function by itself."""
         named = {plugin.name: plugin for plugin in self.plugins}
         return [(named[impl.plugin_name], impl.function) for impl in getattr(self._manager.hook, name).get_hookimpls()]
 
 
 def _kinds(kind: str) -> tuple[str, ...]:
+    """Return the kinds that `kind` stands for."""
     return COMPONENTS if kind == "component" else (kind,)
 
 
@@ -217,8 +226,10 @@ def load(builtin: bool = True) -> Registry:
     """
     wanted = os.environ.get("SUBLEX_PLUGINS")
     names = None if wanted is None else {name.strip() for name in wanted.split(",")}
-    points = sorted(entry_points(group=GROUP), key=lambda point: (not point.value.startswith(OWN), point.name))
-    registry = Registry(p for p in points if (builtin if p.value.startswith(OWN) else names is None or p.name in names))
+    points = sorted(entry_points(group=GROUP), key=lambda point: (not point.value.startswith(BUILT_IN), point.name))
+    registry = Registry(
+        p for p in points if (builtin if p.value.startswith(BUILT_IN) else names is None or p.name in names)
+    )
     for name in sorted((names or set()) - {"", *(point.name for point in points)}):
         registry.plugins.append(
             Plugin(name, "", error="SUBLEX_PLUGINS lists it, but no plugin of this name is installed")

@@ -114,16 +114,18 @@ class Subject:
 
 
 def same_bytes_for_workers_and_hash_seeds(subject: Subject) -> None:
-    """The bytes are the same for 1, 2 and 3 workers, in two processes of different hash seeds and orders of the workers."""
+    """The bytes are the same for 1, 2 and 3 workers, in two processes with other hash seeds and another order of fits."""
     subject.folder.mkdir(parents=True, exist_ok=True)
     documents = subject.folder / "documents.json"
     documents.write_text(json.dumps([[d.docno, d.text, d.title] for d in subject.documents]), encoding="utf-8")
     records = {}
-    for seed, numbers in (("0", "123"), ("1", "321")):
-        index = str(subject.folder / f"child-{seed}")
-        printed = subject.child(FIT_CHILD, str(documents), index, subject.expression, *numbers, hash_seed=seed)
-        for workers, record in json.loads(printed).items():
-            records[f"{workers} workers, hash seed {seed}"] = record
+    for seed, order in (("0", "123"), ("1", "321")):
+        folder = str(subject.folder / f"child-{seed}")
+        printed = json.loads(
+            subject.child(FIT_CHILD, str(documents), folder, subject.expression, *order, hash_seed=seed)
+        )
+        for workers, fitted in printed.items():
+            records[f"{workers} workers, hash seed {seed}"] = fitted
     first = records["1 workers, hash seed 0"]
     differ = [name for name, record in records.items() if record != first]
     assert not differ, f"the bytes differ from those of one worker and hash seed 0: {'; '.join(differ)}"

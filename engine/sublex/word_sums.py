@@ -41,9 +41,10 @@ class WordSums(Representation):
     estimator: Any
 
     def word_values(self, row: csr_array) -> tuple[np.ndarray, float]:
-        """Return the value of each word of the vocabulary for a query, a sparse row, and the norm of the query's vector.
+        """Return the value of each word of the vocabulary for a query, float64, and the norm of the query's vector.
 
-        A word's value is what one occurrence adds to the product of the query's vector with a document's.
+        `row` is the query's sparse row of weights. A word's value is the amount that one occurrence adds to the dot product of the
+        query's vector and a document's vector.
         """
         raise NotImplementedError
 
@@ -60,7 +61,7 @@ class WordSums(Representation):
         return [(inputs[[k]], *self.word_values(inputs[[k]])) for k in range(inputs.shape[0])]
 
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the cosines of the query's vector with those of documents; -inf where either has length 0."""
+        """Return the cosines of the query's vector with those of documents; -inf where either vector has norm 0."""
         _, values, query_norm = query
         norms = query_norm * np.asarray(view.rows(docs), np.float64)
         sums = view.dot(values, docs, self.transform_counts)
@@ -99,7 +100,10 @@ class BagSums(WordSums):
         check_model(vectors.ndim == 2 and len(vectors) == words and self.estimator.weights.shape == (words,))
 
     def word_values(self, row: csr_array) -> tuple[np.ndarray, float]:
-        """Return the product of each word's vector with the query's, times the word's weight; and the norm of the query's vector."""
+        """Return the value of each word for a query, float64, and the norm of the query's vector.
+
+        A word's value is its weight times the dot product of its vector and the query's vector.
+        """
         query = self.estimator.transform(row)[0]
         return self.estimator.weights * (self.estimator.vectors @ query), float(np.linalg.norm(query))
 

@@ -1,6 +1,7 @@
-"""Threads for the work of the kernels, which release the interpreter lock; results come in the order of submission.
+"""Worker threads that return results in the order in which the calls were submitted.
 
-With one worker everything runs in the calling thread, so the code that uses `Workers` needs no second form.
+Threads suffice because the kernels release the interpreter lock. With one worker everything runs in the calling thread, so the
+code that uses `Workers` is the same for one thread and for many.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ U = TypeVar("U")
 
 
 class OrderedQueue(Generic[U]):
-    """Calls that run in threads. Their results are taken out in the order in which the calls were submitted."""
+    """A queue of calls that run in threads. Results are taken out in the order in which the calls were submitted."""
 
     def __init__(self, pool: ThreadPoolExecutor | None, limit: int):
         self._pool, self._limit = pool, limit
@@ -33,7 +34,7 @@ class OrderedQueue(Generic[U]):
         self._waiting.append(done)
 
     def ready(self) -> Iterator[U]:
-        """Yield the oldest results until no more calls wait than may be ahead; wait for a result where necessary."""
+        """Yield the oldest results until the queue is within its limit; wait for calls that have not ended."""
         while len(self._waiting) > self._limit:
             yield self._waiting.popleft().result()
 
@@ -51,11 +52,11 @@ class Workers:
         self._pool = ThreadPoolExecutor(self.number) if self.number > 1 else None
 
     def queue(self) -> OrderedQueue:
-        """Return a queue of calls, of which at most two a worker are ahead of the results taken out."""
+        """Return a queue with a limit of two calls per worker; without threads the limit is 0."""
         return OrderedQueue(self._pool, 2 * self.number if self._pool else 0)
 
     def map(self, function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
-        """Yield `function(item)` for each item, in order; items are taken from the iterable only a few ahead."""
+        """Yield `function(item)` for each item, in order. Items are read at most a few calls ahead of the results."""
         queue: OrderedQueue[U] = self.queue()
         for item in items:
             queue.submit(function, item)

@@ -36,5 +36,7 @@ def make(**params: Any) -> Representation:
 
 @hookimpl
 def register_representations(register: Register) -> None:
-    """Register `dcot`: cosines of the prototypes that texts evoke."""
+    """Register `dcot`: the cosine of the vectors that query and document evoke, over prototypes (the most frequent
+    words).
+    """
     register("dcot", make, PARAMS)

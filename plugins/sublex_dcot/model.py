@@ -55,7 +55,7 @@ class DCoT:
     r : int
         The number of prototypes, the words that occur most often; fewer if there are fewer words.
     layers : int
-        The number of maps; each is learned from the h of the one before.
+        The number of maps; each but the first is learned from the h of the layer before.
     p : float between 0 and 1
         The probability with which a word is removed.
     log : bool

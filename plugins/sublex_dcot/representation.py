@@ -1,7 +1,7 @@
 """dCoT on an index.
 
-A document's row is a direction (h of the last layer minus that of an empty document, at length 1), then the length that the direction had,
-and the length of x.
+x are the counts of a text's words, and h are the values of the prototypes in the last layer, less the values for an empty text. A
+document's row is h scaled to norm 1 (its direction), then the norm of h, then the norm of x.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LISTED_PROTOTYPES, LISTED_WORDS = 10, 5
 
 
 class EncodedQuery(NamedTuple):
-    """A query: the direction and the length of what it evokes, x as a sparse row, and the length of x."""
+    """A query: the direction and the norm (`length`) of its h, x as a sparse row, and the norm of x (`words`)."""
 
     direction: np.ndarray
     length: float
@@ -32,7 +32,7 @@ class EncodedQuery(NamedTuple):
 
 
 class DCoTRepresentation(Representation):
-    """Cosines of what query and document evoke; with `words` above 0 cosines of [words · x; h].
+    """Cosines of the h of query and document; with `words` above 0, cosines of their [words · x; h].
 
     `max_df` leaves out words in more than this share of the documents.
     """
@@ -107,16 +107,16 @@ class DCoTRepresentation(Representation):
         return 48 * int(corpus.lengths.sum()) + 4 * terms * self.estimator.r + 8 * 10 * terms * 32 * job.workers
 
     def transform(self, inputs: csr_array) -> np.ndarray:
-        """Return [h^1 … h^l] of documents as it is."""
+        """Return the values of the prototypes for each document, layer by layer: [h^1 … h^l], nothing subtracted or scaled."""
         return self.estimator.transform(inputs)
 
     def encode_documents(self, inputs: csr_array) -> np.ndarray:
-        """Return for each document its direction, the direction's length and the length of x, float32."""
+        """Return for each document the direction of its h, the norm of h and the norm of x, float32."""
         directions, lengths = _directions(self._above(inputs))
         return np.hstack([directions, lengths, self._lengths(inputs)]).astype(np.float32)
 
     def encode_queries(self, inputs: csr_array) -> list[EncodedQuery]:
-        """Return what queries evoke, minus what their words of negative weight evoke."""
+        """Return the encoded queries. The h of a query's words of negative weight is subtracted from that of its other words."""
         # The model reads counts, which are never negative.
         above = self._above(inputs.maximum(0)) - self._above((-inputs).maximum(0))
         directions, lengths = _directions(above)
@@ -128,7 +128,7 @@ class DCoTRepresentation(Representation):
         ]
 
     def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return cosines; -inf where the vector of the query or of the document has length 0."""
+        """Return cosines; -inf where the vector of the query or of the document has norm 0."""
         rows = view.rows(docs, slice(-2, None))
         evoked = view.products(np.append(query.direction, (0.0, 0.0)), docs)
         if self.words == 0:
@@ -180,7 +180,7 @@ class DCoTRepresentation(Representation):
         return (self.estimator.transform(inputs) - self.estimator.empty_)[:, -self.estimator.W_[-1].shape[1] :]
 
     def _norms(self, query: EncodedQuery, rows: np.ndarray) -> np.ndarray:
-        """Return the length of the query's [words · x; h] times that of each document's."""
+        """Return the norm of the query's [words · x; h] times the norm of each document's."""
         query_length = np.hypot(self.words * query.words, query.length)
         return query_length * np.hypot(self.words * rows[:, -1].astype(np.float64), rows[:, -2].astype(np.float64))
 
@@ -189,12 +189,12 @@ class DCoTRepresentation(Representation):
         return inputs.sign().multiply(abs(inputs).log1p()).tocsr() if self.estimator.log else inputs
 
     def _lengths(self, inputs: csr_array) -> np.ndarray:
-        """Return the lengths of x, as a column."""
+        """Return the norms of x, as a column."""
         x = self._x(inputs)
         return np.sqrt(x.multiply(x).sum(axis=1)).reshape(-1, 1)
 
 
 def _directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows brought to length 1, zeros staying zeros, and the lengths that they had, as a column."""
+    """Return the rows scaled to norm 1, where rows of zeros stay zeros, and the norms before the scaling, as a column."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0), lengths

@@ -58,7 +58,7 @@ class Fisher(SummedVectors):
         Each entry keeps its sign, and its magnitude is raised to this power. The paper uses 1; see F. Perronnin, J. Sánchez and
         T. Mensink, Improving the Fisher kernel for large-scale image classification, ECCV 2010.
     l2 : bool
-        Whether `transform` returns vectors of length 1 (the same source).
+        Whether `transform` returns vectors of norm 1 (the same source).
     variance : bool
         Whether the vector also has the gradient by the standard deviations; it is then twice as wide.
     starts : int
@@ -130,7 +130,7 @@ class Fisher(SummedVectors):
         return vectors
 
     def scores(self, query: Any, matrix: csr_array, norms: np.ndarray | None = None, workers: int = 1) -> np.ndarray:
-        """Return the cosines of a query with documents, float64; 0 where either vector has length 0.
+        """Return the cosines of a query with documents, float64; 0 where either vector has norm 0.
 
         `query` is a vector of weights over the vocabulary. `norms` are what `norms(matrix)` returns; without them they are computed. With
         a power other than 1 the vectors of all these documents are computed, which is slow.
@@ -213,7 +213,7 @@ class Fisher(SummedVectors):
         return next(part for _, part in self.blocks(row, 1))[0]
 
     def blocks(self, rows: csr_array, workers: int, power: float | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield the vectors of some documents at a time, with the slice of `rows` that they belong to.
+        """Yield (slice of `rows`, vectors of those documents), one block after another.
 
         `power` replaces the estimator's power.
         """

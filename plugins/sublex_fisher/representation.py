@@ -1,6 +1,6 @@
 """Fisher vectors on an index: stores the norm of each document's vector, and scores documents through the forward index.
 
-With a power other than 1 a vector is not a sum over words. The vectors themselves are then stored, at length 1.
+With a power other than 1 a vector is not a sum over words. The vectors themselves are then stored, scaled to norm 1.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ class FisherRepresentation(WordSums):
         return (self.words,)
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Fit the mixture to the word vectors of the other model, over its vocabulary."""
+        """Fit the Gaussians to the word vectors of the model `words`, each counted as often as its word occurs in the corpus.
+
+        The vocabulary is that of the model `words`.
+        """
         model = job.model(self.words)
         vectors = model.word_vectors()
         if vectors is None:
@@ -104,14 +107,20 @@ class FisherRepresentation(WordSums):
         return 0 if vectors is None else 8 * 4 * vectors.size + 8 * 4 * len(vectors) * self.estimator.k
 
     def encode_documents(self, inputs: csr_array) -> Rows:
-        """Return the norms; with a power the vectors at length 1, and a last column that is 0 for documents without a vector."""
+        """Return the norms of the documents' vectors, float32.
+
+        With a power other than 1, return the vectors, scaled to norm 1, with a last column that is 0 for documents without a vector.
+        """
         if self._sums:
             return super().encode_documents(inputs)
         vectors = self.estimator.transform(inputs)
         return np.hstack([vectors, vectors.any(axis=1, keepdims=True)]).astype(np.float32)
 
     def word_values(self, row: csr_array) -> tuple[np.ndarray, float]:
-        """Return the value of each word for a query and the query's norm; with a power the query's vector, at length 1, and 1."""
+        """Return the value of each word for a query, and the norm of the query's vector.
+
+        With a power other than 1, return the query's vector, scaled to norm 1, and 1.
+        """
         query_vector = self.estimator.transform(row)[0]
         if not self._sums:
             return query_vector, 1.0
@@ -127,7 +136,7 @@ class FisherRepresentation(WordSums):
         return np.where(known & query[1].any(), view.products(np.append(query[1], 0.0), docs), -np.inf)
 
     def explain(self, query: Any, view: View, doc: int) -> Explanation:
-        """Return a cosine by pairs of words; with a power by Gaussians."""
+        """Return a cosine by pairs of words, or by Gaussians with a power other than 1."""
         if self._sums:
             return super().explain(query, view, doc)
         k = len(self.estimator.mixture.shares)

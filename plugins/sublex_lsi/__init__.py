@@ -18,7 +18,7 @@ PARAMS = [
         range=("count", "tfidf", "logtfidf"),
         help="the weights that are factorised",
     ),
-    Param("unit", bool, False, stage="fit", help="bring documents to length 1 before they are factorised"),
+    Param("unit", bool, False, stage="fit", help="scale documents to norm 1 before they are factorised"),
     Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="the fewest documents that a word must occur in"),
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of the random start"),
 ]

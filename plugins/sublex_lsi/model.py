@@ -32,7 +32,7 @@ class LSI(Bag):
     weighting : "count", "tfidf" or "logtfidf"
         The weights that are decomposed: counts, counts × ln(N/df), or (1 + ln count) × ln(N/df).
     unit : bool
-        Whether each document's weights are brought to length 1 before the decomposition.
+        Whether each document's weights are scaled to norm 1 before the decomposition.
     seed : int
         Determines the random start of the decomposition.
 

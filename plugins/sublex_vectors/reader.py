@@ -33,8 +33,8 @@ def read_vectors(
 ) -> np.ndarray:
     """Return one row for each term of the vocabulary, float64; rows of NaN for terms that the file does not have.
 
-    `analyze` turns a word of the file into terms, as an index's analyzer does. Words that become no term, or several, are left out. Of
-    words that become the same term the first counts, which is the most frequent one in files of this kind. Raises `InputError` for a
+    `analyze` turns a word of the file into terms, as an index's analyzer does. Words that become no term, or several, are left out. If
+    several words become one term, the first in the file counts; such files usually list frequent words first. Raises `InputError` for a
     file in another format, or without any of the terms.
     """
     numbers = {term: number for number, term in enumerate(vocabulary)}

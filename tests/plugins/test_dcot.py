@@ -375,6 +375,7 @@ def test_the_plugin_is_imported_without_its_algorithm():
 # Real documents.
 
 
+@pytest.mark.slow
 def test_names_evoke_what_they_are_news_of(collections, tmp_path):
     with tarfile.open(collections / "reuters21578" / "reuters21578.tar.xz") as archive:
         members = [one for one in archive.getmembers() if one.name.endswith(tuple(f"{k:03}.sgm" for k in range(6)))]

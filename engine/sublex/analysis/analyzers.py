@@ -92,7 +92,9 @@ class WordAnalyzer:
         return words(unicodedata.normalize("NFC", text) if self._normal else text, self._bigrams)
 
     def _split(self, token: str) -> list[str]:
-        """Return the words of a raw token."""
+        """Return the words of a raw token: the token itself if it is ASCII and not too long, else what `words` cuts it
+        into.
+        """
         return [token] if token.isascii() and len(token) <= LONGEST else self.words(token)
 
     def stages(self, text: str) -> list[tuple[str, list[str]]]:

@@ -39,11 +39,14 @@ class SummedVectors:
         raise NotImplementedError
 
     def rows(self, matrix: Any) -> csr_array:
-        """Return a matrix of documents by words as sparse rows, checked against the fitted estimator."""
+        """Return a matrix of documents by words as sparse rows.
+
+        Raise InputError before `fit`, or if the number of words is not the fitted one.
+        """
         raise NotImplementedError
 
     def blocks(self, rows: csr_array, workers: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield the vectors of some documents at a time, with the slice of `rows` that they belong to."""
+        """Yield (slice of `rows`, vectors of those documents), one block after another."""
         raise NotImplementedError
 
     def transform(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
@@ -55,7 +58,7 @@ class SummedVectors:
         return vectors
 
     def norms(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
-        """Return the lengths of the documents' vectors, float64."""
+        """Return the norms of the documents' vectors, float64."""
         rows = self.rows(matrix)
         norms = np.empty(rows.shape[0])
         for span, block in self.blocks(rows, workers):
@@ -83,7 +86,7 @@ class Bag(SummedVectors):
         return self.vectors.shape[1]
 
     def scores(self, query: Any, matrix: csr_array, norms: np.ndarray | None = None, workers: int = 1) -> np.ndarray:
-        """Return the cosines of a query with documents, float64; 0 where either vector has length 0.
+        """Return the cosines of a query with documents, float64; 0 where either vector has norm 0.
 
         `query` is a vector of weights over the vocabulary. `norms` are what `norms(matrix)` returns; without them they are computed.
         """
@@ -118,7 +121,7 @@ class Bag(SummedVectors):
         return _with_data(counts, counts.data * self.weights[counts.indices])
 
     def blocks(self, rows: csr_array, workers: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield the vectors of some documents at a time, with the slice of `rows` that they belong to."""
+        """Yield (slice of `rows`, vectors of those documents), one block after another."""
 
         def vectors(span: slice) -> tuple[slice, np.ndarray]:
             return span, self.weighted(rows[span]) @ self.vectors

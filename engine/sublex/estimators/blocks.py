@@ -110,7 +110,9 @@ def blocks_of(matrix: Any) -> Blocks:
 
 
 class Totals(NamedTuple):
-    """Totals of a matrix of documents by terms: the number of documents, the sum of each column, and its non-zero entries."""
+    """Totals of a matrix of documents by terms: its number of rows, and for each column the sum (`cf`) and the number of
+    non-zero entries (`df`).
+    """
 
     docs: int
     cf: np.ndarray

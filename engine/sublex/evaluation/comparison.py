@@ -90,7 +90,7 @@ class Comparison:
         return np.array([evaluation.mean[measure] for evaluation in self.evaluations])
 
     def pairs(self, measure: str | None = None) -> list[Pair]:
-        """Return the tests of all pairs of systems by a measure (default: the main one), corrected for their number."""
+        """Return the tests of all pairs of systems by a measure (default: the main one), corrected for how many pairs there are."""
         name = measure or self.main
         if name not in self._pairs:
             several = len(self.systems) > 1

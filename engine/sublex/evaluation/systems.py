@@ -68,8 +68,8 @@ def run_system(
     `fresh` runs the pipeline even if its run is cached, and replaces the cached run. With `cache=False` the cache is neither read
     nor written. `progress` is called with the number of topics done.
     """
-    path = _cache_path(index, topics, pipeline, k)
-    cached = _read_cached(index, topics, path, str(pipeline)) if cache and not fresh else None
+    path = _cache_path(topics, pipeline, k)
+    cached = _read_cached(topics, pipeline, path) if cache and not fresh else None
     if cached is not None:
         return cached
     seconds: list[float] = []
@@ -118,13 +118,13 @@ def systems_of(
     return systems
 
 
-def _cache_path(index: Index, topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Path:
+def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Path:
     queries = [(topic[0], topic[1]) for topic in topics]
-    key = json.dumps([VERSION, index.fingerprint, str(pipeline), pipeline.models, k, queries])
-    return index.path / derived.DERIVED / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
+    key = json.dumps([VERSION, pipeline.snapshot.fingerprint, str(pipeline), pipeline.models, k, queries])
+    return pipeline.snapshot.path / derived.DERIVED / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
 
 
-def _read_cached(index: Index, topics: Topics, path: Path, name: str) -> System | None:
+def _read_cached(topics: Topics, pipeline: Pipeline, path: Path) -> System | None:
     """Return the cached run, or None if it is missing or damaged. Reading marks it as used now."""
     stored = derived.read(path)
     if stored is None:
@@ -136,7 +136,8 @@ def _read_cached(index: Index, topics: Topics, path: Path, name: str) -> System 
         return None
     with suppress(OSError):
         os.utime(path)
-    run = Run([topic.qid for topic in topics], bounds, docs, scores, index.snapshot.all_docnos, tag_of(name))
+    qids, name = [topic.qid for topic in topics], str(pipeline)
+    run = Run(qids, bounds, docs, scores, pipeline.snapshot.all_docnos, tag_of(name))
     return System(name, run, milliseconds, cached=True)
 
 

@@ -25,10 +25,11 @@ class Axiomatic(Declared):
 
     H. Fang and C. Zhai, Semantic term matching in axiomatic approaches to information retrieval, SIGIR 2006.
 
-    The pool is the first r documents and (n - 1) r others, drawn at random. The similarity of two terms is beta times
-    the mutual information of their presence in the documents of the pool, divided by the query term's information
-    about itself. A term's weight is the sum, over the query's terms, of the query term's idf times the similarity; of
-    a term with itself the similarity is 1.
+    The pool is the first r documents and (n - 1) r others, drawn at random. A term's weight is the sum, over the
+    query's terms, of the query term's weight in the query times its idf times its similarity to the term. The
+    similarity of a query term to another term is beta times the mutual information of both terms' presence in the
+    documents of the pool, divided by the query term's information about itself; to itself it is 1. A query term that
+    is not among the m selected terms keeps its weight in the query times its idf.
     """
 
     r: int = parameter(20, "The number of feedback documents.", (1, 10_000))

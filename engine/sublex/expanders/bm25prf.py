@@ -22,8 +22,10 @@ class BM25PRF(Declared):
     """Query terms and new terms with relevance weights, by Anserini's defaults.
 
     S. Robertson and K. Spärck Jones, Simple, proven approaches to text retrieval, Cambridge 1994.
-    Terms are selected by their weight times the logarithm of the number of feedback documents that hold them (T. Sakai
-    and S. Robertson, SIGIR 2002). The weights contain the idf, so the ranker after this expander is BM25(variant=tf).
+    A query term's weight is multiplied by its relevance weight. New terms are those that at least two feedback
+    documents hold. They are selected by relevance weight times the logarithm of the number of feedback documents that
+    hold them (T. Sakai and S. Robertson, SIGIR 2002), and get their relevance weight times `weight`. Relevance weights
+    contain the idf, so the ranker after this expander is BM25(variant=tf).
     """
 
     docs: int = parameter(10, "The number of feedback documents.", (1, 10_000))
@@ -54,7 +56,7 @@ class BM25PRF(Declared):
 def relevance_weights(r: np.ndarray, size: int, terms: np.ndarray, context: Context) -> np.ndarray:
     """Return the relevance weights of Robertson and Spärck Jones of terms that `r` of `size` feedback documents hold.
 
-    The weight is the logarithm of the term's odds in the feedback documents against its odds in all other documents.
+    The weight is the logarithm of the term's odds in the feedback documents over its odds in all other documents.
     """
     df = context.stats(terms).df
     others_without = context.collection.docs - size - df + r

@@ -18,16 +18,16 @@ class Divergence(Declared):
     G. Amati, Probability models for information retrieval based on divergence from randomness, thesis, Glasgow 2003,
     chapter 6.
 
-    The feedback documents are taken as one bag of words. The query's weights are divided by the largest of them. Then
-    the weight of each selected term, scaled, is added. With beta, the scale gives the heaviest term the weight beta.
-    Without beta ("parameter-free"), it gives a weight of 1 to the heaviest term if all its occurrences are in the
-    feedback documents.
+    The feedback documents are taken as one bag of words, and `weight` gives each of its terms a weight. These weights
+    are scaled. With beta, the heaviest term gets the weight beta. Without beta ("parameter-free"), the weights are
+    divided by the weight of the heaviest term if the feedback documents held all its occurrences. The query's weights
+    are divided by the largest of them; then the scaled weights of the selected terms are added.
     """
 
     docs: int = parameter(3, "The number of feedback documents.", (1, 10_000))
     terms: int = parameter(10, "The number of terms to weight; 0 weights only those of the query.", (0, 10_000))
     beta: float | None = parameter(None, "The weight of the heaviest term; without it, parameter-free.", (0, 1000))
-    least: int = parameter(2, "The number of feedback documents that must hold an added term.", (1, 10_000))
+    least: int = parameter(2, "How many feedback documents must hold an added term, at most all of them.", (1, 10_000))
 
     def expand(self, query: Query, context: Context) -> Query:
         original = query.weights()
@@ -52,7 +52,10 @@ class Divergence(Declared):
         return expanded_query(query, scaled, added, type(self).__name__)
 
     def weight(self, tf: np.ndarray, cf: np.ndarray, size: float, collection: Statistics) -> np.ndarray:
-        """Return the weights of terms that occur tf times in feedback documents of `size` words in all."""
+        """Return the weights of terms that occur tf times in the feedback documents and cf times in the collection.
+
+        The feedback documents have `size` tokens in all.
+        """
         raise NotImplementedError
 
 

@@ -26,15 +26,18 @@ class RM3(Declared):
 
     N. Abdul-Jaleel et al., UMass at TREC 2004: Novelty and HARD.
 
-    Each feedback document has a weight, its score. Its `terms` most frequent terms share that weight by their
-    frequencies. `variant=terrier` uses all terms of a document that at least two documents of the collection hold, and
-    the exponential of the score.
+    Each feedback document divides its score among its `terms` most frequent terms, in proportion to their frequencies.
+    The model's weight of a term is the sum of what it gets from all documents. With `variant=terrier`, a document
+    divides the exponential of its score among all its terms; terms that only one document of the collection holds are
+    not selected.
     """
 
     docs: int = parameter(10, "The number of feedback documents.", (1, 10_000))
     terms: int = parameter(10, "The number of expansion terms.", (1, 10_000))
     original: float = parameter(0.5, "The weight of the original query; the model's is 1 - original.", (0, 1))
-    common: float = parameter(MAX_SHARE, "Terms in a larger share of all documents are not selected.", (0, 1))
+    common: float = parameter(
+        MAX_SHARE, "Terms that more than this share of all documents hold are not selected.", (0, 1)
+    )
     filter: bool = parameter(True, "Whether to select only terms of 2 to 20 letters a-z and digits.")
     variant: str = parameter("anserini", "The estimate of the relevance model.", ("anserini", "terrier"))
 

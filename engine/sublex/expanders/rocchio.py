@@ -20,8 +20,11 @@ class Rocchio(Declared):
     """Rocchio's relevance feedback, with the vectors and defaults of Anserini's RocchioReranker.
 
     J. Rocchio, Relevance feedback in information retrieval, 1971. The new query is alpha times the query, plus beta
-    times the mean of the first documents, minus gamma times the mean of the last documents. Document vectors and the
-    query have length 1; the means are cut to `terms` terms, then to length 1.
+    times the mean of the first `docs` documents, minus gamma times the mean of the last `negative` documents after
+    them. Document vectors and the query are scaled to norm 1. Each mean keeps its `terms` heaviest terms, and is then
+    scaled to norm 1.
+
+    `negative` needs a ranker before the expander. Without one, the engine retrieves only `docs` documents.
     """
 
     docs: int = parameter(10, "The number of feedback documents that count as relevant.", (1, 10_000))
@@ -30,7 +33,9 @@ class Rocchio(Declared):
     beta: float = parameter(0.75, "The weight of the relevant documents.", (0, 1000))
     gamma: float = parameter(0.15, "The weight of the non-relevant documents, which is subtracted.", (0, 1000))
     negative: int = parameter(0, "The number of documents, from the last, that count as non-relevant.", (0, 10_000))
-    common: float = parameter(MAX_SHARE, "Terms in a larger share of all documents are not selected.", (0, 1))
+    common: float = parameter(
+        MAX_SHARE, "Terms that more than this share of all documents hold are not selected.", (0, 1)
+    )
 
     def expand(self, query: Query, context: Context) -> Query:
         rest = context.docs[self.docs :]

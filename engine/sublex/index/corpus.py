@@ -1,6 +1,7 @@
-"""The corpus view: what a plugin sees of an index, whichever back end holds it.
+"""The corpus view: the documents of one generation of an index, as plugins read them to fit their models.
 
-Terms are numbered over all segments in the order of their bytes; that vocabulary is made on first use, never at open.
+It gives term counts, lengths and texts of the live documents, over one vocabulary of all segments. The vocabulary is in ascending order
+of the terms' bytes, and is computed on first use, not when the index is opened.
 """
 
 from __future__ import annotations
@@ -19,128 +20,143 @@ if TYPE_CHECKING:
 
     from sublex.index.snapshot import Snapshot
 
+# Bytes of one entry of a sparse matrix: an int32 count and an int32 column.
 ENTRY_BYTES = 8
-# So many texts are cut into words at once.
+# Texts that are analysed in one call.
 TEXTS = 256
 
 
 class Corpus:
-    """A read-only view of the live documents of one generation of an index."""
+    """A read-only view of the live documents of one snapshot.
 
-    def __init__(self, index: Snapshot):
-        self._index = index
-        self.has = index.store
+    `has` names the parts that the index stores: "text", "terms", both or neither.
+    """
+
+    def __init__(self, snapshot: Snapshot):
+        self._snapshot = snapshot
+        self.has = snapshot.store
 
     @cached_property
     def docs(self) -> np.ndarray:
-        """The live documents' numbers, ascending."""
-        return np.flatnonzero(np.concatenate([~segment.dead for segment in self._index.segments]))
+        """The numbers of the live documents, ascending."""
+        return np.flatnonzero(np.concatenate([~segment.dead for segment in self._snapshot.segments]))
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        """The lengths of the live documents, in the order of `docs`."""
-        return np.concatenate([s.lengths for s in self._index.segments]).astype(np.int64)[self.docs]
+        """The lengths of the live documents in tokens, as int64, in the order of `docs`."""
+        return np.concatenate([s.lengths for s in self._snapshot.segments]).astype(np.int64)[self.docs]
 
     @cached_property
     def vocabulary(self) -> list[str]:
-        """All terms of live documents, ascending by their bytes."""
-        found: set[bytes] = set()
-        for segment in self._index.segments:
+        """The terms of the live documents, in ascending order of their bytes."""
+        live: set[bytes] = set()
+        for segment in self._snapshot.segments:
             terms = segment.terms.list()
-            found.update(terms[k] for k in np.flatnonzero(segment.live_df))
-        return [term.decode() for term in sorted(found)]
+            live.update(terms[k] for k in np.flatnonzero(segment.live_df))
+        return [term.decode() for term in sorted(live)]
 
     @cached_property
     def numbers(self) -> dict[str, int]:
+        """The number of each term: its place in the vocabulary."""
         return {term: number for number, term in enumerate(self.vocabulary)}
 
     @cached_property
     def ranks(self) -> list[np.ndarray]:
-        """For each segment, the vocabulary's number of each of its terms; 0 where no live document holds it."""
+        """For each segment, an int32 array that takes each of its terms to the place of the term in the vocabulary, from 0.
+
+        Terms that only deleted documents hold have 0 too; no live document refers to them.
+        """
         numbers = self.numbers
         return [
             np.array([numbers.get(term.decode(), 0) for term in segment.terms.list()], np.int32)
-            for segment in self._index.segments
+            for segment in self._snapshot.segments
         ]
 
     def blocks(self, rows: int = 4096) -> Iterator[csr_array]:
-        """The term counts of the live documents, `rows` documents at a time, as sparse rows over the vocabulary."""
-        self._index.need("terms", "are read here")
-        held: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        """Yield the term counts of the live documents as sparse matrices of at most `rows` documents, over the vocabulary.
+
+        The rows are in the order of `docs`. Raise IndexProblem when the index does not store terms.
+        """
+        self._snapshot.need("terms", "the corpus view reads")
+        pending: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         size = 0
-        for segment, ranks in zip(self._index.segments, self.ranks, strict=True):
+        for segment, ranks in zip(self._snapshot.segments, self.ranks, strict=True):
             for begin in range(0, segment.docs, rows):
                 end = min(begin + rows, segment.docs)
                 counts, terms, tfs = segment.document_terms(begin, end)  # type: ignore[misc]
                 live = ~segment.dead[begin:end]
-                kept = np.repeat(live, counts)
-                held.append((counts[live], ranks[terms[kept]], tfs[kept]))
+                live_entries = np.repeat(live, counts)
+                pending.append((counts[live], ranks[terms[live_entries]], tfs[live_entries]))
                 size += int(live.sum())
                 while size >= rows:
-                    block, held = _split(held, rows)
+                    block, pending = _split(pending, rows)
                     yield self._rows(*block)
                     size -= rows
         if size:
-            yield self._rows(*_split(held, size)[0])
+            yield self._rows(*_split(pending, size)[0])
 
     def _rows(self, counts: np.ndarray, terms: np.ndarray, tfs: np.ndarray) -> csr_array:
+        """Return a sparse matrix: `counts` has the entries of each row, `terms` and `tfs` the columns and values of all rows."""
         from scipy.sparse import csr_array
 
         pointers = np.concatenate(([0], np.cumsum(counts)))
         return csr_array((tfs, terms, pointers), shape=(len(counts), len(self.vocabulary)))
 
     def matrix(self, memory: int = 4 << 30) -> csr_array:
-        """All of `blocks` in one matrix, if it fits the memory."""
+        """Return all of `blocks` as one matrix. Raise SublexError when it needs more than `memory` bytes."""
         from scipy.sparse import csr_array, vstack
 
-        need = 2 * ENTRY_BYTES * self._index.statistics.postings
+        # The blocks and the matrix made from them are in memory at the same time.
+        need = 2 * ENTRY_BYTES * self._snapshot.statistics.postings
         if need > memory:
-            raise SublexError(f"The matrix needs {need >> 20:,} MB of {memory >> 20:,} allowed; read it by blocks.")
+            raise SublexError(
+                f"The matrix needs {need >> 20:,} MB, and {memory >> 20:,} MB are allowed; read it by blocks."
+            )
         blocks = list(self.blocks())
         return csr_array(vstack(blocks)) if blocks else self._rows(*_NOTHING)
 
     def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
-        """For each term of this vocabulary its number in another one, -1 where it has none."""
+        """Return for each term of this vocabulary its place in another vocabulary, as int32; -1 where that lacks the term."""
         other = {term: number for number, term in enumerate(vocabulary)}
         return np.array([other.get(term, -1) for term in self.vocabulary], np.int32)
 
     def analyze(self, text: str) -> list[str]:
-        """The terms of a text."""
-        return self._index.analyze(text)
+        """Return the terms of a text, analysed as the documents were."""
+        return self._snapshot.analyze(text)
 
     def surface(self, term: str) -> str:
-        """The commonest raw form of a term, for people to read."""
-        found = self._index.term(term)
-        return found.surface if found else term
+        """Return the raw form of a term that documents use most; the term itself when no live document contains it."""
+        known = self._snapshot.term(term)
+        return known.surface if known else term
 
     def raw(self, doc: int) -> str:
-        """A document's title and text."""
-        self._index.need("text", "is read here")
-        segment, local = self._index.place(doc)
-        found = segment.document(local)
-        assert found is not None
-        return found.contents
+        """Return the title and text of a document. Raise IndexProblem when the index does not store texts."""
+        self._snapshot.need("text", "the corpus view reads")
+        segment, local = self._snapshot.place(doc)
+        document = segment.document(local)
+        assert document is not None
+        return document.contents
 
     def sequence(self, doc: int) -> list[Token]:
-        """A document's words in order, stop words included."""
+        """Return the words of a document in order, stop words included."""
         from sublex.analysis.tokens import sequences
 
-        return sequences(self._index.analyzer, [self.raw(doc)])[0]
+        return sequences(self._snapshot.analyzer, [self.raw(doc)])[0]
 
     def sequences(self) -> Iterator[list[Token]]:
-        """Those of all live documents, in the order of `docs`; quicker than one by one."""
+        """Yield the words of each live document, in the order of `docs`. This is faster than `sequence` for each document."""
         from sublex.analysis.tokens import sequences
 
         for begin in range(0, len(self.docs), TEXTS):
             texts = [self.raw(doc) for doc in self.docs[begin : begin + TEXTS].tolist()]
-            yield from sequences(self._index.analyzer, texts)
+            yield from sequences(self._snapshot.analyzer, texts)
 
 
 _NOTHING = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
 
 
-def _split(held: list[Any], rows: int) -> tuple[tuple[np.ndarray, ...], list[Any]]:
-    """The first rows of what is held, and what is left."""
-    counts, terms, tfs = (np.concatenate(columns) for columns in zip(*held, strict=True))
-    cut = int(counts[:rows].sum())
-    return (counts[:rows], terms[:cut], tfs[:cut]), [(counts[rows:], terms[cut:], tfs[cut:])]
+def _split(pending: list[Any], rows: int) -> tuple[tuple[np.ndarray, ...], list[Any]]:
+    """Split blocks of (entries per row, columns, values). Return the first rows as one block, and the list of the remaining blocks."""
+    counts, terms, tfs = (np.concatenate(columns) for columns in zip(*pending, strict=True))
+    entries = int(counts[:rows].sum())
+    return (counts[:rows], terms[:entries], tfs[:entries]), [(counts[rows:], terms[entries:], tfs[entries:])]

@@ -44,6 +44,7 @@ def build_index(
     strict: bool = False,
     progress: Progress = lambda docs: None,
     say: Callable[[str], None] = lambda text: None,
+    registry: plugins.Registry | None = None,
 ) -> BuildSummary:
     """Build an index at `path` and return the summary of the build.
 
@@ -62,9 +63,10 @@ def build_index(
         strict: Raise `InputError` at the first malformed record; by default such records are counted and left out.
         progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
         say: Called with sentences for the user.
+        registry: The plugins; by default the installed ones are loaded.
     """
     writer.existing_index(Path(path), overwrite)
-    registry = plugins.load()
+    registry = registry or plugins.load()
     expression = find_profile(profile).analyzer if analyzer is None else analyzer
     chosen = registry.make("analyzer", expression)
     settings = _settings(chosen, _stored_parts(store), workers, memory, "first")
@@ -86,6 +88,7 @@ def add_documents(
     progress: Progress = lambda docs: None,
     say: Callable[[str], None] = lambda text: None,
     before_commit: BeforeCommit | None = None,
+    registry: plugins.Registry | None = None,
 ) -> BuildSummary:
     """Add documents to the index at `path` and return the summary of the addition.
 
@@ -101,10 +104,11 @@ def add_documents(
         progress: Called with the number of documents added so far, and once more with the last number when all are read.
         say: Called with sentences for the user.
         before_commit: Called before a segment is committed; see `sublex.index.writer.BeforeCommit`.
+        registry: The plugins; by default the installed ones are loaded.
     """
     if duplicates not in RULES:
         raise InputError(f"There is no rule {duplicates} for duplicates; choose one of {', '.join(RULES)}.")
-    registry = plugins.load()
+    registry = registry or plugins.load()
     source = source_of(documents, registry, reader, strict)
     source.announce(say)
 

@@ -179,7 +179,7 @@ class Inverter:
     ) -> tuple[np.ndarray, np.ndarray, list[_GroupPostings]]:
         """Return documents and frequencies in order of terms, then of documents, and where each group's postings are.
 
-        `ranks` takes the number of a term to its place in sorted order; `df` and `group_df` are in sorted order.
+        `ranks` takes the number of a term to its position in sorted order; `df` and `group_df` are in sorted order.
         """
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
         begins = np.cumsum(df) - df

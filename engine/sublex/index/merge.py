@@ -100,7 +100,9 @@ class _TermMerge:
         lexicon.finish()
 
     def _chunks(self) -> Iterator[_Chunk]:
-        """Merge the sorted streams of terms and cut the result into chunks."""
+        """Merge the sorted lexicons of the segments and yield them in chunks, cut between terms by the number of postings
+        or of terms. Also number the terms in `self.ranks`; terms without live documents are dropped.
+        """
         streams = [_term_stream(segment, k) for k, segment in enumerate(self.segments)]
         begins, ends = [0] * len(self.segments), [0] * len(self.segments)
         terms: list[bytes] = []

@@ -52,10 +52,15 @@ class Index:
     an `Expression`, or a `Pipeline` that `pipeline()` returned; without one it ranks by the profile's default.
     """
 
-    def __init__(self, path: str | os.PathLike[str], allow_uncovered: bool = False):
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        allow_uncovered: bool = False,
+        load_registry: Callable[[], plugins.Registry] | None = None,
+    ):
         self.path, self.allow_uncovered = Path(path), allow_uncovered
         # The snapshots share the plugins, which are loaded when the first name is looked up.
-        self._load_registry = cache(lambda: plugins.load())
+        self._load_registry = load_registry or cache(lambda: plugins.load())
         self._open()
 
     def _open(self) -> None:
@@ -197,7 +202,7 @@ class Index:
         resolved = self._resolve(chosen.ranker if expression is None else expression, profile)
         scorer = composer.compose(resolved, chosen.defaults)
         fitted = composer.fitted_components(resolved)
-        return Pipeline(resolved, scorer, composer.models(fitted), composer.uncovered(fitted))
+        return Pipeline(composer.snapshot, resolved, scorer, composer.models(fitted), composer.uncovered(fitted))
 
     def _profile(self, name: str | None) -> profiles.Profile:
         return profiles.profile(self.profile if name is None else name)
@@ -253,7 +258,7 @@ class Index:
         offsets = np.cumsum([len(hits) for hits in docs])
         qids = [qid for qid, _ in queries]
         return Run(
-            qids, offsets, np.concatenate(docs), np.concatenate(scores), self.snapshot.all_docnos, tag_of(str(ready))
+            qids, offsets, np.concatenate(docs), np.concatenate(scores), ready.snapshot.all_docnos, tag_of(str(ready))
         )
 
     def explain(
@@ -263,13 +268,13 @@ class Index:
 
         The evidence of the root has the document's `rank` (None when it is not found) and the number of documents `found`.
         """
-        doc = self.doc(docno)
+        ready = self.pipeline(pipeline, profile)
+        doc = ready.snapshot.doc(docno)
         if doc is None:
             raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
-        ready = self.pipeline(pipeline, profile)
         query = self.query(text)
         tree = ready.scorer.explain(State(query), doc)
-        hits = ready.answer(query, max(1, len(self))).hits
+        hits = ready.answer(query, max(1, len(ready.snapshot))).hits
         place = np.flatnonzero(hits.docs == doc)
         rank = int(place[0]) + 1 if len(place) else None
         return tree._replace(evidence={"rank": rank, "found": len(hits), **tree.evidence})
@@ -304,7 +309,7 @@ class Index:
         from sublex.representations.fitting import fit
         from sublex.representations.job import Options
 
-        options = Options(workers, memory, progress, say)
+        options = Options(workers, memory, progress, say, self.registry)
         fit(self.path, str(expression), options, None if source is None else Path(source))
         self._open()
 
@@ -325,14 +330,14 @@ class Index:
     def card(self, expression: Expr) -> dict[str, Any]:
         """Return a description of a fitted model: how it was fitted, what it covers, and what the plugin says about it."""
         if not self.allow_uncovered:
-            return Index(self.path, allow_uncovered=True).card(expression)
+            return Index(self.path, True, self._load_registry).card(expression)
         return self.fitted_model(expression).card()
 
     def forget(self, *expressions: Expr) -> None:
         """Remove fitted models and the rows of the documents, all or none. A model that another one depends on stays."""
         from sublex.representations.fitting import forget
 
-        forget(self.path, *map(str, expressions))
+        forget(self.path, *map(str, expressions), registry=self.registry)
         self._open()
 
     def add_resource(self, name: str, file: str | os.PathLike[str]) -> None:
@@ -372,7 +377,7 @@ class Index:
 
         summary = add_documents(
             self.path, documents, duplicates=duplicates, reader=reader, workers=workers, memory=memory, strict=strict,
-            progress=progress, say=say, before_commit=self._encode_before_commit(say, workers),
+            progress=progress, say=say, before_commit=self._encode_before_commit(say, workers), registry=self.registry,
         )  # fmt: skip
         self._refresh(say)
         return summary
@@ -396,7 +401,7 @@ class Index:
         from sublex.representations.job import Options
         from sublex.representations.segment_rows import encode_before_commit
 
-        return encode_before_commit(self.path, Options(workers or os.cpu_count() or 1, say=say))
+        return encode_before_commit(self.path, Options(workers or os.cpu_count() or 1, say=say, registry=self.registry))
 
     def _refresh(self, say: Say) -> None:
         """Open the generation that was just committed, and compute its stored impacts."""

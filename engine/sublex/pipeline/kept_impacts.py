@@ -52,7 +52,11 @@ def sizes(composer: Composer) -> dict[str, int]:
 
 
 def _searcher(composer: Composer, name: str) -> Searcher:
-    """Return the searcher of a ranker by its printed form. The print leaves out Sublex's own defaults, so no profile applies."""
+    """Return the searcher of a ranker, given by its printed form.
+
+    That form omits values equal to Sublex's own defaults, so it is read without the index's profile, which may have other
+    defaults.
+    """
     ranker = composer.resolve(parse(name), NO_DEFAULTS)
     if not isinstance(ranker, Component) or ranker.kind != "ranker":
         raise InputError(f"{name} is not a single ranker.")

@@ -1,4 +1,4 @@
-"""The passage of a text that shows best why it was found."""
+"""Passages: the part of a document's text with the most query terms, and the places of these terms in it."""
 
 from __future__ import annotations
 
@@ -11,20 +11,26 @@ from sublex.base import Analyzer
 
 
 class Passage(NamedTuple):
-    """A piece of a text, and where in it words of the query stand."""
+    """A part of a text, and the (begin, end) of each query word in it, in characters."""
 
     text: str
     spans: tuple[tuple[int, int], ...]
 
 
 class _Match(NamedTuple):
+    """A query term in the text, from character `begin` to `end`."""
+
     begin: int
     end: int
     term: str
 
 
 def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 200) -> Passage:
-    """The `width` characters that hold the most different terms, then the most of them, then come first."""
+    """Return about `width` characters of a text: those with the most different terms, then with the most matches, then the first.
+
+    The passage begins and ends at a space where it can. White space becomes a single space, and an ellipsis marks each end where
+    text is left out.
+    """
     text = " ".join(text.split())
     matches = _matches(text, analyzer, frozenset(terms))
     begin = _start(text, _densest(matches, width), width)
@@ -34,23 +40,25 @@ def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 
         end = space if space >= 0 else end
     before, after = "… " if begin else "", " …" if end < len(text) else ""
     shift = len(before) - begin
-    spans = tuple(_apart((m.begin + shift, m.end + shift) for m in matches if m.begin >= begin and m.end <= end))
+    spans = tuple(_joined((m.begin + shift, m.end + shift) for m in matches if m.begin >= begin and m.end <= end))
     return Passage(before + text[begin:end] + after, spans)
 
 
 def _matches(text: str, analyzer: Analyzer, terms: frozenset[str]) -> list[_Match]:
-    """Where words stand that are among the terms."""
-    found = []
-    for at, raw, own in located_terms(analyzer, text):
-        if not terms.isdisjoint(own):
-            found += sorted(
-                _Match(at + begin, at + end, term) for begin, end, term in _within(raw, own) if term in terms
-            )
-    return found
+    """Return the matches of the terms in a text, in order."""
+    matches = []
+    for at, raw, raw_terms in located_terms(analyzer, text):
+        if not terms.isdisjoint(raw_terms):
+            located = _within(raw, raw_terms)
+            matches += sorted(_Match(at + begin, at + end, term) for begin, end, term in located if term in terms)
+    return matches
 
 
 def _within(raw: str, terms: list[str]) -> Iterator[_Match]:
-    """Where a raw token's terms stand in it; the only one, and one that is spelt otherwise, stand for the whole token."""
+    """Yield the position of each term of a raw token within the token.
+
+    The position is the whole token when the token has a single term, or when the term is not spelt as in the token.
+    """
     lower, at = raw.lower(), 0
     for term in terms:
         begin = lower.find(term, at) if len(terms) > 1 and len(lower) == len(raw) else -1
@@ -58,22 +66,25 @@ def _within(raw: str, terms: list[str]) -> Iterator[_Match]:
         at = max(at, begin + 1)
 
 
-def _apart(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Spans in order of their begins; those that overlap become one."""
-    held: tuple[int, int] | None = None
+def _joined(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield spans, which come in order of their begins, with overlapping spans joined."""
+    last: tuple[int, int] | None = None
     for begin, end in spans:
-        if held and begin < held[1]:
-            held = held[0], max(end, held[1])
+        if last and begin < last[1]:
+            last = last[0], max(end, last[1])
             continue
-        if held:
-            yield held
-        held = begin, end
-    if held:
-        yield held
+        if last:
+            yield last
+        last = begin, end
+    if last:
+        yield last
 
 
 def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
-    """From where to where the best run of matches reaches that fits the width."""
+    """Return the begin and end of the best run of matches that fits the width; (0, 0) without matches.
+
+    The best run has the most different terms, then the most matches, then comes first.
+    """
     best, place, first = (0, 0), (0, 0), 0
     inside: Counter[str] = Counter()
     for last, match in enumerate(matches):
@@ -88,7 +99,7 @@ def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
 
 
 def _start(text: str, place: tuple[int, int], width: int) -> int:
-    """Where the passage begins: the matches in its middle, at the start of a word."""
+    """Return the first character of a passage that has `place` in its middle and begins with a word."""
     begin = min(place[0] - (width - (place[1] - place[0])) // 2, len(text) - width)
     if begin <= 0:
         return 0

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sublex.base import NO_FIELDS, Query
 from sublex.expression import Expression
+from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.stage import Scorer, State
 from sublex.retrieval.hits import Hits
 from sublex.workers import Workers
@@ -27,17 +28,19 @@ class Answer(NamedTuple):
 class Pipeline:
     """An expression on one snapshot. `str(pipeline)` prints it with every parameter that differs from its default.
 
-    `models` has the fingerprint of each fitted model in the expression; `uncovered` how many documents a model has no row for.
+    The pipeline stays on its `snapshot`, whatever has become of the index since. `models` has the fingerprint of each fitted model
+    in the expression; `uncovered` has the number of documents without a row, for each model that lacks some.
     """
 
     def __init__(
         self,
+        snapshot: Snapshot,
         expression: Expression,
         scorer: Scorer,
         models: Mapping[str, str] = NO_FIELDS,
         uncovered: Mapping[str, int] = NO_FIELDS,
     ):
-        self.expression, self.scorer = expression, scorer
+        self.snapshot, self.expression, self.scorer = snapshot, expression, scorer
         self.models, self.uncovered = dict(models), dict(uncovered)
 
     def __str__(self) -> str:

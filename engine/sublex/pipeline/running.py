@@ -61,7 +61,8 @@ def write(
     progress: Callable[[int], None] = lambda topics: None,
 ) -> Done:
     """Run all topics and write the run into `folder`, under a file name made from the expression."""
-    check_docnos(index.snapshot.all_docnos.take(index.corpus.docs))
+    snapshot = pipeline.snapshot
+    check_docnos(snapshot.all_docnos.take(snapshot.corpus.docs))
     seconds: list[float] = []
 
     def each(answer: Answer) -> None:
@@ -76,7 +77,7 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"Cannot write runs to {folder}: {error.strerror}; choose another place.") from None
-    metadata = describe(index, topics, pipeline, k)
+    metadata = describe(topics, pipeline, k)
     replaced = _replaced(path, metadata)
     lines = write_run(path, run.rows(), run.tag, metadata, where)
     times = times_of(seconds, found - begin, time.perf_counter() - found)
@@ -116,7 +117,7 @@ def times_of(seconds: Sequence[float], finding: float, writing: float) -> Times:
     return Times(float(each.mean()), p50, p95, p99, finding, writing)
 
 
-def describe(index: Index, topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
+def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
     """Return the metadata of a run, in the sections of ir_metadata: expression, versions, index, models, topics."""
     return {
         "tag": tag_of(str(pipeline)),
@@ -134,10 +135,10 @@ def describe(index: Index, topics: Topics, pipeline: Pipeline, k: int) -> dict[s
         },
         "data": {
             "index": {
-                "fingerprint": index.fingerprint,
-                "documents": len(index),
-                "analyzer": str(index.analyzer),
-                "analyzer_versions": dict(index.analyzer_versions),
+                "fingerprint": pipeline.snapshot.fingerprint,
+                "documents": len(pipeline.snapshot),
+                "analyzer": str(pipeline.snapshot.analyzer),
+                "analyzer_versions": dict(pipeline.snapshot.analyzer_versions),
             },
             **({"models": pipeline.models} if pipeline.models else {}),
             "topics": {"name": Path(topics.path).name, "number": len(topics), "fields": "+".join(topics.used)},

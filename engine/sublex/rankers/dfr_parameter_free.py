@@ -59,7 +59,8 @@ def relative_frequency(tf: Any, doc: DocStats) -> Any:
 
 @dataclass(frozen=True)
 class DPH(Hypergeometric):
-    """The hypergeometric model with Popper's normalisation.
+    """The hypergeometric model times (1 - tf / length)² / (tf + 1), the gain of one more occurrence (Popper's
+    normalisation).
 
     G. Amati et al., FUB, IASI-CNR and University of Tor Vergata at TREC 2007 Blog Track.
     """
@@ -72,7 +73,7 @@ class DPH(Hypergeometric):
 
 @dataclass(frozen=True)
 class DLH13(Hypergeometric):
-    """The hypergeometric model with Laplace's normalisation.
+    """The hypergeometric model times 1 / (tf + 0.5), the gain of one more occurrence (Laplace's normalisation).
 
     C. Macdonald et al., University of Glasgow at TREC 2005.
     """
@@ -85,9 +86,10 @@ class DLH13(Hypergeometric):
 
 @dataclass(frozen=True)
 class DFRee(WeightingModel):
-    """G. Amati's DFR model "free of parameters", as Terrier publishes it: the cost of one more occurrence, in bits.
+    """G. Amati's DFR model "free of parameters", as Terrier publishes it.
 
-    The score is the product of two costs: by the document alone, and by the document as a sample of the collection.
+    With p = tf / length and q = (tf + 1) / (length + 1), the score is tf log2(q / p) times the rise of the divergence
+    from the collection when the term occurs once more in the document. That rise includes the correction 0.5 log2(q / p).
     """
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:

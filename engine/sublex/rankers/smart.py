@@ -84,7 +84,7 @@ class Scheme(NamedTuple):
         return self._unnormalised(tf, doc, term, collection) ** 2
 
     def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
-        """Return the weights of the query's terms; a negative frequency gives a negative weight."""
+        """Return the weights of the query's terms by the query half of the scheme; a negative `qtf` gives a negative weight."""
         if not np.any(qtf):
             return qtf
         size = np.abs(qtf)

@@ -83,9 +83,9 @@ def _fields(document: Document) -> str:
 
 
 def batches(documents: Iterable[Document], report: Report) -> Iterator[MakeBatch]:
-    """Yield a function for each batch of a stream of documents.
+    """Cut a stream of documents into batches, and yield for each batch a function that packs it.
 
-    What the reader reports while a batch is collected moves from `report` to the batch.
+    `report` is emptied into each batch, so a batch carries what the reader reported about its documents.
     """
     collected: list[Document] = []
     size = 0

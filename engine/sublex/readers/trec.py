@@ -17,7 +17,7 @@ NO_DOCNO = "<DOC> without a <DOCNO>"
 
 
 class Trec:
-    """The reader `trec`: TREC's SGML."""
+    """The reader `trec`: documents in TREC's SGML, `<DOC>` elements with a `<DOCNO>`."""
 
     def detect(self, path: str, head: bytes) -> bool:
         """Return whether the first `<DOC>` has a DOCNO and no DOCHDR."""

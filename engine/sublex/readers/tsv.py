@@ -17,7 +17,7 @@ from sublex.readers.fields import ALIASES, ID_ALIASES, TEXT_ALIASES, TITLE, Fiel
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import decode, without_compression
 
-# The names of the columns of a table without a header, by their number.
+# The names of the columns of a table without a header, by how many columns it has.
 DEFAULT_COLUMNS = {2: ("id", "text"), 3: ("id", "title", "text")}
 ENDINGS = {".tsv": "tsv", ".tab": "tsv", ".csv": "csv"}
 # Files with these endings are text, whatever they contain.

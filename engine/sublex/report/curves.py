@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sublex import plugins
 from sublex.errors import SublexError
 from sublex.evaluation.comparison import Comparison
 from sublex.evaluation.run_evaluation import evaluate
 from sublex.expression import NORMALISERS, Call, Chain, Cut, Expression, Weighted
 from sublex.parser import parse
+from sublex.plugins import Registry
 
 RECALL_LEVELS = tuple(k / 10 for k in range(11))
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
@@ -44,9 +44,8 @@ class Sweep(NamedTuple):
     systems: tuple[int, ...]
 
 
-def sweep(names: Sequence[str]) -> Sweep | None:
-    """Return the number in which three or more expressions differ, or None if they differ in anything else."""
-    registry = plugins.load()
+def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
+    """Return the numeric parameter in which three or more expressions differ, as a `Sweep`; None if they differ in anything else."""
     try:
         settings = [_settings(parse(name), registry) for name in names]
     except SublexError:
@@ -62,8 +61,8 @@ def sweep(names: Sequence[str]) -> Sweep | None:
     return Sweep(varying[0][-1], tuple(values[k] for k in order), tuple(order))
 
 
-def _settings(expression: Expression, registry: plugins.Registry) -> dict[tuple, Any]:
-    """Return all values in an expression, defaults included, keyed by their place: {(0, 1, "BM25", "k1"): 1.2}."""
+def _settings(expression: Expression, registry: Registry) -> dict[tuple, Any]:
+    """Return all values in an expression, defaults included, keyed by their path: {(0, 1, "BM25", "k1"): 1.2}."""
     parts: Sequence[Any]
     settings: dict[tuple, Any]
     if isinstance(expression, Call) and expression.name not in NORMALISERS:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sublex import plugins
 from sublex.base import VERSION
 from sublex.errors import InputError
 from sublex.evaluation.comparison import Comparison
@@ -152,7 +153,7 @@ def _plots(comparison: Comparison, rankings: Rankings, letters: list[str]) -> di
 
 def _sweep_plot(comparison: Comparison) -> tuple[Sweep, str] | None:
     """Return the parameter in which the systems differ and a plot of the measures by it, or None if there is none."""
-    swept = sweep(comparison.names)
+    swept = sweep(comparison.names, comparison.index.registry if comparison.index else plugins.load())
     if swept is None:
         return None
     order = list(swept.systems)

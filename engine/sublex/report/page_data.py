@@ -48,7 +48,7 @@ def embedded_json(data: Any) -> str:
 def _topics(
     comparison: Comparison, rankings: Rankings, lists: list[list[list[int]]], places: dict[int, int]
 ) -> list[dict[str, Any]]:
-    """Return for each topic its text, scores, rankings and grades; `places` maps documents to their place in the data."""
+    """Return for each topic its text, scores, rankings and grades; `places` maps documents to their position in the data."""
     known = {topic.qid: topic for topic in comparison.topics or ()}
     scores = np.stack([comparison.scores(name) for name in comparison.tested])
     topics = []

@@ -9,7 +9,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from sublex import plugins
 from sublex.base import Report
 from sublex.errors import InputError, MissingExtra
 from sublex.files import replacing
@@ -72,7 +71,7 @@ def _of_file(
 ) -> Vectors:
     """Yield the docnos and vectors of the documents of a file, analysed like those of the index, a block at a time."""
     report = Report()
-    chosen = source_of(str(file), plugins.load(), reader, False)
+    chosen = source_of(str(file), index.registry, reader, False)
     documents = chain.from_iterable(source_reader.read(source, report) for source, _, source_reader in chosen.sources)
     seen: set[str] = set()
     while block := list(islice(documents, DOCUMENTS_PER_BLOCK)):

@@ -33,8 +33,8 @@ from sublex.index.manifest import (
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.messages import command
-from sublex.plugins import Component
-from sublex.representations.identity import Identity
+from sublex.plugins import Component, Registry
+from sublex.representations.identity import Identity, Namer
 from sublex.representations.inputs import READINGS, Vocabulary, inputs_of, size_of
 from sublex.representations.job import Job, Options, open_job
 from sublex.representations.model_store import StoreReader, StoreWriter
@@ -62,7 +62,7 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
     return identity
 
 
-def forget(root: Path, *expressions: str) -> None:
+def forget(root: Path, *expressions: str, registry: Registry | None = None) -> None:
     """Drop fitted models with all their rows; each is named by its expression or by the name of its folder.
 
     Raises `IndexProblem` when a model that stays depends on one of them.
@@ -70,7 +70,8 @@ def forget(root: Path, *expressions: str) -> None:
     with locked(root, "forget"):
         manifest = read_manifest(root)
         fitted = manifest.get(FITTED, {})
-        dropped = {_fitted_name(root, manifest, expression): expression for expression in expressions}
+        names = namer(root, manifest, registry)
+        dropped = {_fitted_name(root, fitted, expression, names): expression for expression in expressions}
         remaining = {name: entry for name, entry in fitted.items() if name not in dropped}
         for name, expression in dropped.items():
             users = sorted(entry["expression"] for entry in remaining.values() if name in entry["depends"])
@@ -82,10 +83,9 @@ def forget(root: Path, *expressions: str) -> None:
         commit_changes(root, manifest, {FITTED: remaining})
 
 
-def _fitted_name(root: Path, manifest: Manifest, expression: str) -> str:
+def _fitted_name(root: Path, fitted: Manifest, expression: str, names: Namer) -> str:
     """Return the name of the fitted model that an expression, or the name itself, stands for."""
-    fitted = manifest.get(FITTED, {})
-    name = expression if expression in fitted else namer(root, manifest).model_of(expression)
+    name = expression if expression in fitted else names.model_of(expression)
     if name in fitted:
         return name
     outdated = [name for name, entry in fitted.items() if entry["expression"] == expression]
@@ -106,7 +106,7 @@ class Fitting:
 
     def __init__(self, root: Path, manifest: Manifest, options: Options, source: Path | None = None):
         self.root, self.options, self.source = root, options, source
-        self.namer = namer(root, manifest, read_manifest(source).get(RESOURCES) if source else None)
+        self.namer = namer(root, manifest, options.registry, read_manifest(source).get(RESOURCES) if source else None)
         self.manifest = manifest
         self.fitted: Manifest = dict(manifest.get(FITTED, {}))
         self.changed = False
@@ -149,7 +149,7 @@ class Fitting:
 
     def _fit_or_copy(self, component: Component, model: Fitted, identity: Identity) -> Manifest:
         """Write the folder of a model, and return the manifest's entry for it."""
-        index = Snapshot(self.root)
+        index = Snapshot(self.root, lambda: self.namer.registry)
         if isinstance(model, Representation):
             # Refuse before the work is done an index that does not store what the model reads.
             index.need(READINGS[model.reads].needs, "documents are encoded by")

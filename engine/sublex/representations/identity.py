@@ -53,7 +53,9 @@ class Namer:
             return self.registry.resolve("representation", call)
 
     def look_for(self, expression: Expression) -> None:
-        """Raise IndexProblem when an expression names a fitted model whose plugin is not installed or fails to load."""
+        """Raise IndexProblem if the expression uses a name that no working plugin provides, but with which a model of
+        this index was fitted. The message then names the plugin as the cause.
+        """
         names = {node.name for node in walk(expression) if isinstance(node, Call)}
         known = self.registry.names("component")
         for name, entry in self.resources.fitted.items():

@@ -16,16 +16,21 @@ from sublex.errors import PluginError
 from sublex.estimators.blocks import one_thread
 from sublex.expression import Expression
 from sublex.fitted import Fitted
+from sublex.plugins import Registry
 from sublex.workers import Workers
 
 
 class Options(NamedTuple):
-    """How models are fitted and documents encoded: threads, bytes of memory, and callbacks. No option changes the result."""
+    """How models are fitted and documents encoded: threads, bytes of memory, and callbacks. No option changes the result.
+
+    `registry` has the plugins, if the caller has loaded them.
+    """
 
     workers: int = 1
     memory: int = 4 << 30
     progress: Callable[[int, int], None] = lambda done, total: None
     say: Callable[[str], None] = lambda text: None
+    registry: Registry | None = None
 
 
 class Job:

@@ -152,7 +152,10 @@ class LoadedRepresentation(LoadedModel):
         return rounded
 
     def best(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the `depth` documents with the highest scores, and all that tie with the last of them, unordered; with their scores."""
+        """Return the `depth` documents with the highest scores, unordered, and their scores.
+
+        Documents that tie with the last of them are included.
+        """
         if depth < 1:
             raise InputError(f"k={depth} should be at least 1.")
         scores = self.scores(encoded)

@@ -22,7 +22,7 @@ from sublex.representations.job import Options
 from sublex.representations.rows import kind_of_rows, read_rows, write_rows
 from sublex.representations.stored_models import load_model, token_counts
 
-# A refit is advised when the share of unknown tokens among those added since the fit exceeds the share among those before by this much.
+# A refit is advised when the share of unknown tokens in documents added since the fit exceeds the share at the fit by more than this.
 UNKNOWN_SHARE_RISE = 0.2
 
 

@@ -28,9 +28,17 @@ LISTED_MODELS = 8
 Model = TypeVar("Model", bound=Fitted)
 
 
-def namer(root: Path, manifest: Manifest, other_resources: Manifest | None = None) -> Namer:
-    """Return a `Namer` for the models of an index; `other_resources` are the resources of an index that models are copied from."""
-    return Namer(plugins.load(), Resources(root, manifest, other_resources))
+def namer(
+    root: Path,
+    manifest: Manifest,
+    registry: plugins.Registry | None = None,
+    other_resources: Manifest | None = None,
+) -> Namer:
+    """Return a `Namer` for the models of an index.
+
+    `registry` has the plugins; without it they are loaded. `other_resources` are those of an index that models are copied from.
+    """
+    return Namer(registry or plugins.load(), Resources(root, manifest, other_resources))
 
 
 def load_model(root: Path, entry: Manifest, identity: Identity, model: Model) -> Model:
@@ -71,7 +79,7 @@ def not_fitted(root: Path, expression: Any, fitted: Manifest, advise: bool = Tru
 
 
 def token_counts(entry: Manifest, segments: Collection[str] = ()) -> tuple[Manifest, Manifest]:
-    """Return the token counts of a model over some segments, by default over all, and the part that was added after the fit.
+    """Return the token counts of a model over some segments (by default all), and the counts of the documents added after the fit.
 
     Both are `{"tokens": …, "unknown": …}`, where `unknown` counts the tokens that the model does not know.
     """

@@ -36,7 +36,7 @@ ALL_COLUMNS = slice(None)
 class Forward(NamedTuple):
     """The decoded terms of documents.
 
-    Document d has the terms `terms[starts[d]:starts[d + 1]]`. `levels` holds for each of them the place of its frequency in `counts`.
+    Document d has the terms `terms[starts[d]:starts[d + 1]]`. `levels` holds for each of them the position of its frequency in `counts`.
     """
 
     starts: np.ndarray
@@ -59,7 +59,7 @@ class View:
         return int(self.bases[-1])
 
     def rows(self, docs: np.ndarray | None = None, columns: slice = ALL_COLUMNS) -> Rows:
-        """Return the rows of documents, or some of their columns; without `docs` those of all, by document number."""
+        """Return the rows of documents, or some of their columns; without `docs` the rows of all documents, by document number."""
         parts = self._parts if columns == ALL_COLUMNS else [part[:, columns] for part in self._parts]
         if len(parts) == 1:
             return parts[0] if docs is None else parts[0][docs]
@@ -114,7 +114,7 @@ class View:
             counts = forward.counts
             if transform_counts:
                 counts = np.asarray(transform_counts(counts), np.float64)
-            # The kernel takes unsigned integers, which save it a test for negative places.
+            # The kernel takes unsigned integers, which save it a test for negative positions.
             unsigned = forward.starts.view(np.uint64), forward.terms.view(np.uint32), forward.levels.view(np.uint32)
             segment_sums = np.empty(len(local))
             kernels.dot(*unsigned, counts, term_weights, local.view(np.uint64), segment_sums)
@@ -156,7 +156,10 @@ class View:
             return self._decoded[number]
 
     def _by_segment(self, docs: np.ndarray | None) -> Iterator[tuple[int, Any, np.ndarray]]:
-        """Yield for each segment with some of the documents its place, the documents' places in `docs`, and their numbers within it."""
+        """Yield the position of each segment with some of the documents, their positions in `docs`, and their numbers within the segment.
+
+        The positions in `docs` are an array or a slice.
+        """
         if docs is None:
             for number, base in enumerate(self.bases[:-1].tolist()):
                 count = self.segments[number].docs

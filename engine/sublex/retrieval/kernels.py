@@ -1,7 +1,8 @@
-"""Kernels of retrieval: impacts are added up in windows of documents, and whoever rises above the threshold is a candidate.
+"""Kernels of retrieval: sum the impacts of query terms over windows of documents, and keep the best k.
 
-A candidate is one number, its key: the float32 score, made to sort as an unsigned integer, above the rank of its docno. So the
-larger key ranks higher, ties included, and choosing the best k is choosing the k largest integers.
+A document becomes a candidate when its sum reaches a threshold, a score that at least k documents reach. A candidate is stored as one
+uint64, its key: the float32 score, mapped to an unsigned integer of the same order, in the upper half, and the rank of the docno in
+the lower half. The larger key ranks higher, ties included, so the best k documents are those with the k largest keys.
 """
 
 from __future__ import annotations
@@ -9,17 +10,20 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+# Documents per window. Their float64 sums, 128 KB, fit the processor's cache.
 WINDOW = 1 << 14
-# Says that no term matched; below every score.
+# The score of a document that no term matches; below every real score.
 NOTHING = -np.inf
+# The threshold before any document is known: the lowest finite float64, so that no real score is below it.
 LOWEST = -1.7976931348623157e308
+# The k for which the k-th best impact of each term is known.
 LEVELS = (10, 100, 1000)
 
 
 @njit(cache=True, nogil=True)
 def key_of(score, rank):
-    """The key of a score, rounded to float32, and the rank of a docno."""
-    # Adding zero makes -0 a tie with 0.
+    """Return the key of a score, rounded to float32, and the rank of a docno."""
+    # Adding 0 turns -0 into 0, so the two are equal.
     rounded = np.float32(np.float32(score) + np.float32(0))
     bits = np.int64(rounded.view(np.int32))
     if bits < 0:
@@ -31,7 +35,7 @@ def key_of(score, rank):
 
 @njit(cache=True, nogil=True)
 def score_of(key):
-    """The float32 score in a key."""
+    """Return the float32 score of a key."""
     bits = np.int64(key >> np.uint64(32))
     if bits >> 31:
         bits = bits & np.int64(0x7FFFFFFF)
@@ -42,7 +46,10 @@ def score_of(key):
 
 @njit(cache=True, nogil=True)
 def unpack(keys, docs_by_docno, docs, scores, counts):
-    """Rows of ascending keys into documents and scores, best first, and how many each row has; a key of 0 stands for nothing."""
+    """Write documents and scores, best first, for rows of ascending keys, and the number of hits of each row to `counts`.
+
+    A key of 0 is an empty place. `docs_by_docno` has the document of each docno rank.
+    """
     width = keys.shape[1]
     for q in range(len(keys)):
         n = 0
@@ -56,7 +63,7 @@ def unpack(keys, docs_by_docno, docs, scores, counts):
 
 @njit(cache=True, nogil=True)
 def select(values, n, k):
-    """Reorder the first n values so that the k largest stand first, the least of them last."""
+    """Reorder the first n values: the k largest come first, and the least of these is at place k - 1."""
     low, high, at = 0, n - 1, k - 1
     while low < high:
         pivot = values[(low + high) >> 1]
@@ -80,13 +87,17 @@ def select(values, n, k):
 
 @njit(cache=True, nogil=True)
 def _at_least(score):
-    """What a float64 sum must reach to be rounded to this float32 score, or a little less."""
+    """Return a lower bound of the float64 sums that round to this float32 score or a higher one."""
     return np.float64(np.nextafter(np.float32(score), np.float32(-np.inf)))
 
 
 @njit(cache=True, nogil=True)
 def _first_threshold(terms, weights, least, most, kth):
-    """A score that k documents reach, from the k-th best impact of each term and what the others may take away."""
+    """Return a score that at least k documents reach; LOWEST when none is known.
+
+    The k documents with the best impacts of one term reach its k-th best impact times its weight, less what the other terms can
+    subtract from it.
+    """
     threshold, lowered = LOWEST, 0.0
     for t in range(len(terms)):
         worst = weights[t] * np.float64(least[terms[t]] if weights[t] >= 0 else most[terms[t]])
@@ -94,7 +105,8 @@ def _first_threshold(terms, weights, least, most, kth):
     for t in range(len(terms)):
         if weights[t] > 0 and kth[terms[t]] > -np.inf:
             sure = weights[t] * np.float64(kth[terms[t]])
-            # A document's sum is rounded in another order, and what cancels out leaves the error of its large parts.
+            # The kernel adds a document's impacts in another order, which rounds differently. When large parts cancel out,
+            # the rounding error is that of the large parts, so the slack depends on them.
             slack = len(terms) * 2.0**-50 * (abs(sure) - lowered)
             threshold = max(threshold, _at_least(_at_least(sure + lowered - slack)))
     return threshold
@@ -102,10 +114,11 @@ def _first_threshold(terms, weights, least, most, kth):
 
 @njit(cache=True, nogil=True)
 def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks, k, sums, noted, candidates, keys):
-    """The keys of one query's best documents, at most k in no order, and the threshold reached.
+    """Write the keys of the best documents for one query to `keys`, in no order. Return their number, at most k, and the threshold.
 
-    A document whose sum ends at the threshold or above is noted when it first gets there, a document not met never. Between windows
-    all `sums` are 0 and no document is `noted`.
+    `at` and `ends` are the places of each term's remaining postings; `at` moves to `ends`. A document is noted as a candidate when its
+    sum first reaches the threshold, and tested again with its final sum; a document that no term matches is never noted.
+    Between windows all `sums` are 0 and no document is `noted`.
     """
     n = 0
     while True:
@@ -118,7 +131,7 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks
         base = lowest // WINDOW * WINDOW
         found = postings = 0
         for t in range(len(terms)):
-            # Unsigned places spare the kernel the question whether they count from the end.
+            # Unsigned indexes: for signed ones Numba adds a test whether they count from the end.
             i, end, first, weight = np.uint64(at[t]), np.uint64(ends[t]), np.uint64(base), weights[t]
             while i < end:
                 doc = np.uint64(docs[i]) - first
@@ -163,10 +176,12 @@ def retrieve(
     docs, impacts, starts, least, most, kth, docno_ranks, query_ends, terms, weights, thresholds,
     sums, noted, candidates, keys, found
 ):  # fmt: skip
-    """Fill each row of `found` with the keys of a query's best documents, in no order, and zeros.
+    """Fill each row of `found` with the keys of the best documents for a query, in no order, followed by zeros.
 
-    Term t's postings are places starts[t] to starts[t + 1] of (docs, impacts); a deleted document's impacts are NaN. A query's terms
-    are added in the order given. `thresholds` are what earlier segments reached, and are raised.
+    The postings of term t are at the places starts[t] to starts[t + 1] of (docs, impacts); the impacts of deleted documents are NaN.
+    `least`, `most` and `kth` are the least, greatest and k-th best impact of each term. `query_ends` are the ends of the queries in
+    `terms` and `weights`; impacts are added in this order of the terms. `thresholds` has the threshold that each query reached in the
+    segments before, and is raised. `sums`, `noted`, `candidates` and `keys` are scratch arrays of the calling thread.
     """
     k = found.shape[1]
     begin = 0
@@ -185,7 +200,11 @@ def retrieve(
 
 @njit(cache=True, nogil=True)
 def place(terms, starts, docs_in, impacts_in, dead, docs, impacts, least, most, kth):
-    """Put terms' postings, given one after the other, into their places, and note their least, greatest and k-th best impacts."""
+    """Copy the postings of some terms to their places in (docs, impacts), with NaN as the impact of a deleted document.
+
+    `docs_in` and `impacts_in` hold the postings of these terms one after the other. `least`, `most` and `kth` receive the least,
+    the greatest and, for each of LEVELS, the k-th best impact of each term among live documents.
+    """
     o = 0
     for term in terms:
         begin = starts[term]
@@ -212,7 +231,7 @@ def place(terms, starts, docs_in, impacts_in, dead, docs, impacts, least, most, 
 
 @njit(cache=True, nogil=True)
 def _skip(docs, i, end, doc):
-    """The first place from i on whose document is not below `doc`: steps that double, then halving."""
+    """Return the first place from i on with a document of at least `doc`, or `end`: a galloping, then a binary search."""
     step = 1
     while i + step < end and docs[i + step] < doc:
         i += step
@@ -229,7 +248,11 @@ def _skip(docs, i, end, doc):
 
 @njit(cache=True, nogil=True)
 def rescore(docs, impacts, starts, query_ends, terms, weights, wanted_ends, wanted, sums):
-    """Add up the scores of each query's wanted documents, which ascend; the terms in the order given, as `retrieve` does."""
+    """Write the scores of the wanted documents of each query to `sums`; NOTHING for a document that no term matches.
+
+    `wanted_ends` are the ends of the queries in `wanted`, and the documents of a query ascend. Impacts are added in the order of the
+    terms, as in `retrieve`, so both give the same sums.
+    """
     begin = first = 0
     for q in range(len(query_ends)):
         sums[first : wanted_ends[q]] = NOTHING

@@ -216,7 +216,10 @@ def _counts(query: Weighted) -> Mapping[str, float]:
 def _of_segment(
     ordinals: np.ndarray | None, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the queries with a segment's ordinals for terms; terms that the segment lacks are left out."""
+    """Return the queries with a segment's ordinals in place of term numbers: where each query ends, ordinals, weights.
+
+    Terms that the segment lacks are left out. Without `ordinals`, the terms are returned unchanged.
+    """
     if ordinals is None:
         return ends, terms, weights
     own = ordinals[terms]

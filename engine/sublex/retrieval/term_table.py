@@ -1,6 +1,6 @@
 """The term table: one numbering of the terms of all segments of a snapshot, with their statistics.
 
-With one segment, a term's number is its ordinal in that segment. With several, it is its place in the corpus vocabulary.
+With one segment, a term's number is its ordinal in that segment. With several, it is its position in the corpus vocabulary.
 """
 
 from __future__ import annotations

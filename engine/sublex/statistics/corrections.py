@@ -35,7 +35,11 @@ def holm(p: Any) -> np.ndarray:
 
 
 def bh(p: Any) -> np.ndarray:
-    """Return p-values that control the false discovery rate (Y. Benjamini and Y. Hochberg 1995), by SciPy."""
+    """Return p-values adjusted by Y.
+
+    Benjamini and Y. Hochberg (1995), as SciPy computes them. Rejecting the hypotheses with adjusted p-values below alpha
+    keeps the false discovery rate below alpha.
+    """
     from scipy.stats import false_discovery_control
 
     p = _probabilities(p)

@@ -69,7 +69,7 @@ def letters(pairs: Iterable[Pair]) -> dict[str, Letters]:
 def format_difference(value: float) -> str:
     """Return a score or difference with three decimals and no 0 before the point: `.012`.
 
-    A difference that would be printed as 0 is shown to its first digit, as in `.0001`.
+    A value too small for three decimals is shown to its first digit that is not 0, as in `.0001`.
     """
     decimals = 3
     if 0 < abs(value) < 0.0005:

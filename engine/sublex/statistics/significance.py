@@ -168,7 +168,7 @@ def compare_all(
 
 
 def _tukey(table: np.ndarray, difference: np.ndarray, degrees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return p, Tukey's corrected p and the standard error of each difference."""
+    """Return three values for each difference: the uncorrected p, Tukey's corrected p and the standard error."""
     from scipy.special import stdtr
 
     systems, topics = table.shape
@@ -181,7 +181,7 @@ def _tukey(table: np.ndarray, difference: np.ndarray, degrees: int) -> tuple[np.
 
 
 def _pair_statistics(table: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return for each pair the mean and standard deviation of its differences, and the topics that either system wins."""
+    """Return for each pair the mean and standard deviation of its differences, and how many topics each system wins."""
     parts = []
     for block in _blocks(len(first), table.shape[1]):
         a, b = table[first[block]], table[second[block]]

@@ -38,7 +38,7 @@ class Columns(Mapping[str, dict[str, Any]]):
         return slice(0, 0) if place is None else slice(int(self.offsets[place]), int(self.offsets[place + 1]))
 
     def topic(self, qid: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return a topic's documents, as places in `docnos`, and their numbers."""
+        """Return a topic's documents, as positions in `docnos`, and their numbers."""
         rows = self.slice(qid)
         return self.docs[rows], self._values[rows]
 

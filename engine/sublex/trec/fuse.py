@@ -91,7 +91,7 @@ def _weights(runs: Sequence[Run], method: str, weights: Sequence[float] | None) 
 
 
 def _common(runs: Sequence[Run]) -> tuple[Strings, list[np.ndarray]]:
-    """Return the docnos of all runs, each once, and the documents of each run as places among them."""
+    """Return the docnos of all runs, each once, and the documents of each run as positions among them."""
     table = Interner()
     docs = [table.add(run.docnos.arena, run.docnos.starts, run.docnos.sizes)[run.docs] for run in runs]
     return table.strings(), docs

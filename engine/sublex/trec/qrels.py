@@ -112,7 +112,7 @@ def _grade(text: str, where: str) -> int:
 
 
 def _json(first: tuple[int, str], rest: Iterable[tuple[int, str]], path: str) -> Iterator[Judgement]:
-    """Yield the judgements of a JSON object of objects."""
+    """Yield the judgements of a JSON file `{topic: {docno: grade}}`, given as its first numbered line and the rest."""
     text = first[1] + "".join(line for _, line in rest)
     try:
         # Read objects as pairs, not as dictionaries, so that a repeated name is noticed.

@@ -34,7 +34,7 @@ WHOLE = re.compile(rb"[+-]?[0-9]+")
 
 
 class Layout(NamedTuple):
-    """The number of columns of a run file, and the places of those that are read; `tag` is -1 if there is none."""
+    """How many columns a run file has, and the positions of the columns that are read; `tag` is -1 if there is none."""
 
     columns: int
     qid: int = 0

@@ -39,7 +39,7 @@ def write_run(
     metadata: Mapping[str, Any] = NO_FIELDS,
     where: str = "sidecar",
 ) -> int:
-    """Write a run file, and return its number of lines. A name that ends in .gz is compressed.
+    """Write a run file, and return how many lines it has. A name that ends in .gz is compressed.
 
     Docnos can be any strings; `Strings` are fastest. `where` says where the metadata go: into a file next to the run
     (`sidecar`), into comments at its head (`header`), or nowhere (`none`). Raise InputError for an id, a docno or a tag that

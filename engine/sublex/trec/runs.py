@@ -48,7 +48,7 @@ class Run(Columns):
             yield Row(qid, self.docnos.take(self.docs[where]), self.scores[where])
 
     def write(self, path: str | os.PathLike[str], where: str = "sidecar") -> int:
-        """Write the run file, and return its number of lines. `where` is the place of metadata: sidecar, header or none."""
+        """Write the run file, and return how many lines it has. `where` is the place of metadata: sidecar, header or none."""
         from sublex.trec.run_writer import write_run
 
         return write_run(path, self.rows(), self.tag or "run", self.metadata, where)

@@ -114,8 +114,8 @@ def _judged(topics: Iterable[Sequence], qrels: Mapping[str, Mapping[str, int]]) 
 class _Plan(NamedTuple):
     """The pipelines to run and the settings to choose from.
 
-    `runs` are resolved expressions by their prints, ordered so that rankers change rarely; `rows` is the row of each in the
-    scores. `preferred` lists the settings in the order in which they win a tie. `default` is the expression without its ranges.
+    `runs` are resolved expressions by their printed forms, ordered so that rankers change rarely; `rows` is the row of each
+    in the scores. `preferred` lists the settings in the order in which they win a tie. `default` is the expression without its ranges.
     """
 
     runs: dict[str, Expression]
@@ -215,6 +215,6 @@ def _cross_validated(
 
 
 def _best(plan: _Plan, scores: np.ndarray, topics: np.ndarray) -> int:
-    """Return the number of the setting with the highest mean over these topics; the preferred one of those that tie."""
+    """Return the position of the setting with the highest mean over these topics; among settings that tie, the preferred setting."""
     means = np.round(scores[plan.preferred][:, topics].mean(axis=1), DIGITS)
     return plan.preferred[int(np.argmax(means))]

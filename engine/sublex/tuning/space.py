@@ -72,7 +72,11 @@ def sample(slots: Sequence[Slot], samples: int, seed: int) -> list[tuple[float, 
 
 
 def without_ranges(node: Any, registry: Registry) -> Any:
-    """Return the expression without its ranges: parameters keep their defaults, weights are 1, and depths are the usual ones."""
+    """Return the expression without its ranges.
+
+    A parameter with a range is left out, which gives it its default; so is a weight with a range (then 1) and a cut `%
+    {…}` (then `DEPTH`). All other numbers stay.
+    """
 
     def inner(part: Any) -> Any:
         return without_ranges(part, registry) if isinstance(part, Expression) else part

@@ -25,6 +25,7 @@ from sublex.errors import InputError, SublexError
 
 if TYPE_CHECKING:
     from sublex.index.build_summary import BuildSummary
+    from sublex.plugins import Registry
 
 # Names in JSON of the rows of a build's table, in their order.
 KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
@@ -93,15 +94,17 @@ def index(
       sublex index animals documents.jsonl
       sublex index news latimes/ --profile anserini --fit "lsi(e=100)"
     """
+    from sublex import plugins
     from sublex.index.indexing import build_index
+    from sublex.pipeline.index import Index
 
-    path = index_path(name)
-    _check_expressions(path, impacts, fits, options["store"])
+    path, registry = index_path(name), plugins.load()
+    _check_expressions(path, impacts, fits, options["store"], registry)
     say_if_compiling()
     with progress(f"Indexing {path}") as advance, reporting_interrupts(path):
-        summary = build_index(path, list(sources), progress=advance, say=say, **options)
+        summary = build_index(path, list(sources), progress=advance, say=say, registry=registry, **options)
     _report(path, summary, form)
-    opened = sublex.open(path)
+    opened = Index(path, load_registry=lambda: registry)
     try:
         opened.store_impacts(impacts)
     except SublexError as error:
@@ -113,7 +116,9 @@ def index(
             context.exit(2)
 
 
-def _check_expressions(path: Path, impacts: tuple[str, ...], fits: tuple[str, ...], store: str) -> None:
+def _check_expressions(
+    path: Path, impacts: tuple[str, ...], fits: tuple[str, ...], store: str, registry: Registry
+) -> None:
     """Raise an error before the index is built if a ranker is unknown or a model could not be fitted afterwards."""
     from sublex.fitted import Representation
     from sublex.index.manifest import MANIFEST, RESOURCES, read_manifest
@@ -124,9 +129,9 @@ def _check_expressions(path: Path, impacts: tuple[str, ...], fits: tuple[str, ..
     if not (impacts or fits):
         return
     manifest = read_manifest(path) if fits and (path / MANIFEST).exists() else {}
-    names = namer(path, {RESOURCES: manifest.get(RESOURCES, {})})
+    names = namer(path, {RESOURCES: manifest.get(RESOURCES, {})}, registry)
     for ranker in impacts:
-        names.registry.resolve("ranker", parse_call(ranker))
+        registry.resolve("ranker", parse_call(ranker))
     for expression in fits:
         resolved = names.resolve(expression)
         model = names.make(resolved)

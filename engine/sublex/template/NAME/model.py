@@ -45,13 +45,13 @@ class Model(Representation):
         return 8 * self.r * len(corpus.vocabulary)
 
     def encode_documents(self, inputs: Any) -> np.ndarray:
-        """Return the sums of the directions, at length 1, one row per document."""
+        """Return the sums of the directions, scaled to norm 1, one row per document."""
         rows = inputs @ self.vectors
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
 
     def encode_queries(self, inputs: Any) -> list[np.ndarray]:
-        """Return the sums for queries, at length 1."""
+        """Return the sums for queries, scaled to norm 1."""
         return list(self.encode_documents(inputs))
 
     def score(self, query: np.ndarray, view: View, docs: np.ndarray | None = None) -> np.ndarray:
