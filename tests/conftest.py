@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from functools import wraps
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
+
+# Numba's cache is not safe against two processes that compile signatures of one function at the same time, so each worker of
+# pytest-xdist has its own, with the processes that it starts. This comes before anything imports Numba.
+if WORKER := os.environ.get("PYTEST_XDIST_WORKER"):
+    caches = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1] / "build" / "kernels"
+    os.environ["NUMBA_CACHE_DIR"] = str(Path(caches) / WORKER)
+
 from command import Done, invoke
 from hypothesis import settings
-from numba.core.caching import Cache
 from shared import DEMO, PLUGINS, ROOT
+from strategies import examples
 
 import sublex as engine
 from sublex import plugins
@@ -35,24 +39,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def locked(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let one process at a time call this method."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests of real collections as slow."""
+    for item in items:
+        if "collections" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
 
-    @wraps(method)
-    def call(*args: Any, **options: Any) -> Any:
-        with open(__file__, encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            return method(*args, **options)
-
-    return call
-
-
-# Numba's cache on the disk is not safe where two processes compile signatures of one function at the same time.
-for name in ("load_overload", "save_overload"):
-    setattr(Cache, name, locked(getattr(Cache, name)))
 
 # The first example of a property may compile a kernel, which no deadline foresees.
-settings.register_profile("sublex", deadline=None)
+settings.register_profile("sublex", deadline=None, max_examples=examples(100))
 settings.load_profile("sublex")
 
 

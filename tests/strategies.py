@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from hypothesis import strategies as st
@@ -21,6 +22,11 @@ ODD_DOCNOS = (
     "0", "-1", "007", "a b", " a", "a ", "a/b", "../a", "a\\b", '"', "'", "{}", "id", "é", "e\u0301", "文書", "ก", "a\tb", "a\nb",
     "\u00a0x", "x\x00y", "A", "a", "aa", "\U0010ffff", "x" * 1000, "%s", "*", "[a]", "-", "lock", "٣",
 )  # fmt: skip
+
+
+def examples(number: int) -> int:
+    """Return how many examples a property draws: `number`, or a tenth where $SUBLEX_TESTS is `quick`."""
+    return max(number // 10, 5) if os.environ.get("SUBLEX_TESTS") == "quick" else number
 
 
 def words() -> st.SearchStrategy[str]:

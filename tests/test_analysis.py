@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from sublex import plugins
 from sublex.analysis import porter, stopwords, tokens
@@ -30,7 +31,7 @@ from sublex.profiles import PROFILES, profile
 # Without the compiler NumPy warns when a hash overflows, as it should, and every test is slow.
 COMPILED = not numba.config.DISABLE_JIT
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
-often = settings(max_examples=300 if COMPILED else 10)
+often = settings(max_examples=examples(300 if COMPILED else 10))
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "lucene-terms.json").read_text("ascii"))
 DIFFERS = "where Sublex differs"
@@ -189,6 +190,7 @@ def test_words_do_not_depend_on_how_a_text_too_long_for_the_expression_is_read(t
         assert words(text, True) == plainly
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COMPILED, reason="long for an interpreted kernel")
 def test_a_word_of_millions_of_characters_is_cut_like_any_other() -> None:
     for analyzer in ("english", "plain", "german"):

@@ -25,12 +25,6 @@ BUNDLED = (
     "dcot(r=50, layers=2, words=0.5, log=true)",
 )
 
-# These start processes of their own.
-SLOW = (testing.same_bytes_for_workers_and_hash_seeds, testing.loads_in_a_fresh_process)
-every_check = pytest.mark.parametrize(
-    "check", [pytest.param(c, id=c.__name__, marks=[pytest.mark.slow] if c in SLOW else []) for c in CHECKS]
-)
-
 
 @pytest.fixture(scope="module")
 def subject(request, tmp_path_factory):
@@ -38,7 +32,8 @@ def subject(request, tmp_path_factory):
     return Subject(request.param, tmp_path_factory.mktemp("subject"))
 
 
-@every_check
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("subject", BUNDLED, indirect=True)
 def test_bundled_plugins_hold_the_contract(subject, check):
     check(subject)
@@ -56,7 +51,8 @@ def neighbours(monkeypatch, tmp_path):
     monkeypatch.setenv("PYTHONPATH", f"{installed.parent}{os.pathsep}{PLUGINS}", prepend=os.pathsep)
 
 
-@every_check
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_what_reads_sequences_holds_the_contract(neighbours, check, tmp_path):
     check(Subject("neighbours(least=1, log=true)", tmp_path / "subject"))
 

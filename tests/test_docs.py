@@ -51,7 +51,7 @@ def run(command: str, folder: Path) -> str:
         command,
         shell=True,
         cwd=folder,
-        env=os.environ | {"PATH": path, "COLUMNS": "100"},
+        env=os.environ | {"PATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

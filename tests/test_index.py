@@ -21,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from strategies import ODD_DOCNOS, collections, docnos, documents
+from strategies import ODD_DOCNOS, collections, docnos, documents, examples
 
 import sublex
 from sublex import plugins
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
 DEMO = Path(__file__).resolve().parents[1] / "queries" / "demo"
 ENGLISH = plugins.load().make("analyzer", "english")
-SMALL = settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+SMALL = settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 @pytest.fixture(scope="module")
@@ -288,6 +288,7 @@ def test_numbers_of_documents_that_are_not_there_are_refused(demo):
 # Optional parts.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", ["none", "text", "terms", "text,terms", ("text",), ()])
 def test_what_is_stored_changes_nothing_else(tmp_path, demo_documents, demo, store):
     index = sublex.build(demo_documents, tmp_path / "index", store=store)
@@ -358,6 +359,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "BATCH_BYTES", 8_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", "documents"])
 @pytest.mark.parametrize("store", [(), ("text",), ("text", "terms")], ids="+".join)
 def test_the_same_bytes_come_of_any_number_of_workers_and_any_memory(
@@ -517,7 +519,9 @@ def assert_merged_as_fresh(index: Index, fresh: Index) -> None:
     assert not [name for name in ours if name not in free and ours[name] != theirs[name]]
 
 
-Changes.TestCase.settings = settings(SMALL, max_examples=60, stateful_step_count=10, report_multiple_bugs=False)
+Changes.TestCase.settings = settings(
+    SMALL, max_examples=examples(60), stateful_step_count=10, report_multiple_bugs=False
+)
 test_any_sequence_of_changes_leaves_what_a_fresh_build_would = Changes.TestCase
 
 

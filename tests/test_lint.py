@@ -17,6 +17,7 @@ from command import invoke
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive import trec_eval_order
+from strategies import examples
 
 import sublex
 from sublex.cli import cli
@@ -563,7 +564,7 @@ DOCNOS = st.sampled_from("abcdef")
     st.dictionaries(st.sampled_from("123"), st.dictionaries(DOCNOS, st.integers(-1, 2), min_size=1), min_size=1),
 )
 @example({"1": dict.fromkeys("abcdef", 1.0)}, {"1": {"a": 1, "f": 0}})
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_no_order_of_the_ties_gives_more_or_less_than_the_bounds(hits, grades):
     ir_measures = pytest.importorskip("ir_measures")
     bounds = ap_bounds(as_run(hits), as_qrels(grades))
@@ -639,7 +640,7 @@ def test_large_runs_are_checked_by_columns():
 @given(st.binary(max_size=300) | st.text(st.sampled_from('12 Q0ab\t\n\0#{}<>":,.\r'), max_size=120).map(str.encode))
 @example(b"1 0 a 1\n\n\n1 0\x1c a 1\n")
 @example(b"1 0 a 1\n1 0 \xe2\x80\xa8 1\n")
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_bytes_as_any_kind_give_findings_and_no_exception(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("lint") / "f"
     path.write_bytes(data)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import WORDS, texts
+from strategies import examples
 
 import sublex
 from sublex.analysis.tokens import analyze
@@ -56,7 +57,7 @@ queries = st.lists(st.sampled_from([*WORDS, "absent"]), max_size=5).map(" ".join
 
 
 @given(expression=expressions, text=queries)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_search_with_small_k_gives_the_first_hits_of_one_with_large_k(index, expression, text):
     long, short = index.search(text, expression, 1000), index.search(text, expression, 10)
     assert short.docnos == long.docnos[:10]
@@ -64,7 +65,7 @@ def test_a_search_with_small_k_gives_the_first_hits_of_one_with_large_k(index, e
 
 
 @given(expression=expressions, text=queries)
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_the_printed_form_of_a_pipeline_gives_the_same_hits(index, expression, text):
     pipeline = index.pipeline(expression)
     assert str(index.pipeline(str(pipeline))) == str(pipeline)
@@ -89,7 +90,7 @@ def test_the_printed_form_includes_the_parameters_of_the_profile(index, profile)
     weight=st.sampled_from([0.3, 1.0, -2.0]),
     how=st.sampled_from(naive.SCALES),
 )
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_a_blend_equals_its_definition(index, text, first, second, weight, how):
     def scores(ranker: str) -> dict[int, float]:
         hits = index.search(text, ranker, 1000)
@@ -203,7 +204,7 @@ def test_a_run_and_its_metadata_have_the_same_tag(index, tmp_path):
 
 @pytest.mark.parametrize("expander", EXPANDERS)
 @given(text=queries)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_an_expander_keeps_the_query_and_names_what_it_adds(index, expander, text):
     answer = index.answer(text, f"{expander} >> BM25", 5)
     query = index.query(text)
@@ -215,7 +216,7 @@ def test_an_expander_keeps_the_query_and_names_what_it_adds(index, expander, tex
 
 
 @given(text=queries, docs=st.integers(1, 8), terms=st.integers(1, 8), original=st.sampled_from([0.0, 0.4, 1.0]))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_rm3_equals_its_definition(index, bags, text, docs, terms, original):
     answer = index.answer(text, f"BM25 >> RM3(docs={docs}, terms={terms}, original={original}) >> BM25", 5)
     hits = index.search(text, "BM25", docs)
@@ -225,7 +226,7 @@ def test_rm3_equals_its_definition(index, bags, text, docs, terms, original):
 
 @pytest.mark.parametrize("name", ["Bo1", "KL"])
 @given(text=queries, docs=st.integers(1, 6), terms=st.integers(1, 8))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_bo1_and_kl_equal_their_definitions(index, bags, name, text, docs, terms):
     answer = index.answer(text, f"BM25 >> {name}(docs={docs}, terms={terms}) >> BM25", 5)
     expected = naive.divergence(bags, name, index.query(text).weights(), index.search(text, "BM25", docs), terms)
@@ -259,7 +260,7 @@ def check_sums(node: Explanation) -> None:
 
 
 @given(expression=expressions, text=queries, seed=st.integers(0, 99))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_an_explanation_adds_up_to_the_score(index, expression, text, seed):
     hits = index.search(text, expression, 1000)
     docno = random.Random(seed).choice([*index.search(text, "BM25", 50).docnos, *hits.docnos[:20], "d1"])
@@ -288,7 +289,7 @@ def test_an_explanation_shows_raw_words_and_unknown_terms(tmp_path):
 
 
 @given(text=st.text(max_size=400), terms=st.lists(st.sampled_from(["whale", "a", "x", "the"]), max_size=3))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_passage_is_short_and_marks_query_words_only(text, terms):
     analyzer = sublex.plugins.load().make("analyzer", "plain")
     best = passage(text + " whale " + text, analyzer, terms, 60)

@@ -7,7 +7,7 @@ import itertools
 import random
 import weakref
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import naive
@@ -18,6 +18,7 @@ from child import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import WORDS, texts
+from strategies import examples
 
 import sublex
 from sublex import plugins
@@ -31,7 +32,16 @@ from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval import kernels
 from sublex.retrieval.searcher import Searcher
 
-pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once", "impacts_computed_once")
+
+
+@pytest.fixture(scope="module")
+def impacts_computed_once():
+    """Keep naive impacts and norms, which many queries and depths ask for again; a snapshot does not change."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(naive, "impacts_of", lru_cache(1000)(naive.impacts_of))
+        patch.setattr(naive, "norm_of", lru_cache(10_000)(naive.norm_of))
+        yield
 
 
 class AnySign(Ranker):
@@ -77,13 +87,13 @@ def check(searcher: Searcher, query: Mapping[str, float], k: int) -> None:
 
 @pytest.mark.parametrize("name", RANKERS)
 @given(query=queries, k=st.sampled_from([1, 2, 9, 10, 11, 50, 1000, 5000]))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_hits_equal_those_of_the_exhaustive_definition(index, name, query, k):
     check(Searcher(index.snapshot, RANKERS[name]), query, k)
 
 
 @given(documents=strategies.collections(1, 8), more=strategies.collections(0, 4), data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_hits_of_arbitrary_collections_equal_those_of_the_exhaustive_definition(
     tmp_path_factory, documents, more, data
 ):
@@ -99,7 +109,7 @@ def test_hits_of_arbitrary_collections_equal_those_of_the_exhaustive_definition(
 
 
 @given(batch=st.lists(queries, max_size=8), k=st.integers(1, 30), workers=st.integers(1, 3))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_a_batch_of_queries_gives_the_hits_of_each_query_alone(index, batch, k, workers):
     searcher = Searcher(index.snapshot, BM25())
     for query, hits in zip(batch, searcher.batch(batch, k, workers), strict=True):
@@ -117,7 +127,7 @@ def test_repeated_terms_add_up_and_unknown_terms_are_ignored(index):
 
 @pytest.mark.parametrize("name", RANKERS)
 @given(query=queries, data=st.data())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_rescoring_gives_the_scores_of_retrieval(index, name, query, data):
     searcher = Searcher(index.snapshot, RANKERS[name])
     docs = np.array(data.draw(st.lists(st.integers(0, int(index.snapshot.bases[-1]) - 1), max_size=40)), np.int32)
@@ -338,6 +348,7 @@ def _check_damaged(root: Path, expected: list[list[float]]) -> None:
         assert "derived" in str(error)
 
 
+@pytest.mark.slow
 def test_damaged_impacts_give_an_error_or_the_right_scores_but_no_crash(small):
     expected = scores_of_words(small)
     small.store_impacts(["BM25"])

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from strategies import examples
 
 from sublex.errors import InputError
 from sublex.statistics import power, significance, tukey
@@ -243,7 +244,7 @@ def test_the_ends_of_tau_ap(ranking):
     assert tau_ap(ranking, ranking[::-1]) == -1
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(paired.filter(lambda scores: len(scores[0]) > 1), st.sampled_from(sorted(TESTS)), st.sampled_from(CHOICES))
 def test_a_pair_with_its_systems_exchanged_has_the_opposite_difference(scores, test, correction):
     one, other = (compare_all(s, n, test, correction)[0] for s, n in ((scores, "ab"), (scores[::-1], "ba")))

@@ -27,7 +27,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from naive import fused as naive_fused
 from naive import run_text, score_text, trec_eval_order
-from strategies import CHARACTERS, docnos, values
+from strategies import CHARACTERS, docnos, examples, values
 
 import sublex
 from sublex.errors import InputError, SublexError
@@ -424,6 +424,7 @@ def samples() -> np.ndarray:
     )
 
 
+@pytest.mark.slow
 def test_scores_read_back_to_the_same_float32_and_are_as_short_as_numpy_makes_them():
     scores = samples()
     scores = scores[np.isfinite(scores)]
@@ -676,7 +677,7 @@ TREES = st.dictionaries(st.text(CHARACTERS, max_size=6), values(), max_size=4)
 
 @given(TREES)
 @example(METADATA)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_metadata_are_yaml_that_reads_back(tree):
     text = to_yaml(tree)
     assert from_yaml(text) == tree == yaml.safe_load(text)
@@ -989,7 +990,7 @@ def test_ir_measures_reads_the_same_qrels_and_runs(collections, tmp_path):
 
 
 @given(RUNS, st.randoms())
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_trec_eval_sees_the_order_that_a_run_has(run, random):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     # Its reader of Python dictionaries knows ASCII docnos only as C strings.

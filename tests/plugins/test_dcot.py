@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
+from strategies import examples
 
 import sublex
 from sublex.errors import InputError
@@ -55,7 +56,7 @@ def dense(x: csr_array) -> np.ndarray:
 # The map.
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.integers(1, 40),
     st.integers(1, 30),
@@ -374,6 +375,7 @@ def test_the_plugin_is_imported_without_its_algorithm():
 # Real documents.
 
 
+@pytest.mark.slow
 def test_names_evoke_what_they_are_news_of(collections, tmp_path):
     with tarfile.open(collections / "reuters21578" / "reuters21578.tar.xz") as archive:
         members = [one for one in archive.getmembers() if one.name.endswith(tuple(f"{k:03}.sgm" for k in range(6)))]
