@@ -25,6 +25,11 @@ from sublex.cli import output
 from sublex.tables import Table
 
 
+def test_the_bare_program_prints_its_help(sublex):
+    code, output, messages = sublex()
+    assert code == 0 and messages == "" and output == sublex("--help")[1] and len(output.splitlines()) > 30
+
+
 def rows(output: str) -> dict[str, str]:
     """Return the rows of a table: the text after the first column, by the text of the first column."""
     return {line[:31].strip(): line[31:].strip() for line in output.splitlines()[1:]}

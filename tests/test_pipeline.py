@@ -356,3 +356,20 @@ def test_a_pipeline_keeps_to_its_snapshot_when_the_index_changes(tmp_path):
     assert set(index.run([("1", "crane")], "BM25")["1"]) == {"b", "c", "d"}
     with pytest.raises(InputError, match="No document d in"):
         index.explain("crane", "d", pipeline)
+
+
+def test_a_pipeline_of_another_index_is_refused(tmp_path):
+    one, other = (sublex.build([Document(name, "crane")], tmp_path / name) for name in ("one", "other"))
+    for use in (lambda p: one.search("crane", p), lambda p: one.run([("1", "crane")], p), one.pipeline):
+        with pytest.raises(InputError, match="The pipeline BM25 belongs to the index .*other; make one for .*one"):
+            use(other.pipeline("BM25"))
+
+
+def test_a_pipeline_of_an_earlier_generation_is_not_compared(tmp_path):
+    index = sublex.build([Document(docno, "crane") for docno in "abc"], tmp_path / "index")
+    pipeline = index.pipeline("BM25")
+    (tmp_path / "qrels").write_text("1 0 b 1\n", encoding="utf-8")
+    (tmp_path / "topics.tsv").write_text("1\tcrane\n", encoding="utf-8")
+    index.delete(["a"])
+    with pytest.raises(InputError, match="The pipeline BM25 belongs to an earlier generation of .*; make it again"):
+        sublex.compare(index, tmp_path / "topics.tsv", tmp_path / "qrels", [pipeline, "PL2"], "AP")

@@ -98,9 +98,14 @@ class Commands(click.Group):
             raise click.UsageError(f"No command {args[0]}; {hint}See sublex --help.", context) from None
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, message="sublex %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Sublex is a search engine for people who study ranking.
 
     It builds an index of a collection, searches it, runs the queries of a topic file, and compares rankers by relevance
@@ -117,6 +122,8 @@ def cli() -> None:
 
     `sublex COMMAND --help` describes a command.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ def say_if_compiling() -> None:
         def on_start(self, event: Any) -> None:
             """Announce that a compilation has started, once."""
             if not self.announced:
-                say("Compiling kernels, which happens once and may take half a minute.")
+                say("Compiling kernels; this may take half a minute. They are stored for the next time.")
             self.announced = True
 
         def on_end(self, event: Any) -> None:

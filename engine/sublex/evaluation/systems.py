@@ -114,7 +114,12 @@ def systems_of(
         elif index is None or topics is None:
             raise InputError(f"{source} cannot be run without an index and topics; give both, or runs alone.")
         else:
-            systems.append(run_system(index, topics, index.pipeline(source, profile), k, workers, cache=cache))
+            pipeline = index.pipeline(source, profile)
+            if pipeline.snapshot.generation != index.generation:
+                raise InputError(
+                    f"The pipeline {pipeline} belongs to an earlier generation of {index.path}; make it again."
+                )
+            systems.append(run_system(index, topics, pipeline, k, workers, cache=cache))
     return systems
 
 

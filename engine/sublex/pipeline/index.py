@@ -197,6 +197,10 @@ class Index:
         the pipeline is the profile's default ranker. A pipeline is returned as it is.
         """
         if isinstance(expression, Pipeline):
+            if expression.snapshot.path.resolve() != self.path.resolve():
+                raise InputError(
+                    f"The pipeline {expression} belongs to the index {expression.snapshot.path}; make one for {self.path}."
+                )
             return expression
         composer, chosen = self._composer, self._profile(profile)
         resolved = self._resolve(chosen.ranker if expression is None else expression, profile)
