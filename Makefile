@@ -11,7 +11,7 @@ install:
 	rm -f $(INSTALLED)
 	$(MAKE) $(INSTALLED)
 
-# Everything but the tests that kill, damage or start processes many times, with a tenth of the random examples.
+# A tenth of the random examples, without the tests marked slow: kills, damages, browsers, real collections, pages. with a tenth of the random examples.
 quick: $(INSTALLED)
 	SUBLEX_TESTS=quick pytest -m "not slow"
 

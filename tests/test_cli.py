@@ -203,6 +203,7 @@ def test_a_machine_without_a_place_for_compiled_kernels_is_told_what_to_name(mon
     )
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(demo):
     command = " ".join(f"'{part}'" for part in [*SUBLEX, "terms", "demo", "-n", "0"])
     done = subprocess.run(f"{command} | head -1", shell=True, capture_output=True, text=True)
@@ -257,6 +258,7 @@ def test_a_name_with_a_slash_is_a_path_and_an_index_here_goes_before_one_in_the_
     assert json.loads(sublex("info", "here", "--format", "json")[1])["path"] == "here"
 
 
+@pytest.mark.slow
 def test_the_demo_replaces_itself_and_nothing_else(sublex):
     assert sublex("demo")[0] == 0 and sublex("demo")[0] == 0
     Path("own.jsonl").write_text('{"id": "own", "text": "mine"}\n')
@@ -274,6 +276,7 @@ def shell(command: str, **environment: str) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.slow
 def test_output_that_cannot_be_written_costs_a_sentence(demo):
     if Path("/dev/full").exists():
         for command in ("search demo crane", "info demo"):
@@ -284,6 +287,7 @@ def test_output_that_cannot_be_written_costs_a_sentence(demo):
     assert done.returncode == 2 and done.stderr == "sublex: No document \\u65e5\\u672c in indexes/demo.\n"
 
 
+@pytest.mark.slow
 def test_an_index_that_is_being_built_is_not_called_interrupted(sublex, tmp_path):
     reading, writing = os.pipe()
     process = subprocess.Popen([*SUBLEX, "index", "x", "-", "--reader", "jsonl"], stdin=reading, stderr=subprocess.PIPE)

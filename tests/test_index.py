@@ -525,6 +525,7 @@ Changes.TestCase.settings = settings(
 test_any_sequence_of_changes_leaves_what_a_fresh_build_would = Changes.TestCase
 
 
+@pytest.mark.slow
 def test_the_demo_collection_added_in_parts_equals_one_build(tmp_path, demo, demo_documents):
     index = sublex.build(demo_documents[:100], tmp_path / "index")
     index.add(demo_documents[100:101])
@@ -600,6 +601,7 @@ def test_a_rule_for_duplicates_that_does_not_exist_is_refused(tmp_path):
         index.add([Document("a", "two")], duplicates="newest")
 
 
+@pytest.mark.slow
 def test_an_open_reader_keeps_its_generation_while_writers_go_on(tmp_path, demo_documents):
     first = demo_documents[:60]
     sublex.build(first, tmp_path / "index")

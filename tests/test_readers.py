@@ -910,6 +910,7 @@ def test_one_line_of_five_megabytes_is_one_document_soon_read(name, before, afte
     assert time.perf_counter() - started < 10
 
 
+@pytest.mark.slow
 def test_a_document_of_fifty_megabytes_in_small_chunks_takes_linear_time():
     started = time.perf_counter()
     with mock.patch.object(sgml, "CHUNK", 1 << 14):

@@ -210,6 +210,7 @@ def panel(dom: str) -> str:
     return re.sub(r"<[^>]+>", " ", re.search(r'<div id="panel".*?</div><div id="hurt"', dom.replace("\n", ""))[0])
 
 
+@pytest.mark.slow
 def test_a_click_on_a_topic_shows_it_with_both_rankings(comparison, tmp_path):
     text = render_page(comparison)
     before = panel(dom_after(text, "", tmp_path))
@@ -222,6 +223,7 @@ def test_a_click_on_a_topic_shows_it_with_both_rankings(comparison, tmp_path):
     assert f"TFIDF: AP {comparison.scores('AP')[0, 0]:.4f}" in after
 
 
+@pytest.mark.slow
 def test_systems_measures_and_topics_are_chosen_by_keys_too(comparison, tmp_path):
     script = """
     const choose = (id, value) => { const s = document.getElementById(id); s.value = value; s.dispatchEvent(new Event('change')); };
@@ -239,6 +241,7 @@ def test_systems_measures_and_topics_are_chosen_by_keys_too(comparison, tmp_path
     assert 'data-focused="listbox"' in dom
 
 
+@pytest.mark.slow
 def test_a_page_of_hostile_texts_runs_none_of_them(tmp_path):
     topics = Topics([Topic("1", HOSTILE, {"desc": HOSTILE})], "t", "tsv", ("title",))
     run = run_of({"1": {"<img/src=x/onerror=alert(1)>": 1.0}}, "<i>x</i>")

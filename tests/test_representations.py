@@ -367,6 +367,7 @@ def test_bundled_plugins_score_the_same_some_documents_and_all(index, expression
             assert (side.scores(encoded) == -np.inf).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", ["lsi(e=20)", "fisher(k=3, words=lsi(e=10))", "dcot(r=50)"])
 def test_bundled_plugins_are_fitted_alike_by_any_number_of_workers(index, expression):
     found = set()

@@ -156,6 +156,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory):
     return index
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 10, 11, 100, 999, 1000, 1001, 70_000])
 @pytest.mark.parametrize("name", ["BM25", "PL2", "any sign"])
 def test_hits_over_several_windows_and_segments_equal_those_of_the_definition(wide, name, k):

@@ -283,6 +283,7 @@ def test_sampled_signs_come_near_all_signs_and_depend_on_the_seed_alone(monkeypa
 # Level, power and coverage.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS)
 def test_a_test_rejects_one_true_null_hypothesis_in_twenty(test):
     scores = precision_like(2000, 2, 50, seed=5)
@@ -319,6 +320,7 @@ def test_a_detectable_difference_of_tukey_s_hsd_is_found_four_times_in_five():
     assert (np.abs(difference) / error > critical).mean() == pytest.approx(0.8, abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_intervals_of_pairs_and_means_cover_the_true_value():
     scores = precision_like(1000, 2, 50, seed=9)
     pairs = [compare_all(both, NAMES[:2])[0] for both in scores[:300]]

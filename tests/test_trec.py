@@ -480,6 +480,7 @@ def test_a_hit_that_stands_there_twice_with_the_same_score_counts_once(file):
     assert [note.split(": ")[1] for note in run.notes] == ["2 lines repeat a hit with the same score and count once"]
 
 
+@pytest.mark.slow
 def test_long_files_are_read_in_pieces(file):
     lines = [f"{k // 1000} Q0 doc{k % 1000} 1 {k % 7} tag\n" for k in range(800_000)]
     content = "".join(lines)

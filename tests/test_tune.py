@@ -448,6 +448,7 @@ def test_tune_prints_other_forms(tune):
     assert "\\toprule" in tune(*arguments, "--format", "latex")[1]
 
 
+@pytest.mark.slow
 def test_a_command_that_is_interrupted_says_so(tune):
     arguments = ["tune", "demo", str(TOPICS), str(QRELS), "BM25(k1={0..9}, b={0..1})", "--steps", "100"]
     before = sorted(Path().rglob("*"))

@@ -796,6 +796,7 @@ def test_nul_bytes_in_texts_are_kept_and_part_words(tmp_path):
     assert [line.split(":")[1] for line in listed] == ["2", "3"]
 
 
+@pytest.mark.slow
 def test_a_line_of_50_megabytes_is_one_document(tmp_path):
     text = "whale ship harpoon sea " * (50_000_000 // 23)
     source = write(
@@ -887,6 +888,7 @@ def test_the_command_line_ends_with_2_and_one_line(copy, tmp_path):
     assert docnos(copy) == HELD
 
 
+@pytest.mark.slow
 def test_ctrl_c_on_the_command_line_says_that_the_index_is_as_before(copy):
     process = subprocess.Popen(
         [*SUBLEX, "index", str(copy), "-", "--reader", "jsonl", "--overwrite"],
