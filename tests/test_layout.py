@@ -17,8 +17,7 @@ LAYERS = [
     {"messages"},
     {"errors"},
     {"base"},
-    {"hookspecs", "expression", "fitted"},
-    {"parser"},
+    {"hookspecs", "expression", "parser", "functions", "fitted"},
     {"parameters"},
     {"plugins"},
     {"files", "profiles", "scores", "tables", "workers"},
@@ -38,7 +37,7 @@ LAYERS = [
     {"tuning"},
     {"report"},
     {"__init__"},
-    {"testing"},
+    {"testing", "pyterrier"},
     {"cli"},
     {"__main__"},
 ]

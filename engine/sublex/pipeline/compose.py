@@ -10,6 +10,7 @@ from typing import Any
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName
 from sublex.expression import Blend, Call, Chain, Cut, Expression, Normalised, Weighted, no_ranges
 from sublex.fitted import Fitted
+from sublex.functions import Function, functions_in
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import Snapshot
 from sublex.messages import counted
@@ -19,6 +20,7 @@ from sublex.pipeline.stages.chain import ChainStage
 from sublex.pipeline.stages.cut import CutStage
 from sublex.pipeline.stages.expander import ExpanderStage
 from sublex.pipeline.stages.filter import FilterStage
+from sublex.pipeline.stages.function import FunctionStage
 from sublex.pipeline.stages.normalise import NormaliserStage
 from sublex.pipeline.stages.ranker import RankerStage
 from sublex.pipeline.stages.representation import RepresentationStage
@@ -150,6 +152,7 @@ class Composer:
         `defaults` are those of the ranker that retrieves for an expander. With a cache, expressions that are composed one
         after another share what the parts of their blends find.
         """
+        functions_in(resolved)  # Raises InputError for two functions with one name, by which results are shared.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
         return _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
 
@@ -183,6 +186,8 @@ class _Composition:
                 return CutStage(self.scorer(inner, node), depth)  # type: ignore[arg-type]
             case Normalised(normaliser=name, expression=inner):
                 return NormaliserStage(NORMALISERS[name], self.cached(inner, node))
+            case Function():
+                return FunctionStage(node, self.composer.snapshot)
             case Component():
                 return self.component(node)
         raise InputError(f"{node} cannot be run.")

@@ -18,6 +18,7 @@ from sublex import plugins, profiles
 from sublex.base import Analyzer, Document, Explanation, Query, QueryTerm, Statistics
 from sublex.errors import InputError
 from sublex.expression import Expression
+from sublex.functions import versions
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
 from sublex.parser import parse
@@ -206,7 +207,8 @@ class Index:
         resolved = self._resolve(chosen.ranker if expression is None else expression, profile)
         scorer = composer.compose(resolved, chosen.defaults)
         fitted = composer.fitted_components(resolved)
-        return Pipeline(composer.snapshot, resolved, scorer, composer.models(fitted), composer.uncovered(fitted))
+        models = composer.models(fitted) | versions(resolved)
+        return Pipeline(composer.snapshot, resolved, scorer, models, composer.uncovered(fitted))
 
     def _profile(self, name: str | None) -> profiles.Profile:
         return profiles.profile(self.profile if name is None else name)
