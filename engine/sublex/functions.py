@@ -133,6 +133,8 @@ class Transformer(Function):
     kind = "transformer"
 
     def scores(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
+        if before is not None and not np.isfinite(before).all():
+            return self._among_hits(query, documents, before)
         with self.lock, contract(self.kind, self.name):
             given = self.function.transform(_frame(query, documents, before))
         columns = list(getattr(given, "columns", ()))
@@ -153,6 +155,13 @@ class Transformer(Function):
                 f"The transformer {self.name} gave {reason}; a stage scores or drops the documents it gets."
             )
         return np.array([by_docno.get(document.docno, -np.inf) for document in documents])
+
+    def _among_hits(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray) -> np.ndarray:
+        """Return the scores of documents, -inf for those that are not among the hits of the stage before."""
+        scores, places = np.full(len(documents), -np.inf), np.flatnonzero(np.isfinite(before))
+        if len(places):
+            scores[places] = self.scores(query, [documents[place] for place in places], before[places])
+        return scores
 
 
 def _frame(query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> Any:
