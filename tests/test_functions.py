@@ -177,6 +177,16 @@ def test_a_function_finds_nothing_itself(demo_index):
             demo_index.search("crane", expression)
 
 
+def test_what_is_no_expression_is_refused(demo_index):
+    with pytest.raises(InputError, match=r"The function max becomes a stage by sublex.rerank\(…\)"):
+        demo_index.search("crane", max)
+    for wrong in (3, ["BM25"], b"BM25"):
+        with pytest.raises(InputError, match=f"type {type(wrong).__name__} is no expression; write a text such as"):
+            demo_index.search("crane", wrong)
+    with pytest.raises(InputError, match="type Pipeline is no expression"):
+        demo_index.pipeline("BM25") >> sublex.rerank(max)
+
+
 def test_two_functions_of_one_name_are_told_apart_or_refused(demo_index):
     one, other = Calls(), Calls()
     with pytest.raises(InputError, match="Two functions in .* have the name short; give one of them another by name="):

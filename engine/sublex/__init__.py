@@ -204,7 +204,7 @@ def rerank(
 ) -> Function:
     """Return a Python function as a part of an expression, as in `"BM25 % 100" >> sublex.rerank(f)`.
 
-    The function scores the hits of the stage before it. The best order is by descending score.
+    The function scores the hits of the stage before it, and they are ranked by its scores, highest first.
 
     Args:
         function: `f(query, documents)`, which returns one finite number for each document: a list, an array or a tensor. `query` is the

@@ -160,7 +160,7 @@ class Transformer(Function):
         """Return the scores of documents, -inf for those that are not among the hits of the stage before."""
         scores, places = np.full(len(documents), -np.inf), np.flatnonzero(np.isfinite(before))
         if len(places):
-            scores[places] = self.scores(query, [documents[place] for place in places], before[places])
+            scores[places] = self.scores(query, [documents[place] for place in places.tolist()], before[places])
         return scores
 
 
@@ -250,7 +250,7 @@ def operand(value: object, operator: str) -> Expression:
     if callable(value):
         raise InputError(f"The function {_named(value, None)} becomes a stage by sublex.rerank(…).")
     raise InputError(
-        f"{str(value)[:60]!r} beside {operator} is no expression; write a text such as 'BM25 % 100', or an Expression."
+        f"A value of type {_type(value)} is no expression; write a text such as 'BM25 % 100', or an Expression."
     )
 
 
