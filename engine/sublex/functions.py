@@ -23,7 +23,7 @@ LARGEST = float(np.finfo(np.float32).max)
 class StoredDocument:
     """A document as a function sees it. Its title, text and fields are read from the index when they are first used.
 
-    Raises IndexProblem for a title, a text or fields when the index was built without stored text.
+    `has_text` says whether the index stores texts; if not, reading a title, a text or fields raises IndexProblem.
     """
 
     def __init__(self, docno: str, read: Callable[[], Document], has_text: bool = True):
@@ -110,10 +110,13 @@ class Function(Expression):
                 raise refusal("lists of different lengths") from None
         if array.shape != (number,):
             raise refusal(counted(array.size, "score") if array.ndim == 1 else f"scores of shape {array.shape}")
-        if number and array.dtype.kind not in "fiub":
-            wrong = next((item for item in array.tolist() if not isinstance(item, (int, float))), array.tolist()[0])
-            raise refusal(f"a score of type {_type(wrong)}")
-        return array.astype(np.float64)
+        if array.dtype.kind in "fiub":
+            return array.astype(np.float64)
+        for item in array.tolist():
+            if not isinstance(item, (int, float)):
+                raise refusal(f"a score of type {_type(item)}")
+        # An array of Python objects may hold whole numbers beyond float64.
+        return np.array([np.inf if abs(item) > LARGEST else item for item in array.tolist()], np.float64)
 
     def _checked(self, scores: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
         """Return the scores themselves. Raise PluginError unless they are finite as float32."""
@@ -137,24 +140,26 @@ class Transformer(Function):
             return self._among_hits(query, documents, before)
         with self.lock, contract(self.kind, self.name):
             given = self.function.transform(_frame(query, documents, before))
-        columns = list(getattr(given, "columns", ()))
-        if not {"docno", "score"} <= set(columns):
-            what = (
-                f"a frame with the columns {', '.join(map(str, columns))}"
-                if columns
-                else f"a value of type {_type(given)}"
-            )
-            raise PluginError(f"The transformer {self.name} gave {what}; a stage needs the columns docno and score.")
-        docnos = given["docno"].tolist()
-        scores = self._checked(self._array(given["score"].to_numpy(), len(docnos)), docnos)
+            docnos, values = self._columns(given)
+        scores = self._checked(self._array(values, len(docnos)), docnos)
         by_docno = dict(zip(docnos, scores.tolist(), strict=True))
         unknown = by_docno.keys() - {document.docno for document in documents}
         if unknown or len(by_docno) < len(docnos):
-            reason = f"{min(map(str, unknown))}, which it did not get" if unknown else "a document twice"
+            reason = f"{min(unknown)}, which it did not get" if unknown else "a document twice"
             raise PluginError(
                 f"The transformer {self.name} gave {reason}; a stage scores or drops the documents it gets."
             )
         return np.array([by_docno.get(document.docno, -np.inf) for document in documents])
+
+    def _columns(self, given: Any) -> tuple[list[str], Any]:
+        """Return the docnos and the scores of the frame that the transformer gave."""
+        columns = list(getattr(given, "columns", ()))
+        if "docno" in columns and "score" in columns:
+            return [str(docno) for docno in given["docno"]], given["score"].to_numpy()
+        shown = (
+            f"a frame with the columns {', '.join(map(str, columns))}" if columns else f"a value of type {_type(given)}"
+        )
+        raise PluginError(f"The transformer {self.name} gave {shown}; a stage needs the columns docno and score.")
 
     def _among_hits(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray) -> np.ndarray:
         """Return the scores of documents, -inf for those that are not among the hits of the stage before."""
