@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +14,12 @@ from sublex.base import Document, Explanation
 from sublex.errors import InputError
 from sublex.functions import Function, StoredDocument
 from sublex.index.snapshot import Snapshot
-from sublex.pipeline.stages.score_cache import ScoreCache
 from sublex.pipeline.stages.stage import Scorer, State, rank_in, scores_in
 from sublex.retrieval.hits import Hits
 from sublex.scores import NO_OPINION
+
+if TYPE_CHECKING:
+    from sublex.pipeline.stages.score_cache import ScoreCache
 
 
 class FunctionStage(Scorer):
@@ -26,7 +29,7 @@ class FunctionStage(Scorer):
 
     def __init__(self, function: Function, snapshot: Snapshot):
         self.function, self.snapshot = function, snapshot
-        self.cache = None if function.cache is None else ScoreCache(function.cache, function.name)
+        self.cache = _cache(function)
 
     def find(self, state: State, k: int | None = None) -> Hits:
         hits = state.hits
@@ -83,3 +86,12 @@ class FunctionStage(Scorer):
         score = np.float32(self.scores(state, docs)[docs == doc][0])
         label = "the score that the Python " if score > NO_OPINION else "no score from the Python "
         return Explanation(float(score), f"{self.function}: {label}{self.function.kind} gave")
+
+
+def _cache(function: Function) -> ScoreCache | None:
+    """Return the cache of a function that has one. SQLite is imported for it alone."""
+    if function.cache is None:
+        return None
+    from sublex.pipeline.stages.score_cache import ScoreCache
+
+    return ScoreCache(function.cache, function.name)
