@@ -414,3 +414,38 @@ def test_a_trained_cross_encoder_reranks(demo_index):
     assert hits.scores.tolist() == pytest.approx(expected.tolist(), rel=1e-6) == sorted(hits.scores, reverse=True)
     comparison = sublex.compare(demo_index, topics, qrels, ["BM25 % 50", expression], "AP")
     assert comparison.mean("AP")[1] > 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cross_encoder_of_sentence_transformers_reranks(demo_index, tmp_path):
+    """The model is a small BERT with random weights, made here; the six lines after it are those of docs/python.md."""
+    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    words = {
+        word for document in demo_index.documents() for word in document.contents.lower().split() if word.isalpha()
+    }
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(words)]))
+    tokenizer = BertTokenizerFast(str(tmp_path / "vocab.txt"))
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    bert = BertConfig(vocab_size=len(tokenizer), initializer_range=1.0, num_labels=1, **sizes)
+    BertForSequenceClassification(bert).save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+
+    from sentence_transformers import CrossEncoder
+
+    model = CrossEncoder(str(tmp_path / "model"))
+
+    def minilm(query: str, documents: list[StoredDocument]) -> np.ndarray:
+        return model.predict([(query, document.contents) for document in documents])
+
+    expression = "BM25 % 100" >> sublex.rerank(minilm, version="L6-v2", cache=tmp_path / "scores")
+    hits = demo_index.search("bird migration", expression, 100)
+    assert sorted(hits.docnos) == sorted(demo_index.search("bird migration", "BM25", 100).docnos)
+    pairs = [("bird migration", demo_index.document(docno).contents) for docno in hits.docnos]
+    assert hits.scores.tolist() == pytest.approx(model.predict(pairs).tolist(), rel=1e-3)
+    assert len(set(hits.scores.tolist())) > len(hits) / 2
+    assert demo_index.search("bird migration", expression, 100).scores.tolist() == hits.scores.tolist()
