@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from sublex.errors import InputError
 
 NAME = re.compile(r"[^\W\d][\w.:/-]*")
-NORMALISERS = ("minmax", "zscore", "rank", "raw")
+NORMALISERS = ("minmax", "zscore", "rank", "raw", "rrf")
 KEYWORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
 Change = Callable[[Any], Any]
 
