@@ -172,9 +172,12 @@ def test_a_wrong_parameter_is_refused(make, message):
 
 
 def test_a_function_finds_nothing_itself(demo_index):
-    for expression in (sublex.rerank(max), sublex.rerank(max) >> "BM25", "RM3" >> sublex.rerank(max)):
-        with pytest.raises(InputError, match=r"put a ranker before it, as in BM25 % 100 >> rerank\(max\)"):
+    stage = sublex.rerank(max)
+    for expression in (stage, stage >> "BM25", 2 * stage, stage + sublex.rerank(min)):
+        with pytest.raises(InputError, match="finds no documents by itself; put a ranker before it"):
             demo_index.search("crane", expression)
+    with pytest.raises(InputError, match=r"put a ranker before it, as in BM25 % 100 >> rerank\(max\)"):
+        demo_index.search("crane", "RM3" >> stage)
 
 
 def test_what_is_no_expression_is_refused(demo_index):
@@ -297,6 +300,8 @@ def test_a_cache_is_one_table_and_its_folder_must_be_writable(demo_index, tmp_pa
 
 def test_a_blend_adds_the_scores_of_a_function(demo_index):
     both = demo_index.search("crane river", "BM25" + 0.4 * sublex.rerank(Calls()), 1000)
+    turned = demo_index.search("crane river", 0.4 * sublex.rerank(Calls()) + "BM25", 1000)
+    assert turned.docnos == both.docnos and turned.scores.tolist() == both.scores.tolist()
     bm25 = {hit.docno: hit.score for hit in demo_index.search("crane river", "BM25", 1000)}
     lengths = {docno: -len(demo_index.document(docno).text) for docno in bm25}
     assert set(both.docnos) == set(bm25)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from sublex.errors import InputError
 
 NAME = re.compile(r"[^\W\d][\w.:/-]*")
-NORMALISERS = ("minmax", "zscore", "rank", "raw")
+NORMALISERS = ("minmax", "zscore", "rank", "raw", "rrf")
 FUNCTION = "rerank"  # A Python function prints as rerank(name).
 KEYWORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
 Change = Callable[[Any], Any]

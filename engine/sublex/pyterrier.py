@@ -10,6 +10,7 @@ import numpy as np
 import sublex
 from sublex import functions
 from sublex.errors import InputError, MissingExtra
+from sublex.expression import Chain, Cut
 from sublex.pipeline.index import Expr, Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.pipeline.stages.stage import State
@@ -103,8 +104,14 @@ class Retriever(pt.Transformer):
         given = Hits.ranked(self.pipeline.snapshot, docs.astype(np.int32), before[first])
         scores = self.pipeline.scorer.scores(State(query, given), given.docs)
         known = scores > NO_OPINION
-        hits = Hits.ranked(given.snapshot, given.docs[known], scores[known]).first(self.k)
+        hits = Hits.ranked(given.snapshot, given.docs[known], scores[known]).first(self._most())
         return _Ranked(hits, rows[first[np.searchsorted(docs, hits.docs)]])
+
+    def _most(self) -> int:
+        """Return the largest number of candidates that a rerank keeps: k, or the number after % at the end of the expression."""
+        tree = self.pipeline.expression
+        last = tree.stages[-1] if isinstance(tree, Chain) else tree
+        return min(self.k, last.depth) if isinstance(last, Cut) and isinstance(last.depth, int) else self.k
 
     def _doc(self, docno: object) -> int:
         doc = self.pipeline.snapshot.doc(str(docno))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -179,24 +179,32 @@ class _Composition:
             case Chain(stages=nodes):
                 return ChainStage([self.stage(inner) for inner in nodes[:-1]], self.scorer(nodes[-1], node))
             case Blend(parts=parts):
-                return BlendStage([self.weighted(part, node) for part in parts])
+                return self.blend(parts, node)
             case Weighted():
-                return BlendStage([self.weighted(node, node)])
+                return self.blend([node], node)
             case Cut(expression=inner, depth=depth):
                 return CutStage(self.scorer(inner, node), depth)  # type: ignore[arg-type]
             case Normalised(normaliser=name, expression=inner):
-                return NormaliserStage(NORMALISERS[name], self.cached(inner, node))
+                return NormaliserStage(NORMALISERS[name], self.cached(inner, node), self.composer.snapshot)
             case Function():
                 return FunctionStage(node, self.composer.snapshot)
             case Component():
                 return self.component(node)
         raise InputError(f"{node} cannot be run.")
 
+    def blend(self, parts: Sequence[Expression], node: Expression) -> BlendStage:
+        """Return the stage of a blend."""
+        return BlendStage(self.composer.snapshot, [(str(part), *self.weighted(part, node)) for part in parts])
+
     def weighted(self, part: Expression, blend: Expression) -> tuple[float, Scorer]:
         """Return the weight and the scorer of one part of a blend."""
-        if isinstance(part, Weighted):
-            return float(part.weight), self.cached(part.expression, blend)  # type: ignore[arg-type]
-        return 1.0, self.cached(part, blend)
+        weight, inner = (part.weight, part.expression) if isinstance(part, Weighted) else (1, part)
+        scorer = self.cached(inner, blend)
+        if _is_filter(inner):
+            raise InputError(
+                f"{inner} keeps or drops hits and has no scores to add; put it after a ranker, as in BM25 >> {inner}."
+            )
+        return float(weight), scorer  # type: ignore[arg-type]
 
     def cached(self, node: Expression, whole: Expression) -> Scorer:
         """Return the scorer of a node, with the cache around it where there is one."""
@@ -218,3 +226,13 @@ class _Composition:
         if component.kind == "filter":
             return FilterStage(str(component), made, composer.term_table)
         return ExpanderStage(str(component), made, RankerStage(composer.searcher(self.feedback)))
+
+
+def _is_filter(node: Expression) -> bool:
+    """Return whether a part of a blend is nothing but a filter."""
+    match node:
+        case Cut(expression=inner) | Normalised(expression=inner) | Weighted(expression=inner):
+            return _is_filter(inner)
+        case Component(kind=kind):
+            return kind == "filter"
+    return False

@@ -205,6 +205,10 @@ class Index:
         composer, chosen = self._composer, self._profile(profile)
         resolved = self._resolve(chosen.ranker if expression is None else expression, profile)
         scorer = composer.compose(resolved, chosen.defaults)
+        if not scorer.finds:
+            raise InputError(
+                f"{resolved} finds no documents by itself; put a ranker before it, as in BM25 >> {resolved}."
+            )
         fitted = composer.fitted_components(resolved)
         models = composer.models(fitted) | versions(resolved)
         return Pipeline(composer.snapshot, resolved, scorer, models, composer.uncovered(fitted))
