@@ -821,8 +821,21 @@ def times(factor: float, weights: Mapping[str, float]) -> dict[str, float]:
     return {term: factor * weight for term, weight in weights.items()}
 
 
+def coverage(bags: Bags, query: Mapping[str, float], hits: Iterable[Any]) -> float:
+    """Return the share of the query's idf that a hit holds, in the mean of the hits."""
+    idf = {term: math.log(1 + len(bags) / df) for term in query if (df := occurrences(bags, term)[0])}
+    shares = [sum(value for term, value in idf.items() if term in bags[hit.docno]) for hit in hits]
+    return sum(shares) / len(shares) / sum(idf.values()) if shares and idf else 0.0
+
+
 def rm3(
-    bags: Bags, query: Mapping[str, float], hits: Iterable[Any], number: int, original: float, variant: str = "anserini"
+    bags: Bags,
+    query: Mapping[str, float],
+    hits: Iterable[Any],
+    number: int,
+    original: float,
+    variant: str = "anserini",
+    trust: float = 0,
 ) -> dict[str, float]:
     """Return RM3: the relevance model of the hits, interpolated with the query."""
     hits = list(hits)
@@ -841,7 +854,8 @@ def rm3(
         for term, tf in selected.items():
             model[term] += weight * tf / size
     new = heaviest(normed(model), number)
-    return sum_of(times(original, normed(query)), times(1 - original, normed(new))) if new else dict(query)
+    share = (1 - original) * coverage(bags, query, hits) ** trust
+    return sum_of(times(1 - share, normed(query)), times(share, normed(new))) if new else dict(query)
 
 
 def divergence(
@@ -852,8 +866,10 @@ def divergence(
     number: int,
     beta: float | None = None,
     least: int = 2,
+    trust: float = 0,
 ) -> dict[str, float]:
     """Return Bo1 or KL: Terrier's weights, from the hits as one bag of words, added to the query."""
+    hits = list(hits)
     feedback = [bags[hit.docno] for hit in hits]
     size, tokens = (sum(sum(bag.values()) for bag in some) for some in (feedback, bags.values()))
 
@@ -874,7 +890,7 @@ def divergence(
     top = next(iter(heaviest(weights, 1)))
     scale = 1 / weigh(tfs[top], tfs[top]) if beta is None else beta / weights[top]
     chosen = weights if number else {term: weight for term, weight in weights.items() if term in query}
-    new = heaviest(times(scale, chosen), max(number, len(query)))
+    new = heaviest(times(scale * coverage(bags, query, hits) ** trust, chosen), max(number, len(query)))
     return sum_of(times(1 / (max(map(abs, query.values()), default=0) or 1), query), new)
 
 

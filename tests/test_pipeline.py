@@ -278,21 +278,29 @@ def test_an_expander_keeps_the_query_and_names_what_it_adds(index, expander, tex
     assert index.answer(text, f"{expander} >> BM25", 5).query == answer.query
 
 
-@given(text=queries, docs=st.integers(1, 8), terms=st.integers(1, 8), original=st.sampled_from([0.0, 0.4, 1.0]))
+@given(
+    text=queries,
+    docs=st.integers(1, 8),
+    terms=st.integers(1, 8),
+    original=st.sampled_from([0.0, 0.4, 1.0]),
+    trust=st.sampled_from([0, 0.5, 2]),
+)
 @settings(max_examples=examples(60))
-def test_rm3_equals_its_definition(index, bags, text, docs, terms, original):
-    answer = index.answer(text, f"BM25 >> RM3(docs={docs}, terms={terms}, original={original}) >> BM25", 5)
+def test_rm3_equals_its_definition(index, bags, text, docs, terms, original, trust):
+    rm3 = f"RM3(docs={docs}, terms={terms}, original={original}, trust={trust})"
+    answer = index.answer(text, f"BM25 >> {rm3} >> BM25", 5)
     hits = index.search(text, "BM25", docs)
-    expected = naive.rm3(bags, index.query(text).weights(), hits, terms, original)
+    expected = naive.rm3(bags, index.query(text).weights(), hits, terms, original, trust=trust)
     assert answer.query.weights() == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["Bo1", "KL"])
-@given(text=queries, docs=st.integers(1, 6), terms=st.integers(1, 8))
+@given(text=queries, docs=st.integers(1, 6), terms=st.integers(1, 8), trust=st.sampled_from([0, 0.5, 2]))
 @settings(max_examples=examples(40))
-def test_bo1_and_kl_equal_their_definitions(index, bags, name, text, docs, terms):
-    answer = index.answer(text, f"BM25 >> {name}(docs={docs}, terms={terms}) >> BM25", 5)
-    expected = naive.divergence(bags, name, index.query(text).weights(), index.search(text, "BM25", docs), terms)
+def test_bo1_and_kl_equal_their_definitions(index, bags, name, text, docs, terms, trust):
+    answer = index.answer(text, f"BM25 >> {name}(docs={docs}, terms={terms}, trust={trust}) >> BM25", 5)
+    hits = index.search(text, "BM25", docs)
+    expected = naive.divergence(bags, name, index.query(text).weights(), hits, terms, trust=trust)
     assert answer.query.weights() == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
