@@ -27,6 +27,7 @@ from sublex.cli.options import (
 )
 from sublex.cli.output import print_figures, print_json, say, say_uncovered
 from sublex.cli.progress import progress
+from sublex.cli.query_forms import note_topics
 from sublex.errors import InputError
 from sublex.tables import Table
 
@@ -109,6 +110,7 @@ def compare(
     if index is not None and topics is not None:
         systems = [_run(index, topics, pipeline, k, workers, fresh) for pipeline in pipelines] + systems
     notes = [*judgements.notes, *(topics.notes if topics else ()), *run_notes]
+    note_topics(topics or ())
     comparison = compare(systems, judgements, topics, names, index, Plan(test, correction, alpha, seed), notes)
     _print(comparison, form)
     if output:

@@ -11,6 +11,7 @@ from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option, index_argument, profile_option, ranker_option, uncovered_option
 from sublex.cli.output import clean, print_json, wrapped
+from sublex.cli.query_forms import note_query
 
 # Printed after the label of a node whose parts are not added up.
 OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
@@ -38,6 +39,7 @@ def explain(
     say_if_compiling()
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
+    note_query(index, query)
     tree = index.explain(query, docno, pipeline)
     if form == "json":
         print_json(_as_json(tree))

@@ -23,6 +23,7 @@ from sublex.cli.options import (
 )
 from sublex.cli.output import say, say_uncovered
 from sublex.cli.progress import progress
+from sublex.cli.query_forms import note_topics
 from sublex.errors import SublexError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def run(
     queries = sublex.read_topics(topics, fields)
     for note in (str(queries), *queries.notes):
         say(note)
+    note_topics(queries)
     pipelines, failures = _compose(index, rankers or (None,), profile)
     for pipeline in pipelines:
         with progress(str(pipeline), "topics", len(queries)) as advance:

@@ -17,6 +17,7 @@ from sublex.cli.options import (
     uncovered_option,
 )
 from sublex.cli.output import clean, print_records, say, say_uncovered, wrapped
+from sublex.cli.query_forms import note_query, words_of
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -50,6 +51,7 @@ def search(
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
     say_uncovered(pipeline)
+    note_query(index, query)
     answer = index.answer(query, pipeline, k)
     if form == "trec":
         _print_run(answer, pipeline)
@@ -104,7 +106,7 @@ def _with_bold(text: str, spans: tuple[Span, ...]) -> str:
 
 def _nothing_found(index: Index, answer: Answer, pipeline: Pipeline, ranker: str | None) -> str:
     """Return the sentence that says why there are no hits."""
-    words = " or ".join(term.term for term in answer.query.terms)
+    words = " or ".join(words_of(index, answer.query.text))
     if not words:
         return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
     if pipeline.models:

@@ -21,6 +21,7 @@ from sublex.cli.options import (
 )
 from sublex.cli.output import clean, print_figures, print_json, say
 from sublex.cli.progress import progress
+from sublex.cli.query_forms import note_topics
 
 if TYPE_CHECKING:
     from sublex.tuning.result import Scored, Setting, Tuning
@@ -77,6 +78,7 @@ def tune(
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels)
     for note in (str(queries), *queries.notes, str(judgements), *judgements.notes):
         say(note)
+    note_topics(queries)
     with progress(expression, "queries") as advance:
         tuning = sublex.tune(index, queries, judgements, expression, measure, progress=advance, **options)
     for count, problem in (
