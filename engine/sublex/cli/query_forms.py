@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sublex.analysis.stopwords import LUCENE
-from sublex.analysis.tokens import sequences
+from sublex.analysis.tokens import words_by_term
 from sublex.cli.output import say
 from sublex.messages import counted
 
@@ -60,8 +60,8 @@ def note_query(index: Index, query: str) -> None:
 
 
 def words_of(index: Index, query: str) -> list[str]:
-    """Return the words of a query that the analyzer keeps, each once and as the user wrote it."""
-    return list(dict.fromkeys(token.surface for token in sequences(index.analyzer, [query])[0] if token.term))
+    """Return the words of a query that the analyzer keeps, each term once and as the user wrote it."""
+    return list(words_by_term(index.analyzer, query).values())
 
 
 def note_topics(topics: Sequence[Topic]) -> None:

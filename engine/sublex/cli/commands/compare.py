@@ -182,6 +182,8 @@ def _print(comparison: Comparison, form: str) -> None:
 def _against_first(comparison: Comparison) -> Table:
     """Return a table of the main measure: the mean of each system with its interval, its test against the first system,
     and the mean time of a topic."""
+    from sublex.statistics.sentences import p_cell
+
     head = ["", "system", comparison.main, f"{100 - 100 * comparison.plan.alpha:g} % interval", "difference",
             "corrected p", "better/same/worse", "ms a topic"]  # fmt: skip
     rows = []
@@ -194,7 +196,7 @@ def _against_first(comparison: Comparison) -> Table:
                 f"{row.mean:.4f}",
                 f"{row.interval[0]:.4f} to {row.interval[1]:.4f}" if row.interval else "-",
                 _signed(-pair.difference) if pair else "-",
-                f"{pair.corrected:.4f}" if pair else "-",
+                p_cell(pair.corrected) if pair else "-",
                 f"{pair.losses}/{pair.ties}/{pair.wins}" if pair else "-",
                 f"{row.milliseconds:.3g}" if row.milliseconds is not None else "-",
             ]
