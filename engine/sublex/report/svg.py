@@ -14,6 +14,8 @@ import numpy as np
 # Colours in the page's style. System 10 has the colour of system 0 and another mark.
 COLOURS = 10
 MARKS = ("circle", "square", "triangle")
+# Pixels of a cell that has room for its figure.
+LEGIBLE = 32
 # Pixels that a name may take on a narrow page, and from one line of a name to the next.
 NARROW, LINE = 330, 16
 # Widths of characters at 12 pixels, at least as wide as in the usual fonts.
@@ -97,7 +99,8 @@ def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, la
 
 def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label: str) -> str:
     """Return a heat map of systems by systems, darker from 0 to 1; the cell of a NaN is empty."""
-    size, left = 46, 40
+    # Smaller cells for many systems, at last without their figures, which the titles have too.
+    size, left = max(20, min(46, 560 // len(letters))), 40
     side = left + size * len(letters) + 8
     parts = []
     for row, letter in enumerate(letters):
@@ -111,10 +114,15 @@ def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label
             share = min(1.0, max(0.0, value))
             x, y = left + size * column, left + size * row
             dark = ' class="on"' if share > 0.75 else ""
+            figure = (
+                f'<text{dark} x="{x + size / 2 - 1:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle">{value:.2f}</text>'
+                if size >= LEGIBLE
+                else ""
+            )
             parts.append(
                 f'<g class="cell"><title>{_text(names[row])} and {_text(names[column])}: {value:.4f}</title>'
                 f'<rect x="{x}" y="{y}" width="{size - 2}" height="{size - 2}" rx="3" fill-opacity="{0.08 + 0.92 * share:.3f}"/>'
-                f'<text{dark} x="{x + size / 2 - 1:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle">{value:.2f}</text></g>'
+                f"{figure}</g>"
             )
     return _svg(side, side, parts, label, "heat", fixed=True)
 

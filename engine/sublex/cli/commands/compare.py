@@ -25,9 +25,8 @@ from sublex.cli.options import (
     uncovered_option,
     workers_option,
 )
-from sublex.cli.output import print_figures, print_json, say, say_uncovered
+from sublex.cli.output import print_figures, print_json, say, say_uncovered, show
 from sublex.cli.progress import progress
-from sublex.cli.query_forms import note_topics
 from sublex.errors import InputError
 from sublex.tables import Table
 
@@ -90,6 +89,7 @@ def compare(
       sublex compare animals topics.trec qrels.txt -r BM25 -r PL2 -o report.html
       sublex compare qrels.txt bm25.run pl2.run
     """
+    from sublex.cli.query_forms import note_topics
     from sublex.evaluation.comparison import Plan, compare
     from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
 
@@ -176,7 +176,7 @@ def _print(comparison: Comparison, form: str) -> None:
     if sentences:
         click.echo()
     for sentence in sentences:
-        click.echo(f"* {sentence}")
+        show(f"* {sentence}")
 
 
 def _against_first(comparison: Comparison) -> Table:

@@ -11,7 +11,6 @@ from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option, index_argument, profile_option, ranker_option, uncovered_option
 from sublex.cli.output import clean, print_json, wrapped
-from sublex.cli.query_forms import note_query
 
 # Printed after the label of a node whose parts are not added up.
 OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
@@ -36,6 +35,8 @@ def explain(
     \b
       sublex explain animals "cranes by the river" birds-05 -r PL2
     """
+    from sublex.cli.query_forms import note_query
+
     say_if_compiling()
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)

@@ -10,7 +10,7 @@ import click
 import sublex
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import hits_option, metadata_option
-from sublex.cli.output import say
+from sublex.cli.output import say, show
 from sublex.errors import InputError
 from sublex.messages import counted
 
@@ -73,7 +73,7 @@ def fuse(
         return
     hits = counted(write_run(output, fused.rows(), fused.tag, about, metadata), "hit")
     topics = counted(len(fused), "topic")
-    click.echo(f"Fused {len(runs)} runs of {topics} into {output}: {hits}, tag {fused.tag}")
+    show(f"Fused {len(runs)} runs of {topics} into {output}: {hits}, tag {fused.tag}")
 
 
 def _numbers(weights: str | None) -> list[float] | None:

@@ -21,9 +21,8 @@ from sublex.cli.options import (
     uncovered_option,
     workers_option,
 )
-from sublex.cli.output import say, say_uncovered
+from sublex.cli.output import say, say_uncovered, show
 from sublex.cli.progress import progress
-from sublex.cli.query_forms import note_topics
 from sublex.errors import SublexError
 
 if TYPE_CHECKING:
@@ -55,6 +54,7 @@ def run(
     \b
       sublex run animals topics.trec -r BM25 -r "BM25 >> RM3 >> BM25" -o runs
     """
+    from sublex.cli.query_forms import note_topics
     from sublex.pipeline.running import write
 
     say_if_compiling()
@@ -69,7 +69,7 @@ def run(
             done = write(index, queries, pipeline, k, Path(output), metadata, workers, advance)
         if done.replaced:
             say(f"The {done.path} that was there {done.replaced}; it is replaced.")
-        click.echo(f"{done.path}  {done.times}")
+        show(f"{done.path}  {done.times}")
     if failures:
         context.exit(2)
 

@@ -17,7 +17,6 @@ from sublex.cli.options import (
     uncovered_option,
 )
 from sublex.cli.output import clean, print_records, say, say_uncovered, wrapped
-from sublex.cli.query_forms import note_query, words_of
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -47,6 +46,8 @@ def search(
       sublex search animals "cranes by the river"
       sublex search animals "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"
     """
+    from sublex.cli.query_forms import note_query
+
     say_if_compiling()
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
@@ -106,6 +107,8 @@ def _with_bold(text: str, spans: tuple[Span, ...]) -> str:
 
 def _nothing_found(index: Index, answer: Answer, pipeline: Pipeline, ranker: str | None) -> str:
     """Return the sentence that says why there are no hits."""
+    from sublex.cli.query_forms import words_of
+
     words = " or ".join(words_of(index, answer.query.text))
     if not words:
         return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
