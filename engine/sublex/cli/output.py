@@ -11,7 +11,7 @@ import math
 import re
 import shutil
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +20,8 @@ from sublex.messages import STEERING, clean_lines, counted, one_line
 from sublex.tables import Table, as_csv
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from sublex.pipeline.pipeline import Pipeline
 
 # Characters that JSON may hold as they are, but that steer a terminal or end its line.
@@ -114,6 +116,15 @@ def print_records(form: str, head: Sequence[str], rows: Sequence[Sequence[Any]])
         click.echo(as_csv(head, rows, len(head) if form == "spreadsheet" else 0), nl=False)
     else:
         print_table(rows, head)
+
+
+def print_run(parts: Iterable[np.ndarray]) -> None:
+    """Write the lines of a run, given as bytes, to standard output; a terminal gets them without controls."""
+    for part in parts:
+        lines = part.tobytes()
+        if sys.stdout.isatty():
+            lines = "".join(f"{clean(line)}\n" for line in lines.decode(errors="replace").split("\n")[:-1]).encode()
+        click.echo(lines, nl=False)
 
 
 def wrapped(text: str, indent: int) -> str:

@@ -16,7 +16,7 @@ from sublex.cli.options import (
     ranker_option,
     uncovered_option,
 )
-from sublex.cli.output import clean, print_records, say, say_uncovered, wrapped
+from sublex.cli.output import clean, print_records, print_run, say, say_uncovered, wrapped
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -72,8 +72,7 @@ def _print_run(answer: Answer, pipeline: Pipeline) -> None:
     from sublex.trec.run_names import tag_of
     from sublex.trec.run_writer import run_lines
 
-    for lines in run_lines([("1", answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline))):
-        click.echo(lines.tobytes(), nl=False)
+    print_run(run_lines([("1", answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline))))
 
 
 def _print_hits(index: Index, answer: Answer) -> None:
