@@ -292,7 +292,12 @@ def test_tables_are_sorted_by_a_click_and_plain_without_a_script(comparison, tmp
 
 
 @pytest.mark.slow
-def test_nothing_sticks_out_of_a_narrow_page(comparison, tmp_path):
+@pytest.mark.parametrize("names", ["short", "long"])
+def test_nothing_sticks_out_of_a_narrow_page(comparison, tmp_path, names):
+    if names == "long":
+        made = [System(f"BM25(k1=0.9, b=0.4) >> RM3(docs={k}, terms=25, original=0.35) >> BM25(k1=0.9, b=0.4) + 0.25*PL2(c=7)",
+                       system.run) for k, system in enumerate(comparison.systems)]  # fmt: skip
+        comparison = compare(made, comparison.qrels, comparison.topics, ["AP"], comparison.index)
     script = """
     document.body.style.width = '376px'; document.body.style.maxWidth = '376px'; dispatchEvent(new Event('resize'));
     const edge = document.body.getBoundingClientRect();
