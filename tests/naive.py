@@ -680,7 +680,7 @@ def fused(runs: Sequence[Mapping[str, float]], method: str, how: str, weights: S
     for docno in {docno for part in parts for docno in part}:
         scores = [part[docno] for part in parts if docno in part]
         if method == "weighted":
-            lowest = [min(part.values(), default=0.0) for part in parts]
+            lowest = [0.0 if how == "rrf" else min(part.values(), default=0.0) for part in parts]
             total[docno] = sum(w * part.get(docno, low) for w, part, low in zip(weights, parts, lowest, strict=True))
         else:
             total[docno] = sum(scores) * (len(scores) if method == "combmnz" else 1)
@@ -736,11 +736,12 @@ def retrieve(index: Any, ranker: Ranker, query: Mapping[str, float], k: int) -> 
 
 # Pipelines: normalised scores and blends.
 
-SCALES = ("minmax", "zscore", "rank", "raw")
+SCALES = ("minmax", "zscore", "rank", "raw", "rrf")
 
 
-def scaled(scores: Sequence[float], how: str) -> list[float]:
-    """Return the scores on the scale of a normaliser."""
+def scaled(scores: Sequence[float], how: str, docnos: Sequence[str]) -> list[float]:
+    """Return the scores of these documents on the scale of a normaliser."""
+    ranking = sorted(zip(scores, map(str.encode, docnos), strict=True), reverse=True)
     low, high, mean = min(scores), max(scores), sum(scores) / len(scores)
     spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
     return [
@@ -749,23 +750,38 @@ def scaled(scores: Sequence[float], how: str) -> list[float]:
             "rank": 1 / (1 + sum(other > score for other in scores)),
             "minmax": (score - low) / (high - low) if high > low else 0.0,
             "zscore": (score - mean) / spread if high > low else 0.0,
+            "rrf": 1 / (61 + ranking.index((score, docno.encode()))),
         }[how]
-        for score in scores
+        for score, docno in zip(scores, docnos, strict=True)
     ]
 
 
-def blend(first: Mapping[int, float], second: Mapping[int, float], weight: float, how: str) -> dict[int, float]:
-    """Return the scores of a blend of two parts over the candidates of the first.
+def blend(parts: Sequence[tuple[float, str, Mapping[str, float], int]]) -> dict[str, float]:
+    """Return the scores of a blend by docno.
 
-    A score is the minmax of the first part, plus weight times the second part by the normaliser `how`. A candidate without a
-    score in the second part gets the part's lowest score among the candidates.
+    A part is its weight, its normaliser, its scores of all documents on which it has an opinion, and the number of documents that
+    it finds. The candidates are the union of what the parts of positive weight find. A candidate on which a part has no opinion
+    gets the part's lowest score among the candidates; by `rrf` it gets nothing.
     """
-    docs = list(first)
-    if not docs:
+    found = [
+        sorted(scores, key=lambda docno: (scores[docno], docno.encode()), reverse=True)[:depth]
+        for weight, _, scores, depth in parts
+        if weight > 0
+    ]
+    docnos = sorted({docno for docnos in found for docno in docnos})
+    totals = dict.fromkeys(docnos, 0.0)
+    if not docnos:
         return {}
-    lowest = min((second[doc] for doc in docs if doc in second), default=0.0)
-    others = scaled([second.get(doc, lowest) for doc in docs], how)
-    return {d: a + weight * b for d, a, b in zip(docs, scaled([first[d] for d in docs], "minmax"), others, strict=True)}
+    for weight, how, scores, _ in parts:
+        lowest = min((scores[docno] for docno in docnos if docno in scores), default=0.0)
+        values = scaled([scores.get(docno, lowest) for docno in docnos], how, docnos)
+        if how == "rrf":
+            known = [docno for docno in docnos if docno in scores]
+            ranks = dict(zip(known, scaled([scores[docno] for docno in known], how, known), strict=True))
+            values = [ranks.get(docno, 0.0) for docno in docnos]
+        for docno, value in zip(docnos, values, strict=True):
+            totals[docno] += weight * value
+    return totals
 
 
 def vector(index: Any, docno: str) -> dict[str, int]:

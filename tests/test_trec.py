@@ -831,7 +831,7 @@ def test_different_expressions_get_different_names(expressions):
 @given(
     st.lists(RUNS, min_size=2, max_size=3),
     st.sampled_from(["rrf", "combsum", "combmnz", "weighted"]),
-    st.sampled_from(["minmax", "zscore", "rank", "raw"]),
+    st.sampled_from(["minmax", "zscore", "rank", "rrf", "raw"]),
     st.integers(1, 8),
 )
 def test_fusion_is_what_the_definition_says(runs, method, how, k):
@@ -873,7 +873,7 @@ def test_a_weighted_sum_counts_a_missing_document_as_the_lowest():
     [
         ({"method": "borda"}, "No fusion method borda; there are rrf"),
         ({"method": "rrf", "normalise": "minmax"}, "rrf uses ranks only"),
-        ({"method": "combsum", "normalise": "rrf"}, "No normaliser rrf; there are minmax"),
+        ({"method": "combsum", "normalise": "softmax"}, "No normaliser softmax; there are minmax"),
         ({"method": "combsum", "weights": [1, 2]}, "combsum takes no weights"),
         ({"method": "weighted"}, "weighted needs 2 weights"),
         ({"method": "weighted", "weights": [1]}, "weighted needs 2 weights"),

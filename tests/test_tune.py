@@ -264,8 +264,10 @@ def test_settings_that_differ_in_weights_share_what_their_parts_find(demo, monke
         counted(name)
     expression = "PL2 + {0,0.5,1}*(BM25 >> Bo1 >> BM25) + {1,2}*zscore(TFIDF)"
     found = sublex.tune(demo, TOPICS, QRELS, expression, workers=1)
-    # PL2, BM25 for feedback; after it BM25 again and TFIDF score what PL2 found.
-    assert calls == {"search": 2 * len(found.qids), "scores": 2 * len(found.qids)}
+    # PL2, BM25 before and after feedback, and TFIDF find once. Without feedback there are other candidates than with it: PL2
+    # and TFIDF score those that they did not find twice, and BM25 once.
+    assert calls["search"] == 4 * len(found.qids)
+    assert 0 < calls["scores"] <= 5 * len(found.qids)
     for setting, mean in zip(found.settings, found.means, strict=True):
         run = demo.run(sublex.read_topics(TOPICS), setting.text)
         assert mean == pytest.approx(sublex.measure(sublex.read_qrels(QRELS), run, "AP").mean["AP"])

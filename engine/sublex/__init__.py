@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sublex.base import VERSION, Document, Report
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, MissingExtra, PluginError, SublexError, UnknownName
@@ -22,6 +22,7 @@ from sublex.parser import parse
 if TYPE_CHECKING:
     from sublex.evaluation.comparison import Comparison
     from sublex.evaluation.run_evaluation import Evaluation
+    from sublex.functions import Function, StoredDocument
     from sublex.index.document_source import Documents
     from sublex.pipeline.index import Index
     from sublex.trec.qrels import Qrels
@@ -49,6 +50,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_topics",
+    "rerank",
     "tune",
     "write_report",
 ]
@@ -192,6 +194,32 @@ def compare(
     return comparison.compare(runs, judgements, queries, _names(measures) or DEFAULT_MEASURES, opened, plan)
 
 
+def rerank(
+    function: Callable[[str, list[StoredDocument]], Any],
+    *,
+    name: str | None = None,
+    version: str | int | None = None,
+    batch: int = 100,
+    cache: str | os.PathLike[str] | None = None,
+) -> Function:
+    """Return a Python function as a part of an expression, as in `"BM25 % 100" >> sublex.rerank(f)`.
+
+    The function scores the hits of the stage before it, and they are ranked by its scores, highest first.
+
+    Args:
+        function: `f(query, documents)`, which returns one finite number for each document: a list, an array or a tensor. `query` is the
+            text of the query. Each document has `docno`, `title`, `text`, `fields`, and `contents`, the title and the text together.
+            The score of a document should depend on the query and the document alone. One thread at a time calls the function.
+        name: The name in the printed form, `rerank(name)`; by default the function's own. Names tell functions of one expression apart.
+        version: A text or number that you change whenever the function's scores change. With a version `compare` keeps runs.
+        batch: The largest number of documents of one call.
+        cache: A folder for the scores; they are kept by the name, the version, the query and the document. It needs a version.
+    """
+    from sublex.functions import rerank
+
+    return rerank(function, name, version, batch, cache)
+
+
 def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
     """Write the report of a comparison: one HTML file that needs no other file."""
     from sublex.report.page import write_report
@@ -249,3 +277,14 @@ def tune(
 
 def _names(measures: str | Iterable[str]) -> list[str]:
     return [measures] if isinstance(measures, str) else list(measures)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import `sublex.pyterrier` when it is first used; it needs an extra package."""
+        if name != "pyterrier":
+            raise AttributeError(f"module 'sublex' has no attribute {name!r}")
+        from importlib import import_module
+
+        return import_module("sublex.pyterrier")

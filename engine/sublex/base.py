@@ -18,7 +18,7 @@ from sublex.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
-VERSION = "0.1.0.dev0"
+VERSION = "0.1.0.dev1"
 # The shared empty mapping: a default value that nothing may change.
 NO_FIELDS: Mapping[str, Any] = {}
 

@@ -17,7 +17,7 @@ import pluggy
 from sublex import hookspecs
 from sublex.base import Param
 from sublex.errors import PluginError, UnknownName
-from sublex.expression import KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised
+from sublex.expression import FUNCTION, KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised
 from sublex.messages import in_short, unknown
 from sublex.parameters import canonical_call, matched, typed
 from sublex.parser import parse_call
@@ -31,7 +31,7 @@ KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation")
 # The kinds that can stand in an expression share one namespace; the kind `component` means any of them.
 COMPONENTS = ("ranker", "expander", "representation", "filter")
 # Words of the expression language, which no component may have as its name.
-RESERVED = {*NORMALISERS, *KEYWORDS}
+RESERVED = {*NORMALISERS, *KEYWORDS, FUNCTION}
 # The beginning of the modules of built-in plugins.
 BUILT_IN = "sublex."
 Defaults = Mapping[str, Mapping[str, Any]]
@@ -159,6 +159,8 @@ class Registry:
 
     def _unknown(self, kind: str, name: str) -> str:
         """Return the message for an unknown name. It names the plugins that failed to load: one of them may have offered it."""
+        if name == FUNCTION:
+            return f"{name}(…) stands for a Python function, which a text cannot name; make the expression in Python by sublex.{name}."
         failed = [plugin for plugin in self.plugins if plugin.error]
         for plugin in failed:
             if plugin.name in (name, name.partition(":")[0]):

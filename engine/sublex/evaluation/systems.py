@@ -1,7 +1,7 @@
 """Make the systems of a comparison: run ranking expressions, or take runs that other programs made.
 
 The run of an expression is cached next to the index and read from there the next time. Its cache key has the topics' texts, the
-index's fingerprint, the whole expression, the fitted models and the depth; it never depends on a name.
+index's fingerprint, the whole expression, the fitted models, the versions of functions and the depth; it never depends on a name.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import xxhash
 from sublex.base import VERSION
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.expression import Expression
+from sublex.functions import functions_in
 from sublex.index import derived
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
@@ -66,8 +67,9 @@ def run_system(
     """Return the run of a pipeline over the topics, read from the cache if it is there.
 
     `fresh` runs the pipeline even if its run is cached, and replaces the cached run. With `cache=False` the cache is neither read
-    nor written. `progress` is called with the number of topics done.
+    nor written; nor for an expression with a function that has no version. `progress` is called with the number of topics done.
     """
+    cache = cache and all(function.version is not None for function in functions_in(pipeline.expression))
     path = _cache_path(topics, pipeline, k)
     cached = _read_cached(topics, pipeline, path) if cache and not fresh else None
     if cached is not None:

@@ -18,9 +18,9 @@ from sublex import plugins, profiles
 from sublex.base import Analyzer, Document, Explanation, Query, QueryTerm, Statistics
 from sublex.errors import InputError
 from sublex.expression import Expression
+from sublex.functions import operand, versions
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
-from sublex.parser import parse
 from sublex.pipeline import kept_impacts
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.pipeline import Answer, Pipeline
@@ -205,15 +205,19 @@ class Index:
         composer, chosen = self._composer, self._profile(profile)
         resolved = self._resolve(chosen.ranker if expression is None else expression, profile)
         scorer = composer.compose(resolved, chosen.defaults)
+        if not scorer.finds:
+            raise InputError(
+                f"{resolved} finds no documents by itself; put a ranker before it, as in BM25 >> {resolved}."
+            )
         fitted = composer.fitted_components(resolved)
-        return Pipeline(composer.snapshot, resolved, scorer, composer.models(fitted), composer.uncovered(fitted))
+        models = composer.models(fitted) | versions(resolved)
+        return Pipeline(composer.snapshot, resolved, scorer, models, composer.uncovered(fitted))
 
     def _profile(self, name: str | None) -> profiles.Profile:
         return profiles.profile(self.profile if name is None else name)
 
     def _resolve(self, expression: Expr, profile: str | None = None) -> Expression:
-        tree = expression if isinstance(expression, Expression) else parse(expression)
-        return self._composer.resolve(tree, self._profile(profile).defaults)
+        return self._composer.resolve(operand(expression, ">>"), self._profile(profile).defaults)
 
     def searcher(self, ranker: Expr = "BM25", profile: str | None = None) -> Searcher:
         """Return the searcher of a single ranker: the fastest way from query terms to documents and scores as arrays."""

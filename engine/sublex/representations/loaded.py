@@ -151,17 +151,15 @@ class LoadedRepresentation(LoadedModel):
             raise PluginError(f"{self.name} gave a score that is not a number, or too large for one.")
         return rounded
 
-    def best(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the `depth` documents with the highest scores, unordered, and their scores.
+    def best(self, scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the `depth` live documents with the highest scores, unordered, and their scores, given those of all documents.
 
         Documents that tie with the last of them are included.
         """
         if depth < 1:
             raise InputError(f"k={depth} should be at least 1.")
-        scores = self.scores(encoded)
-        dead = np.concatenate([segment.dead for segment in self.view.segments])
-        scores[dead] = NO_OPINION
-        found = np.flatnonzero(scores > NO_OPINION)
+        live = ~np.concatenate([segment.dead for segment in self.view.segments])
+        found = np.flatnonzero((scores > NO_OPINION) & live)
         if len(found) > depth:
             least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
             found = found[scores[found] >= least]

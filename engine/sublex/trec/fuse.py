@@ -12,22 +12,12 @@ import numpy as np
 
 from sublex.analysis.interner import Interner
 from sublex.errors import InputError
-from sublex.scores import NORMALISERS, Normaliser
+from sublex.scores import NORMALISERS, RRF_K, Normaliser, rrf
 from sublex.strings import Strings
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run, ranked
 
-# The constant of RRF, from the paper.
-RRF_K = 60
 METHODS = ("rrf", "combsum", "combmnz", "weighted")
-
-
-def rrf(scores: np.ndarray) -> np.ndarray:
-    """Return 1 / (60 + rank) for scores that are in the order of their ranks."""
-    return 1 / np.arange(RRF_K + 1, RRF_K + 1 + len(scores))
-
-
-_FUNCTIONS = NORMALISERS | {"rrf": rrf}
 
 
 def fuse(
@@ -51,7 +41,7 @@ def fuse(
     with np.errstate(over="ignore", invalid="ignore"):
         for qid in qids:
             parts = [(names[run.slice(qid)], run.scores[run.slice(qid)]) for run, names in zip(runs, docs, strict=True)]
-            topic_docs, topic_scores = _fused_topic(parts, factors, method, _FUNCTIONS[normalise])
+            topic_docs, topic_scores = _fused_topic(parts, factors, method, NORMALISERS[normalise])
             fused_docs.append(topic_docs)
             fused_scores.append(topic_scores)
         scores = np.concatenate(fused_scores).astype(np.float32)
@@ -110,8 +100,9 @@ def _fused_topic(
     docs, which = np.unique(np.concatenate([docs for docs, _ in parts]), return_inverse=True)
     values, everyone = [], 0.0
     for (_, scores), factor in zip(parts, factors, strict=True):
-        value = normaliser(scores.astype(np.float64)) if len(scores) else np.empty(0)
-        lowest = value.min() if method == "weighted" and len(value) else 0.0
+        # Within a run the hits are in the order of their ranks, which also decides between equal scores.
+        value = normaliser(scores.astype(np.float64), np.arange(len(scores))[::-1])
+        lowest = value.min() if method == "weighted" and normaliser is not rrf and len(value) else 0.0
         values.append(factor * (value - lowest))
         everyone += factor * lowest
     sums = np.bincount(which, np.concatenate(values), len(docs)) + everyone

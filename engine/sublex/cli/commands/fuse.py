@@ -28,7 +28,7 @@ from sublex.messages import counted
 @click.option("--weights", metavar="W,W,...", help="For weighted: one number for each run, such as .7,.3.")
 @click.option(
     "--normalise",
-    type=click.Choice(("minmax", "zscore", "rank", "raw")),
+    type=click.Choice(("minmax", "zscore", "rank", "rrf", "raw")),
     show_default="minmax",
     help="How the scores of each topic are normalised; not for rrf.",
 )
