@@ -7,6 +7,7 @@ import gzip
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from shared import DEMO, SUBLEX
+from shared import DEMO, ROOT, SUBLEX
 
 from sublex import cli
 from sublex.cli import output
@@ -277,6 +278,17 @@ def shell(command: str, **environment: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git to ask")
+def test_the_demo_leaves_nothing_untracked_in_a_clone(sublex):
+    shutil.copy(ROOT / ".gitignore", ".gitignore")
+    Path("indexes/README.md").write_text("the home of indexes")
+    git = ("git", "-c", "user.name=x", "-c", "user.email=x@x.org")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "clone")):
+        subprocess.run([*git, *words], check=True)
+    assert sublex("demo")[0] == 0 and Path("demo.html").is_file() and Path("indexes/demo/index.json").is_file()
+    assert subprocess.run([*git, "status", "--porcelain"], check=True, capture_output=True).stdout == b""
+
+
 def test_output_that_cannot_be_written_costs_a_sentence(demo):
     if Path("/dev/full").exists():
         for command in ("search demo crane", "info demo"):

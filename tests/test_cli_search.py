@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from shared import DEMO, TOPICS
 from sublex.cli import cli
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
+from sublex.pipeline.running import times_of
 
 
 def test_search_shows_rank_score_title_and_a_passage(demo):
@@ -70,9 +72,9 @@ def test_an_expression_that_is_wrong_costs_a_sentence(demo, expression, message)
 
 
 def test_explain_says_where_a_document_stands_and_why(demo):
-    code, output, _ = demo("explain", "demo", "crane river zzz", "birds-05")
+    code, output, _ = demo("explain", "demo", "crane river zzz Qwertys", "birds-05")
     assert code == 0 and output.startswith("birds-05 is at rank 1 of")
-    assert "in no document zzz" in output and "not in this document" in output
+    assert "in no document zzz, Qwertys" in output and "not in this document" in output
     code, output, _ = demo("explain", "demo", "crane", "sea-01")
     assert code == 0 and "sea-01 is not among the" in output
     tree = json.loads(demo("explain", "demo", "crane", "birds-05", "-r", "minmax(BM25)", "--format", "json")[1])
@@ -94,6 +96,15 @@ def test_run_writes_a_run_for_each_ranker_and_goes_on_after_a_mistake(demo):
     assert len({line[0] for line in lines}) == 29 and max(int(line[3]) for line in lines) == 5
     metadata = Path("runs/new/PL2(c=7).run.yaml").read_text()
     assert "PL2(c=7)" in metadata and "fingerprint" in metadata
+
+
+def test_the_times_of_a_run_leave_out_the_first_query(demo):
+    output = demo("run", "demo", str(TOPICS))[1]
+    assert re.search(r"p99 \S+ a query without the first \(\S+ ms, with the warm-up\); ", output)
+    times = times_of([9, 1, 2, 3], 16, 1)
+    assert (times.queries, times.first, times.mean, times.p50) == (4, 9000, 2000, 2000)
+    Path("one.tsv").write_text("1\tcranes\n", encoding="utf-8")
+    assert "ms for the only query, with the warm-up; " in demo("run", "demo", "one.tsv")[1]
 
 
 def test_metadata_go_where_they_are_wanted(demo):

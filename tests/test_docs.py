@@ -16,6 +16,7 @@ import pytest
 from command import invoke
 from shared import ROOT
 
+from sublex import plugins
 from sublex.cli import COMMANDS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "queries" / "demo" / "README.md"]
@@ -108,3 +109,10 @@ def test_the_program_is_installed(folder):
 def test_every_command_is_in_the_docs(command):
     pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert re.search(rf"sublex {command}\b", pages)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in plugins.KINDS if plugins.load().names(kind)])
+def test_every_component_is_named_in_the_documentation(kind):
+    pages = "".join(page.read_text(encoding="utf-8") for page in [ROOT / "CHANGELOG.md", *PAGES])
+    words = set(re.findall(r"\w+", pages))
+    assert not set(plugins.load().names(kind)) - words

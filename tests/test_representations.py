@@ -122,6 +122,16 @@ def test_a_representation_retrieves_rescores_and_blends(index):
     assert sum(part.value for part in tree.parts) == pytest.approx(tree.value, rel=1e-6)
     assert tree.value == pytest.approx(alone["cranes by the river"]["birds-05"], rel=1e-6)
     assert {"cranes", "crane"} & {part.label for part in tree.parts}
+    assert index.explain("Qwertys crane", "birds-05", "projection").evidence["not in the model"] == ["Qwertys"]
+
+
+def test_a_representation_without_an_explanation_says_so(index, projection, monkeypatch):
+    index.fit("projection")
+    monkeypatch.delattr(projection.Projection, "explain")
+    tree = index.explain("river", "birds-05", "projection")
+    assert (tree.label, tree.parts) == ("projection: the plugin gives no explanation", ())
+    assert tree.value == {hit.docno: hit.score for hit in index.search("river", "projection", k=300)}["birds-05"]
+    assert index.explain("river", "birds-05", "PL2 + projection").parts
 
 
 def test_the_same_bytes_for_any_number_of_workers(index, monkeypatch):
@@ -169,15 +179,16 @@ def test_a_refit_is_advised_when_too_much_is_unknown(index):
     index.fit("projection")
     said: list[str] = []
     index.add([{"id": "x", "text": "Xyzzy plugh foo crane."}], say=said.append)
-    assert any(
-        "does not know 75% of the 4 tokens added since it was fitted, and 0% of those before; fit it again" in text
-        for text in said
-    )
+    assert not said, "four tokens are no sample"
     facts = index.card("projection")
     assert (facts["tokens added since"], facts["of these unknown"], facts["directions"]) == (4, 3, 64)
     index.merge()
     facts = index.card("projection")
     assert (facts["tokens added since"], facts["of these unknown"]) == (4, 3)
+    index.add([{"id": "y", "text": "Xyzzy plugh foo crane. " * 249}], say=said.append)
+    (advice,) = said
+    expected = "does not know 75% of the 1,000 tokens added since it was fitted, and 0% of those before; fit it again"
+    assert expected in advice
 
 
 def test_words_left_out_on_purpose_are_no_reason_to_fit_again(index):

@@ -1,13 +1,33 @@
-"""Pieces of messages: the nearest known name, a command to type, a number with its noun, an error on one line."""
+"""Pieces of messages: the nearest known name, a command to type, a number with its noun, a text on one clean line."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterable
 
 # Characters of an exception's message that are shown; a plugin's exception may have a very long one.
 LONGEST = 300
+# Characters that end a line or move to a column: tab, line feed, vertical tab, form feed, return, NEL, U+2028 and U+2029.
+_BREAKS = re.compile("[\t\n\v\f\r\x85\u2028\u2029]")
+# Characters that steer a terminal: controls (C0, DEL, C1), and those that change the direction of text.
+STEERING = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_STEERING = re.compile(f"[{STEERING}]")
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line that cannot steer a terminal: each break becomes a space, each control U+FFFD."""
+    return _STEERING.sub("\N{REPLACEMENT CHARACTER}", _BREAKS.sub(" ", text))
+
+
+def clean_lines(text: str) -> str:
+    """Return a message without characters that steer a terminal.
+
+    Its further lines stay only if they are indented, as the lines under a syntax error are, so that no name in a message
+    can begin a line of its own.
+    """
+    return "\n".join(map(one_line, re.split("\n(?=  )", text)))
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ import click
 
 from sublex import __version__
 from sublex.errors import SublexError
-from sublex.messages import nearest
+from sublex.messages import clean_lines, nearest
 
 # The sections of `sublex --help`. Each command stands with the file of `sublex.cli.commands` that defines it, and with the
 # name of its function if that is not the name of the command.
@@ -70,7 +70,7 @@ class Commands(click.Group):
             try:
                 implementation(cli=self)
             except Exception as error:
-                click.echo(f"Plugin {plugin.name} could not add its commands: {error}", err=True)
+                _say(f"Plugin {plugin.name} could not add its commands: {error}")
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in their sections, each with its whole first sentence."""
@@ -160,7 +160,7 @@ def run() -> int:
         return _refuse(_in_one_line(error))
     except (KeyboardInterrupt, click.Abort) as error:
         state = str(error.__cause__ or "")
-        click.echo(f"sublex: interrupted{state and '; '}{state}.", err=True)
+        _say(f"sublex: interrupted{state and '; '}{state}.")
         return 130
     except BrokenPipeError:
         return 0
@@ -173,8 +173,13 @@ def run() -> int:
 
 
 def _refuse(sentence: str) -> int:
-    click.echo(f"sublex: {sentence}", err=True)
+    _say(f"sublex: {sentence}")
     return 2
+
+
+def _say(sentence: str) -> None:
+    """Print a message on standard error, whatever names and paths it holds."""
+    click.echo(clean_lines(sentence), err=True)
 
 
 def _in_one_line(error: click.ClickException) -> str:

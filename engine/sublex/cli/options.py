@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from sublex.cli.output import CSV
+
 Decorator = Callable[[Any], Any]
 
 index_argument = click.argument("name", metavar="INDEX")
@@ -89,7 +91,7 @@ def seed_option(default: int | None, text: str, shown: str = "") -> Decorator:
 
 
 def format_option(*choices: str) -> Decorator:
-    """Return the option --format; the first choice is the default."""
-    return click.option(
-        "--format", "form", type=click.Choice(choices), default=choices[0], show_default=True, help="Output format."
-    )
+    """Return the option --format; the first choice is the default. Where there is csv, there is spreadsheet."""
+    names = [name for choice in choices for name in (CSV if choice == "csv" else (choice,))]
+    text = "Output format." + " spreadsheet is CSV without formulas." * ("csv" in choices)
+    return click.option("--format", "form", type=click.Choice(names), default=names[0], show_default=True, help=text)

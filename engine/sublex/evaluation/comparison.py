@@ -144,7 +144,7 @@ class Comparison:
             bold |= {(row, place) for row in np.flatnonzero(means == means.max()).tolist()}
             columns.append(_with_letters(means, [str(letters) for letters in self.letters(measure)]))
         own = [letters.letter for letters in self.letters()]
-        return Table(["", "system", *self.measures], list(zip(own, self.names, *columns, strict=True)), 2, bold)
+        return Table(["", "system", *self.measures], list(zip(own, self.names, *columns, strict=True)), 2, bold, True)
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each system and a column for each measure; pandas must be installed."""

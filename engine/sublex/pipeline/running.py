@@ -25,7 +25,14 @@ LIBRARIES = ("numpy", "numba", "scipy")
 
 
 class Times(NamedTuple):
-    """Milliseconds per query (mean and percentiles), and the seconds for all queries and for writing the run."""
+    """Milliseconds per query, and the seconds for all queries and for writing the run.
+
+    `first` is the first query, which also computes what all queries share. `mean` and the percentiles leave it out; if it
+    is the only query, they are those of `first`.
+    """
+
+    queries: int
+    first: float
 
     mean: float
     p50: float
@@ -35,9 +42,12 @@ class Times(NamedTuple):
     writing: float
 
     def __str__(self) -> str:
+        seconds = f"{self.finding:.2f} s in all, and {self.writing:.2f} s to write the run"
+        if self.queries < 2:
+            return f"{self.first:.3g} ms for the only query, with the warm-up; {seconds}"
         return (
-            f"mean {self.mean:.3g} ms, p50 {self.p50:.3g}, p95 {self.p95:.3g}, p99 {self.p99:.3g} a query; "
-            f"{self.finding:.2f} s in all, and {self.writing:.2f} s to write the run"
+            f"mean {self.mean:.3g} ms, p50 {self.p50:.3g}, p95 {self.p95:.3g}, p99 {self.p99:.3g} a query without the first "
+            f"({self.first:.3g} ms, with the warm-up); {seconds}"
         )
 
 
@@ -111,10 +121,11 @@ def _value(metadata: Any, keys: Sequence[str]) -> Any:
 
 
 def times_of(seconds: Sequence[float], finding: float, writing: float) -> Times:
-    """Return the mean and the percentiles of the seconds that queries took, in milliseconds."""
+    """Return the times of a run: `seconds` of each query in their order, and of finding and writing all hits."""
     each = 1000 * np.array(seconds or [0.0])
-    p50, p95, p99 = map(float, np.percentile(each, (50, 95, 99)))
-    return Times(float(each.mean()), p50, p95, p99, finding, writing)
+    later = each[1:] if len(each) > 1 else each
+    p50, p95, p99 = map(float, np.percentile(later, (50, 95, 99)))
+    return Times(len(seconds), float(each[0]), float(later.mean()), p50, p95, p99, finding, writing)
 
 
 def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sublex.base import Explanation, Query
 from sublex.errors import IndexProblem, InputError, PluginError, contract
-from sublex.fitted import Rows
+from sublex.fitted import Representation, Rows
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
@@ -166,11 +166,16 @@ class LoadedRepresentation(LoadedModel):
         return found.astype(np.int32), scores[found]
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
-        """Return the model's explanation of a document's score. Raise PluginError when its value is not the score."""
+        """Return the model's explanation of a document's score; one leaf that says so if the plugin gives none.
+
+        Raise PluginError when the value of the explanation is not the score.
+        """
         score = float(self.scores(encoded, np.array([doc], np.int32))[0])
         if score == NO_OPINION:
             why = "no opinion on this document" if self._covered[doc] else "this document is not covered by the model"
             return Explanation(float(NO_OPINION), why, "evidence")
+        if type(self.model).explain is Representation.explain:
+            return Explanation(score, "the plugin gives no explanation")
         with contract("representation", self.name):
             found = self.model.explain(encoded, self.view, doc)
             if not isinstance(found, Explanation):

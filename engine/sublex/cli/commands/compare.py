@@ -25,7 +25,7 @@ from sublex.cli.options import (
     uncovered_option,
     workers_option,
 )
-from sublex.cli.output import print_figures, print_json, say, say_uncovered
+from sublex.cli.output import print_figures, print_json, say, say_uncovered, show
 from sublex.cli.progress import progress
 from sublex.errors import InputError
 from sublex.tables import Table
@@ -89,6 +89,7 @@ def compare(
       sublex compare animals topics.trec qrels.txt -r BM25 -r PL2 -o report.html
       sublex compare qrels.txt bm25.run pl2.run
     """
+    from sublex.cli.query_forms import note_topics
     from sublex.evaluation.comparison import Plan, compare
     from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
 
@@ -109,6 +110,7 @@ def compare(
     if index is not None and topics is not None:
         systems = [_run(index, topics, pipeline, k, workers, fresh) for pipeline in pipelines] + systems
     notes = [*judgements.notes, *(topics.notes if topics else ()), *run_notes]
+    note_topics(topics or ())
     comparison = compare(systems, judgements, topics, names, index, Plan(test, correction, alpha, seed), notes)
     _print(comparison, form)
     if output:
@@ -174,12 +176,14 @@ def _print(comparison: Comparison, form: str) -> None:
     if sentences:
         click.echo()
     for sentence in sentences:
-        click.echo(f"* {sentence}")
+        show(f"* {sentence}")
 
 
 def _against_first(comparison: Comparison) -> Table:
     """Return a table of the main measure: the mean of each system with its interval, its test against the first system,
     and the mean time of a topic."""
+    from sublex.statistics.sentences import p_cell
+
     head = ["", "system", comparison.main, f"{100 - 100 * comparison.plan.alpha:g} % interval", "difference",
             "corrected p", "better/same/worse", "ms a topic"]  # fmt: skip
     rows = []
@@ -192,7 +196,7 @@ def _against_first(comparison: Comparison) -> Table:
                 f"{row.mean:.4f}",
                 f"{row.interval[0]:.4f} to {row.interval[1]:.4f}" if row.interval else "-",
                 _signed(-pair.difference) if pair else "-",
-                f"{pair.corrected:.4f}" if pair else "-",
+                p_cell(pair.corrected) if pair else "-",
                 f"{pair.losses}/{pair.ties}/{pair.wins}" if pair else "-",
                 f"{row.milliseconds:.3g}" if row.milliseconds is not None else "-",
             ]

@@ -10,7 +10,7 @@ import click
 import sublex
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import format_option, measures_option
-from sublex.cli.output import print_figures, print_json, say
+from sublex.cli.output import CSV, print_figures, print_json, say
 from sublex.tables import Table
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
     if form == "json":
         print_json([_as_json(evaluation, by_topic) for evaluation in evaluations])
     else:
-        print_figures(_table(evaluations, by_topic, 4 if form != "csv" else 10), form)
+        print_figures(_table(evaluations, by_topic, 4 if form not in CSV else 10), form)
 
 
 def read_systems(paths: Sequence[str]) -> list[System]:

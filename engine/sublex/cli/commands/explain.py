@@ -35,9 +35,12 @@ def explain(
     \b
       sublex explain animals "cranes by the river" birds-05 -r PL2
     """
+    from sublex.cli.query_forms import note_query
+
     say_if_compiling()
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
+    note_query(index, query)
     tree = index.explain(query, docno, pipeline)
     if form == "json":
         print_json(_as_json(tree))

@@ -21,7 +21,7 @@ from sublex.cli.options import (
     seed_option,
     workers_option,
 )
-from sublex.cli.output import clean, print_json, print_records, print_table, say
+from sublex.cli.output import clean, print_json, print_records, print_table, say, show
 from sublex.cli.progress import progress
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.expression import Call
@@ -94,7 +94,7 @@ def fit_each(
             complete = False
             continue
         state = "is fitted" if index.generation != generation else "was fitted already"
-        click.echo(f"{expression} {state} on {index.path}")
+        show(f"{expression} {state} on {index.path}")
     return complete
 
 
@@ -169,7 +169,7 @@ def forget(name: str, expressions: tuple[str, ...]) -> None:
     before = index.fitted
     index.forget(*expressions)
     removed = [text for model, entry in before.items() if model not in index.fitted for text in expressions_of(entry)]
-    click.echo(f"{', '.join(removed)} {'is' if len(removed) == 1 else 'are'} gone from {index.path}")
+    show(f"{', '.join(removed)} {'is' if len(removed) == 1 else 'are'} gone from {index.path}")
 
 
 @click.command()
@@ -195,4 +195,4 @@ def encode(name: str, expression: str, file: str | None, output: str, reader: st
     index = open_index(name, allow_uncovered=True)
     model = index.representation(expression)
     count = export(index.snapshot, model, None if file is None else Path(file), Path(output), reader, say)
-    click.echo(f"{output} has the vectors of {count:,} documents by {expression}")
+    show(f"{output} has the vectors of {count:,} documents by {expression}")

@@ -10,7 +10,7 @@ import click
 import sublex
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import hits_option, metadata_option
-from sublex.cli.output import say
+from sublex.cli.output import print_run, say, show
 from sublex.errors import InputError
 from sublex.messages import counted
 
@@ -68,12 +68,11 @@ def fuse(
         if metadata == "header":
             click.echo(to_comments(about), nl=False)
             sys.stdout.flush()
-        for lines in run_lines(fused.rows(), fused.tag):
-            sys.stdout.buffer.write(lines.data)
+        print_run(run_lines(fused.rows(), fused.tag))
         return
     hits = counted(write_run(output, fused.rows(), fused.tag, about, metadata), "hit")
     topics = counted(len(fused), "topic")
-    click.echo(f"Fused {len(runs)} runs of {topics} into {output}: {hits}, tag {fused.tag}")
+    show(f"Fused {len(runs)} runs of {topics} into {output}: {hits}, tag {fused.tag}")
 
 
 def _numbers(weights: str | None) -> list[float] | None:

@@ -19,7 +19,7 @@ from sublex.cli.options import (
     strict_option,
     workers_option,
 )
-from sublex.cli.output import print_json, print_table, say
+from sublex.cli.output import print_json, print_table, say, show
 from sublex.cli.progress import progress
 from sublex.errors import InputError, SublexError
 
@@ -183,10 +183,10 @@ def _report(path: Path, summary: BuildSummary, form: str) -> None:
         counts = {key: {"count": count, "first": ids[:IDS_IN_JSON]} for key, (_, count, ids) in rows}
         print_json({"index": str(path), "outcome": counts, "list": str(listing)})
         return
-    click.echo(f"Index {path}")
+    show(f"Index {path}")
     print_table([(label, count, _first(ids)) for label, count, ids in summary.rows()])
     if any(ids for *_, ids in summary.rows()):
-        click.echo(f"All of them are listed in {listing}")
+        show(f"All of them are listed in {listing}")
 
 
 def _first(ids: list[str]) -> str:
@@ -215,7 +215,7 @@ def delete(name: str, docnos: tuple[str, ...]) -> None:
     with reporting_interrupts(path):
         opened.delete(docnos, say)
     deleted = len(set(docnos))
-    click.echo(f"Deleted {deleted:,} of {len(opened) + deleted:,} documents from {path}")
+    show(f"Deleted {deleted:,} of {len(opened) + deleted:,} documents from {path}")
 
 
 @click.command()
@@ -232,7 +232,7 @@ def merge(name: str, workers: int | None) -> None:
     segments = len(opened.snapshot.segments)
     with reporting_interrupts(path):
         opened.merge(workers, say)
-    click.echo(f"{path} has one segment" + (f", made of {segments}" if segments > 1 else ""))
+    show(f"{path} has one segment" + (f", made of {segments}" if segments > 1 else ""))
 
 
 @click.command()
@@ -250,7 +250,7 @@ def check(context: click.Context, name: str) -> None:
     say_if_compiling()
     problems = check(path)
     for problem in problems:
-        click.echo(problem)
+        show(problem)
     if problems:
         context.exit(1)
-    click.echo(f"{path} is sound")
+    show(f"{path} is sound")

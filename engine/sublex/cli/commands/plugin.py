@@ -15,7 +15,7 @@ import click
 import sublex
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import format_option
-from sublex.cli.output import print_help, print_json, print_table
+from sublex.cli.output import clean, print_help, print_json, print_table, show
 from sublex.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,13 +105,13 @@ def new(name: str, output: str) -> None:
         _copy_template(name, folder)
     except OSError as error:
         raise InputError(f"Cannot write {folder}: {error.strerror}; choose another place.") from None
-    click.echo(f"{folder} is a package that registers {name}. Next:")
+    show(f"{folder} is a package that registers {name}. Next:")
     for command in (
         f"pip install -e {shlex.quote(str(folder))}",
         f"sublex plugin test {name}",
         f"sublex fit INDEX '{name}(r=64)'",
     ):
-        click.echo(f"  {command}")
+        show(f"  {command}")
 
 
 def _is_taken(name: str) -> bool:
@@ -158,10 +158,11 @@ def test(context: click.Context, expression: str) -> None:
             description = (check.__doc__ or check.__name__).split("\n")[0]
             try:
                 check(Subject(expression, Path(folder) / str(number)))
-                click.echo(f"ok      {description}")
+                show(f"ok      {description}")
             except Exception as error:
                 failed += 1
-                click.echo(f"{click.style('failed', bold=True)}  {description}\n        {' '.join(str(error).split())}")
+                click.echo(f"{click.style('failed', bold=True)}  {clean(description)}")
+                show(f"        {' '.join(str(error).split())}")
     click.echo(f"{len(CHECKS) - failed} of {len(CHECKS)} hold")
     if failed:
         context.exit(1)

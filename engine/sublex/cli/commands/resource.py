@@ -8,7 +8,7 @@ import click
 
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option, index_argument
-from sublex.cli.output import print_help, print_json, print_table
+from sublex.cli.output import print_help, print_json, print_table, show
 
 
 @click.group(invoke_without_command=True)
@@ -33,7 +33,7 @@ def add(name: str, resource: str, file: str) -> None:
     """Copy FILE into an index under a name that expressions can use."""
     index = open_index(name)
     index.add_resource(resource, Path(file))
-    click.echo(f"{index.path} has {file} as {resource}")
+    show(f"{index.path} has {file} as {resource}")
 
 
 @resource.command()
@@ -43,7 +43,7 @@ def remove(name: str, resource: str) -> None:
     """Remove a resource from an index, unless a fitted model uses it."""
     index = open_index(name)
     index.remove_resource(resource)
-    click.echo(f"{resource} is gone from {index.path}")
+    show(f"{resource} is gone from {index.path}")
 
 
 @resource.command("list")

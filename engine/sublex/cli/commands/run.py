@@ -21,7 +21,7 @@ from sublex.cli.options import (
     uncovered_option,
     workers_option,
 )
-from sublex.cli.output import say, say_uncovered
+from sublex.cli.output import say, say_uncovered, show
 from sublex.cli.progress import progress
 from sublex.errors import SublexError
 
@@ -54,6 +54,7 @@ def run(
     \b
       sublex run animals topics.trec -r BM25 -r "BM25 >> RM3 >> BM25" -o runs
     """
+    from sublex.cli.query_forms import note_topics
     from sublex.pipeline.running import write
 
     say_if_compiling()
@@ -61,13 +62,14 @@ def run(
     queries = sublex.read_topics(topics, fields)
     for note in (str(queries), *queries.notes):
         say(note)
+    note_topics(queries)
     pipelines, failures = _compose(index, rankers or (None,), profile)
     for pipeline in pipelines:
         with progress(str(pipeline), "topics", len(queries)) as advance:
             done = write(index, queries, pipeline, k, Path(output), metadata, workers, advance)
         if done.replaced:
             say(f"The {done.path} that was there {done.replaced}; it is replaced.")
-        click.echo(f"{done.path}  {done.times}")
+        show(f"{done.path}  {done.times}")
     if failures:
         context.exit(2)
 

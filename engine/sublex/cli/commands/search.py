@@ -16,7 +16,7 @@ from sublex.cli.options import (
     ranker_option,
     uncovered_option,
 )
-from sublex.cli.output import clean, print_records, say, say_uncovered, wrapped
+from sublex.cli.output import clean, print_records, print_run, say, say_uncovered, wrapped
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -46,10 +46,13 @@ def search(
       sublex search animals "cranes by the river"
       sublex search animals "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"
     """
+    from sublex.cli.query_forms import note_query
+
     say_if_compiling()
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
     say_uncovered(pipeline)
+    note_query(index, query)
     answer = index.answer(query, pipeline, k)
     if form == "trec":
         _print_run(answer, pipeline)
@@ -69,8 +72,7 @@ def _print_run(answer: Answer, pipeline: Pipeline) -> None:
     from sublex.trec.run_names import tag_of
     from sublex.trec.run_writer import run_lines
 
-    for lines in run_lines([("1", answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline))):
-        click.echo(lines.tobytes(), nl=False)
+    print_run(run_lines([("1", answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline))))
 
 
 def _print_hits(index: Index, answer: Answer) -> None:
@@ -104,7 +106,9 @@ def _with_bold(text: str, spans: tuple[Span, ...]) -> str:
 
 def _nothing_found(index: Index, answer: Answer, pipeline: Pipeline, ranker: str | None) -> str:
     """Return the sentence that says why there are no hits."""
-    words = " or ".join(term.term for term in answer.query.terms)
+    from sublex.cli.query_forms import words_of
+
+    words = " or ".join(words_of(index, answer.query.text))
     if not words:
         return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
     if pipeline.models:

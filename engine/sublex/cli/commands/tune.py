@@ -19,7 +19,7 @@ from sublex.cli.options import (
     seed_option,
     workers_option,
 )
-from sublex.cli.output import clean, print_figures, print_json, say
+from sublex.cli.output import CSV, print_figures, print_json, say, show
 from sublex.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -72,11 +72,14 @@ def tune(
       sublex tune animals topics.trec qrels.txt "BM25(k1={0.4..2}, b={.3,.5})"
       sublex tune animals topics.trec qrels.txt "PL2 + {0..1}*BM25" -m nDCG@10
     """
+    from sublex.cli.query_forms import note_topics
+
     say_if_compiling()
     index = open_index(name)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels)
     for note in (str(queries), *queries.notes, str(judgements), *judgements.notes):
         say(note)
+    note_topics(queries)
     with progress(expression, "queries") as advance:
         tuning = sublex.tune(index, queries, judgements, expression, measure, progress=advance, **options)
     for count, problem in (
@@ -93,23 +96,25 @@ def tune(
     elif form == "table":
         _print(tuning, command)
     else:
-        print_figures(tuning.table(4 if form != "csv" else 10, figures=True), form)
+        print_figures(tuning.table(4 if form not in CSV else 10, figures=True), form)
 
 
 def _print(tuning: Tuning, command: str) -> None:
     """Print what each fold chose, the figures to compare, the means of the settings, and the command to run the best."""
     size = f"{len(tuning.settings):,} settings, {len(tuning.qids):,} topics, {len(tuning.folds)} folds"
-    click.echo(f"{clean(tuning.expression)} by {tuning.measure}: {size}\n")
+    show(f"{tuning.expression} by {tuning.measure}: {size}")
+    click.echo()
     print_figures(tuning.table())
     click.echo()
     for figure in tuning.figures():
-        click.echo(f"{figure.name:<20}{figure.value:.4f}  {clean(figure.description)}")
+        show(f"{figure.name:<20}{figure.value:.4f}  {figure.description}")
     click.echo()
     print_figures(tuning.settings_table())
     if tuning.at_end:
         names = " and ".join(tuning.at_end)
         click.echo(f"\nThe best setting has {names} at an end of its range; a wider range may hold a better one.")
-    click.echo(f"\nRun it: {clean(command)}")
+    click.echo()
+    show(f"Run it: {command}")
 
 
 def _as_json(tuning: Tuning, command: str) -> dict[str, Any]:
