@@ -18,6 +18,10 @@ _LATEX = str.maketrans(
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\|*_`<>"} | {"\n": " "})
 
 
+# Rows of a long list that a notebook shows.
+ROWS_SHOWN = 10
+
+
 class Table(NamedTuple):
     """A head and rows of cells, all of them text.
 
@@ -71,3 +75,10 @@ class Table(NamedTuple):
             ]
             for row, line in enumerate(self.rows)
         ]
+
+
+def summary(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], count: int, labels: int = 1) -> str:
+    """Return the HTML of the first rows of a list of `count` rows, with a caption, and how many rows are left out."""
+    shown = rows[:ROWS_SHOWN]
+    more = f"<p>… and {count - len(shown):,} more</p>\n" if count > len(shown) else ""
+    return f"<p>{html.escape(caption)}</p>\n{Table(head, shown, labels).html() if shown else ''}{more}"

@@ -1,0 +1,127 @@
+"""Turn the systems that Python code gives into `System`s: expressions, functions, runs, files, dictionaries and DataFrames."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sublex.arguments import shown
+from sublex.errors import InputError
+from sublex.evaluation.systems import System, run_system
+from sublex.expression import Expression
+from sublex.frames import is_frame
+from sublex.parser import parse
+from sublex.pipeline.index import Index
+from sublex.pipeline.pipeline import Pipeline
+from sublex.retrieval.hits import Hits
+from sublex.trec.given_tables import run_of
+from sublex.trec.run_names import tag_of
+from sublex.trec.runs import Run
+from sublex.trec.topics import Topics
+
+EXPECTED = "give an expression, a function from a query to hits, a run, a run file, a dictionary or a DataFrame"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The index and the topics on which expressions and functions are run, and the options of running them."""
+
+    index: Index | None
+    topics: Topics | None
+    k: int = 1000
+    profile: str | None = None
+    workers: int | None = None
+    fresh: bool = False
+
+
+def systems_of(given: Any, setup: Setup) -> list[System]:
+    """Return a system for each thing given: one, several, or a dictionary of several by name. Runs are cut at k hits per topic."""
+    if _is_one(given):
+        return [system_of(given, setup, 1)]
+    if isinstance(given, Mapping):
+        named = [(name, system_of(source, setup, number)) for number, (name, source) in enumerate(given.items(), 1)]
+        return [system._replace(name=str(name)) for name, system in named]
+    if not isinstance(given, Iterable) or isinstance(given, (bytes, bytearray)):
+        raise InputError(f"The systems are {shown(given)}; {EXPECTED}, or a list of them.")
+    return [system_of(source, setup, number) for number, source in enumerate(given, 1)]
+
+
+def _is_one(given: Any) -> bool:
+    """Return whether this is a single system; a dictionary is one if it holds dictionaries of scores."""
+    if isinstance(given, Run) or not isinstance(given, Mapping):
+        one = (str, os.PathLike, Expression, Pipeline, Run)
+        return isinstance(given, one) or callable(given) or is_frame(given) or hasattr(given, "to_dict")
+    return all(
+        isinstance(hits, Mapping) and all(isinstance(score, (int, float, np.number)) for score in hits.values())
+        for hits in given.values()
+    )
+
+
+def system_of(source: Any, setup: Setup, number: int = 1) -> System:
+    """Return one system. A run without a name is called `run` and its number.
+
+    A text is an expression if there is an index and the text can be parsed, and otherwise the path of a run file.
+    """
+    if isinstance(source, str):
+        source = _expression_or_path(source, setup.index is not None)
+    if isinstance(source, (str, Expression, Pipeline)):
+        return _ranked(source, setup)
+    if callable(source) and not isinstance(source, Mapping):
+        return _called(source, setup)
+    if source is None or isinstance(source, (bytes, bytearray, int, float)):
+        raise InputError(f"The system {shown(source)} cannot be run; {EXPECTED}.")
+    run = run_of(source, f"run {number}")
+    return System(run.tag or f"run {number}", run.top(setup.k))
+
+
+def _expression_or_path(text: str, has_index: bool) -> str | Expression | Path:
+    is_file = os.path.isfile(text)
+    if has_index or not is_file:
+        with suppress(InputError):
+            return parse(text)
+    return Path(text) if is_file or os.sep in text or text.endswith((".run", ".gz")) else text
+
+
+def _ranked(source: str | Expression | Pipeline, setup: Setup) -> System:
+    """Run an expression or pipeline on the index, or read its run from the cache."""
+    index, topics = setup.index, setup.topics
+    if index is None or topics is None:
+        raise InputError(f"{source} cannot be run without an index and topics; give both, or runs alone.")
+    pipeline = index.pipeline(source, setup.profile)
+    if pipeline.snapshot.generation != index.generation:
+        raise InputError(f"The pipeline {pipeline} belongs to an earlier generation of {index.path}; make it again.")
+    return run_system(index, topics, pipeline, setup.k, setup.workers, fresh=setup.fresh)
+
+
+def _called(function: Callable[[str], Any], setup: Setup) -> System:
+    """Call a function with the text of each topic, and return the hits that it returns as a system with the function's name."""
+    name = getattr(function, "__name__", type(function).__name__).strip("<>")
+    if setup.topics is None:
+        raise InputError(f"The function {name} cannot be run without topics; give them.")
+    seconds, hits = [], {}
+    for topic in setup.topics:
+        begin = time.perf_counter()
+        found = function(topic.text)
+        seconds.append(time.perf_counter() - begin)
+        hits[topic.qid] = dict(_scored(found, name))
+    run = run_of(hits, tag_of(name))
+    return System(name, run.top(setup.k), np.array(seconds, np.float32) * 1000)
+
+
+def _scored(found: Any, name: str) -> Iterator[tuple[Any, Any]]:
+    """Yield the docno and the score of each hit that a function returned."""
+    if isinstance(found, Hits):
+        yield from ((hit.docno, hit.score) for hit in found)
+    elif isinstance(found, Mapping):
+        yield from found.items()
+    elif isinstance(found, (list, tuple)) and all(isinstance(hit, (list, tuple)) and len(hit) == 2 for hit in found):
+        yield from found
+    else:
+        raise InputError(f"The function {name} returned {shown(found)}; return hits, or a dictionary {{docno: score}}.")
