@@ -93,10 +93,14 @@ def build(
         progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
         say: Called with sentences for the user.
     """
-    from sublex.arguments import file_path
+    from sublex.arguments import file_path, optional_text, shown, text, threads
     from sublex.index.indexing import build_index
 
     folder = file_path(path, "The path of the index")
+    text(profile, "The profile"), optional_text(analyzer, "The analyzer"), optional_text(reader, "The reader")
+    threads(workers)
+    if not isinstance(store, Iterable):
+        raise InputError(f"The parts to store are {shown(store)}; give text, terms, both or none.")
     build_index(
         folder, documents, profile=profile, analyzer=analyzer, reader=reader, store=store, workers=workers, memory=memory,
         overwrite=overwrite, resume=resume, strict=strict, progress=progress, say=say,
@@ -240,24 +244,28 @@ def compare(
         fresh: Run every expression anew, and keep the new runs. By default a run that was computed before is taken from the
             index's folder.
     """
-    from sublex.arguments import whole
+    from sublex.arguments import number, threads, whole
     from sublex.evaluation import comparison
     from sublex.evaluation.given_systems import Setup, systems_of
     from sublex.evaluation.measures import DEFAULT_MEASURES
     from sublex.trec.given_tables import qrels_of
 
     opened, queries, judgements = _index(index), _topics(topics), qrels_of(qrels)
-    setup = Setup(opened, queries, whole(k, "k"), profile, workers, fresh)
-    plan = comparison.Plan(test, correction, alpha, seed)
+    setup = Setup(opened, queries, whole(k, "k"), profile, threads(workers), fresh)
+    plan = comparison.Plan(test, correction, number(alpha, "alpha"), whole(seed, "seed", 0))
     names = _names(measures) or DEFAULT_MEASURES
     return comparison.compare(systems_of(systems, setup), judgements, queries, names, opened, plan)
 
 
 def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
     """Write the report of a comparison: one HTML file that needs no other file."""
+    from sublex.arguments import file_path, shown
+    from sublex.evaluation.comparison import Comparison
     from sublex.report.page import write_report
 
-    write_report(comparison, path)
+    if not isinstance(comparison, Comparison):
+        raise InputError(f"The comparison is {shown(comparison)}; give a result of sublex.compare.")
+    write_report(comparison, file_path(path, "The path of the report"))
 
 
 def tune(
@@ -297,7 +305,7 @@ def tune(
         profile: The profile whose defaults rankers get; by default the index's own.
         progress: Called with the number of queries done and their total.
     """
-    from sublex.arguments import whole
+    from sublex.arguments import threads, whole
     from sublex.trec.given_tables import qrels_of
     from sublex.trec.given_topics import topics_of
     from sublex.tuning.search import tune
@@ -306,10 +314,10 @@ def tune(
     if opened is None:
         raise InputError("Tuning needs an index; give one, or its path.")
     for name, number in (("folds", folds), ("steps", steps), ("samples", samples), ("k", k)):
-        whole(number, name)
+        whole(number, name, 0)
     return tune(
         opened, topics_of(topics, fields), qrels_of(qrels), expression, measure, folds=folds, search=search, steps=steps,
-        samples=samples, seed=seed, k=k, workers=workers, profile=profile, progress=progress,
+        samples=samples, seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 import os
 from typing import Any
@@ -31,6 +32,11 @@ def text(value: Any, name: str) -> str:
     raise InputError(f"{name} is {shown(value)}; give a text.")
 
 
+def optional_text(value: Any, name: str) -> str | None:
+    """Return a text or None; raise InputError for another value."""
+    return None if value is None else text(value, name)
+
+
 def whole(value: Any, name: str, least: int = 1) -> int:
     """Return a whole number of at least `least`; raise InputError for another value."""
     try:
@@ -42,9 +48,16 @@ def whole(value: Any, name: str, least: int = 1) -> int:
     return number
 
 
+def number(value: Any, name: str) -> float:
+    """Return a number; raise InputError for a value that is none."""
+    if isinstance(value, numbers.Real):
+        return float(value)
+    raise InputError(f"{name} is {shown(value)}; give a number.")
+
+
 def threads(workers: Any) -> int:
     """Return the number of threads: `workers`, or one a core without it. Raise InputError for another value."""
-    return os.cpu_count() or 1 if workers is None else whole(workers, "workers", 0) or os.cpu_count() or 1
+    return os.cpu_count() or 1 if workers in (None, 0) else whole(workers, "workers")
 
 
 def file_path(value: Any, name: str) -> str:

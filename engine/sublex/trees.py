@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from sublex.base import Explanation
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 # How the parts of a node make its value, where they are not added up.
 OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
 
 
-def tree_columns(tree: Explanation) -> dict[str, list[Any]]:
+class Node(Protocol):
+    """A node of an explanation, as `sublex.base.Explanation` defines it."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def parts(self) -> Sequence[Node]: ...
+    @property
+    def evidence(self) -> Mapping[str, Any]: ...
+
+
+def tree_columns(tree: Node) -> dict[str, list[Any]]:
     """Return the nodes of a tree as columns, each node before its parts; the root has depth 0."""
     nodes = list(_nodes(tree, 0))
     return {
@@ -25,7 +37,7 @@ def tree_columns(tree: Explanation) -> dict[str, list[Any]]:
     }
 
 
-def tree_html(node: Explanation) -> str:
+def tree_html(node: Node) -> str:
     """Return a tree as nested HTML elements that fold. A value in brackets is evidence, which is not added."""
     number = "" if node.kind == "evidence" and not node.value else f"{node.value + 0:.6g}"
     number = f"({number})" if node.kind == "evidence" and number else number
@@ -40,7 +52,7 @@ def tree_html(node: Explanation) -> str:
     return f'<details open style="margin-left:1.5em"><summary>{line}</summary>\n{parts}</details>\n'
 
 
-def _nodes(node: Explanation, depth: int) -> Iterator[tuple[int, Explanation]]:
+def _nodes(node: Node, depth: int) -> Iterator[tuple[int, Node]]:
     yield depth, node
     for part in node.parts:
         yield from _nodes(part, depth + 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from sublex.errors import InputError
 from sublex.evaluation.systems import System, run_system
 from sublex.expression import Expression
 from sublex.frames import is_frame
-from sublex.parser import parse
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.retrieval.hits import Hits
@@ -65,12 +63,9 @@ def _is_one(given: Any) -> bool:
 
 
 def system_of(source: Any, setup: Setup, number: int = 1) -> System:
-    """Return one system. A run without a name is called `run` and its number.
-
-    A text is an expression if there is an index and the text can be parsed, and otherwise the path of a run file.
-    """
-    if isinstance(source, str):
-        source = _expression_or_path(source, setup.index is not None)
+    """Return one system. A run without a name is called `run` and its number."""
+    if isinstance(source, str) and _is_path(source, setup.index is not None):
+        source = Path(source)
     if isinstance(source, (str, Expression, Pipeline)):
         return _ranked(source, setup)
     if callable(source) and not isinstance(source, Mapping):
@@ -81,12 +76,14 @@ def system_of(source: Any, setup: Setup, number: int = 1) -> System:
     return System(run.tag or f"run {number}", run.top(setup.k))
 
 
-def _expression_or_path(text: str, has_index: bool) -> str | Expression | Path:
-    is_file = os.path.isfile(text)
-    if has_index or not is_file:
-        with suppress(InputError):
-            return parse(text)
-    return Path(text) if is_file or os.sep in text or text.endswith((".run", ".gz")) else text
+def _is_path(text: str, has_index: bool) -> bool:
+    """Return whether a text is the path of a run file, and no expression.
+
+    It is one if it looks like a path, or if there is such a file. With an index the file's name must have a dot, so that
+    a file called BM25 does not stand for the ranker.
+    """
+    looks = os.sep in text or text.endswith((".run", ".gz"))
+    return looks or (os.path.isfile(text) and ("." in text or not has_index))
 
 
 def _ranked(source: str | Expression | Pipeline, setup: Setup) -> System:

@@ -7,7 +7,7 @@ writes the next generation and then replaces both; hits, searchers and pipelines
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -181,7 +181,7 @@ class Index:
     def docno(self, doc: int) -> str:
         """Return the docno of a document, given by its number. Raise InputError for a number that no document has."""
         try:
-            return self.snapshot.docno(arguments.whole(doc, "The number of a document", 0))
+            return self.snapshot.docno(arguments.whole(doc, "doc", 0))
         except IndexError:
             raise InputError(f"No document has the number {doc} in {self.path}.") from None
 
@@ -298,9 +298,12 @@ class Index:
 
     # Impacts kept on disk.
 
-    def store_impacts(self, rankers: Sequence[Expr], profile: str | None = None) -> None:
+    def store_impacts(self, rankers: Expr | Iterable[Expr], profile: str | None = None) -> None:
         """Store the impacts of these rankers, and of no others, on disk; they are computed again after every change of the index."""
-        kept_impacts.keep(self._composer, [self.searcher(ranker, profile).name for ranker in rankers])
+        several = [rankers] if isinstance(rankers, (str, Expression)) else rankers
+        if not isinstance(several, Iterable):
+            raise InputError(f"The rankers are {shown(rankers)}; give expressions such as 'BM25'.")
+        kept_impacts.keep(self._composer, [self.searcher(ranker, profile).name for ranker in several])
 
     def kept_impacts(self) -> dict[str, int]:
         """Return the bytes on disk of each ranker's impacts, and of the decoded documents that they share."""
@@ -361,7 +364,7 @@ class Index:
         """Copy a file that models read, such as word vectors, into the index; expressions refer to it by `name`."""
         from sublex.representations.resources import add
 
-        add(self.path, name, Path(file))
+        add(self.path, arguments.text(name, "The name of the resource"), Path(arguments.file_path(file, "The file")))
         self._open()
 
     def remove_resource(self, name: str) -> None:
@@ -392,6 +395,7 @@ class Index:
         """
         from sublex.index.indexing import add_documents
 
+        arguments.optional_text(reader, "The reader"), arguments.threads(workers)
         summary = add_documents(
             self.path, documents, duplicates=duplicates, reader=reader, workers=workers, memory=memory, strict=strict,
             progress=progress, say=say, before_commit=self._encode_before_commit(say, workers), registry=self.registry,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from sublex.trec.runs import Run, ranked
 from sublex.trec.topic_formats import QID_ALIASES
 
 # Names of columns as PyTerrier, ir_measures, ir_datasets, ranx and others write them; the first that a record has counts.
-QIDS = ("q_id", *QID_ALIASES)
+QIDS = (*QID_ALIASES, "q_id")
 DOCNOS = ("docno", "doc_id", "docid", "document_id", "corpus-id", "corpus_id", "pid", "did")
 GRADE_NAMES = ("label", "relevance", "grade", "rel", "score")
 SCORES = ("score", "similarity", "sim")
@@ -63,9 +63,13 @@ def qrels_of(given: Any) -> Qrels:
     if isinstance(given, (str, os.PathLike)):
         return read_qrels(given)
     columns = _columns(given, QRELS)
-    qids, docnos = _ids(columns.qids, "topic"), _ids(columns.docnos, "document")
-    grades = [_grade(grade, qid) for qid, grade in zip(qids, columns.numbers, strict=True)]
-    qrels = collect(map(Judgement, qids, docnos, grades, repeat(0)), "", "", Report())
+    topics, qids = _numbered(columns.qids, "topic")
+    docs, docnos = _numbered(columns.docnos, "document")
+    judgements = (
+        Judgement(qids[topic], docnos[doc], _grade(grade, qids[topic]), 0)
+        for topic, doc, grade in zip(topics.tolist(), docs.tolist(), columns.numbers, strict=True)
+    )
+    qrels = collect(judgements, "", "", Report())
     if not len(qrels):
         raise InputError(f"There are no judgements; {QRELS.expected}.")
     return qrels
@@ -79,9 +83,8 @@ def run_of(given: Any, tag: str = "run") -> Run:
         return read_run(given)
     columns = _columns(given, RUN)
     # A topic of a dictionary may have no hits.
-    names = _ids(given, "topic") if isinstance(given, Mapping) else []
-    topics, qids = _numbered(_ids(columns.qids, "topic"), names)
-    docs, docnos = _numbered(_ids(columns.docnos, "document"))
+    topics, qids = _numbered(columns.qids, "topic", given if isinstance(given, Mapping) else ())
+    docs, docnos = _numbered(columns.docnos, "document")
     scores = _scores(columns)
     order = np.argsort(topics, kind="stable")
     _, later = first_repeated(topics[order], docs[order])
@@ -126,26 +129,21 @@ def _known(record: Mapping[str, Any], names: Sequence[str], kind: Kind) -> str:
     for name in names:
         if name in record:
             return name
-    raise InputError(
-        f"The {kind.name} lack a column such as {names[0]}, and have {', '.join(map(str, record))}; {kind.expected}."
-    )
+    there = ", ".join(map(str, record)) or "nothing"
+    raise InputError(f"A row of the {kind.name} has no {names[0]}, only {there}; {kind.expected}.")
 
 
-def _ids(values: Iterable[Any], kind: str) -> list[str]:
-    """Return ids as texts; each distinct id is checked once."""
-    given = list(values)
+def _numbered(values: list[Any], kind: str, before: Iterable[Any] = ()) -> tuple[np.ndarray, list[str]]:
+    """Return a number for each id, and the distinct ids as texts in the order of their numbers, those of `before` first."""
+    numbers: dict[str, int] = {}
     try:
-        texts = {value: id_text(value, kind) for value in dict.fromkeys(given)}
+        places = {
+            value: numbers.setdefault(id_text(value, kind), len(numbers))
+            for value in dict.fromkeys(chain(before, values))
+        }
     except TypeError:
         raise InputError(f"Some {kind} id is a list or the like; make all ids texts.") from None
-    return [texts[value] for value in given]
-
-
-def _numbered(texts: list[str], before: Iterable[str] = ()) -> tuple[np.ndarray, list[str]]:
-    """Return a number for each text, and the distinct texts in the order of their numbers, those of `before` first."""
-    distinct = dict.fromkeys(before) | dict.fromkeys(texts)
-    numbers = {text: number for number, text in enumerate(distinct)}
-    return np.fromiter((numbers[text] for text in texts), np.int32, len(texts)), list(distinct)
+    return np.fromiter(map(places.__getitem__, values), np.int32, len(values)), list(numbers)
 
 
 def _grade(grade: Any, qid: str) -> int:

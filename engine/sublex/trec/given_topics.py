@@ -9,6 +9,7 @@ from typing import Any
 from sublex.arguments import shown
 from sublex.errors import InputError
 from sublex.frames import frame_records, is_frame
+from sublex.trec.columns import Columns
 from sublex.trec.ids import id_text
 from sublex.trec.topic_formats import ALIASES, QID_ALIASES, Record
 from sublex.trec.topics import Topic, Topics, choose_fields, read_topics
@@ -49,6 +50,9 @@ def _distinct(topics: Iterable[Topic]) -> list[Topic]:
     seen: dict[str, Topic] = {}
     for number, topic in enumerate(topics, 1):
         qid = id_text(topic.qid, "topic")
+        if qid.split() != [qid]:
+            why = "holds white space, which separates the columns of a run" if qid.strip() else "is empty"
+            raise InputError(f"The topic id {qid!r} {why}; give another id.")
         if qid in seen:
             first = list(seen).index(qid) + 1
             raise InputError(f"Topics {first} and {number} have the same id {qid}; keep one of the two.")
@@ -84,6 +88,8 @@ def _items(given: Any) -> Iterable[Any]:
     """Return the topics one by one: records, pairs, texts or `Topic`s, but not a mixture of texts and others."""
     if is_frame(given):
         return frame_records(given)
+    if isinstance(given, Columns):
+        raise InputError(f"The topics are {shown(given)}; {EXPECTED}.")
     if isinstance(given, Mapping):
         _refuse_record(given)
         return [(qid, text) for qid, text in given.items()]
@@ -134,7 +140,7 @@ def _fields(texts: Mapping[Any, Any], qid: Any) -> dict[str, str]:
     """Return the fields that are texts; raise InputError for a record without any."""
     fields = {str(name): str(value) for name, value in texts.items() if isinstance(value, str)}
     if not fields:
-        there = f", only {', '.join(f'{name}={shown(value)}' for name, value in texts.items())}" if texts else ""
+        there = f", only {shown(dict(texts))}" if texts else ""
         raise InputError(f"Topic {qid} has no text{there}; name its text query.")
     return fields
 

@@ -13,9 +13,6 @@ from sublex.errors import InputError
 def id_text(value: Any, kind: str) -> str:
     """Return an id as text; raise InputError for a value that is none. `kind` is "topic" or "document"."""
     if isinstance(value, str):
-        if value.split() != [value]:
-            why = "is empty" if not value.strip() else "holds white space, which separates the columns of a run"
-            raise InputError(f"The {kind} id {value!r} {why}; give another id.")
         return str(value)
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value))

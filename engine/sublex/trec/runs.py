@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from sublex.arguments import file_path, whole
 from sublex.base import NO_FIELDS
 from sublex.errors import InputError
 from sublex.frames import data_frame
@@ -69,12 +70,12 @@ class Run(Columns, dict):  # type: ignore[misc]
         """Write the run file, and return how many lines it has. `where` is the place of metadata: sidecar, header or none."""
         from sublex.trec.run_writer import write_run
 
-        return write_run(path, self.rows(), self.tag or "run", self.metadata, where)
+        return write_run(file_path(path, "The path of the run"), self.rows(), self.tag or "run", self.metadata, where)
 
     def top(self, k: int) -> Run:
         """Return a run with the best k hits of each topic."""
         places = np.arange(len(self.docs)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        best = places < k
+        best = places < whole(k, "k", 0)
         counts = np.minimum(np.diff(self.offsets), k)
         bounds = np.concatenate([[0], np.cumsum(counts)])
         columns = self.docs[best], self.scores[best]

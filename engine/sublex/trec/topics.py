@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any, NamedTuple, overload
 
 from sublex.base import Report
-from sublex.errors import InputError
+from sublex.errors import InputError, UnknownTopic
 from sublex.frames import data_frame
 from sublex.messages import counted
 from sublex.readers.source import FileSource
@@ -50,11 +50,17 @@ class Topics(Sequence[Topic]):
         return len(self._topics)
 
     @overload
-    def __getitem__(self, place: int) -> Topic: ...
+    def __getitem__(self, place: int | str) -> Topic: ...
     @overload
     def __getitem__(self, place: slice) -> Sequence[Topic]: ...
-    def __getitem__(self, place: int | slice) -> Topic | Sequence[Topic]:
-        return self._topics[place]
+    def __getitem__(self, place: int | str | slice) -> Topic | Sequence[Topic]:
+        """Return the topic with this id (a text) or at this place (from 0), or a slice of the topics."""
+        if not isinstance(place, str):
+            return self._topics[place]
+        for topic in self:
+            if topic.qid == place:
+                return topic
+        raise UnknownTopic(f"No topic {place or repr(place)} among {self._described()}.")
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each topic: qid, query. pandas must be installed."""
