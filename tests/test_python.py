@@ -284,8 +284,9 @@ def test_a_file_with_the_name_of_a_ranker_does_not_stand_for_the_ranker(
     monkeypatch.chdir(tmp_path)
     sublex.fuse([run, run], k=1).write("BM25")
     run.write("one.run")
-    names = sublex.compare(demo, topics, qrels, ["BM25", "one.run"], "NumRet AP", k=2).systems
-    assert as_table(names[0].run) == as_table(run.top(2)) == as_table(names[1].run)
+    systems = sublex.compare(demo, topics, qrels, ["BM25", "one.run"], "NumRet AP", k=2).systems
+    assert [system.name for system in systems] == ["BM25", "one.run"]
+    assert as_table(systems[0].run) == as_table(run.top(2)) == as_table(systems[1].run)
     assert sublex.measure(qrels, "BM25", "NumRet").mean["NumRet"] == len(sublex.read_run("BM25").docs)
 
 

@@ -48,7 +48,13 @@ def systems_of(given: Any, setup: Setup) -> list[System]:
         return [system._replace(name=str(name)) for name, system in named]
     if not isinstance(given, Iterable) or isinstance(given, (bytes, bytearray)):
         raise InputError(f"The systems are {shown(given)}; {EXPECTED}, or a list of them.")
-    return [system_of(source, setup, number) for number, source in enumerate(given, 1)]
+    systems: list[System] = []
+    for number, source in enumerate(given, 1):
+        system, taken = system_of(source, setup, number), {system.name for system in systems}
+        # A run file whose tag is the name of another system is named by its path, as on the command line.
+        is_file = system.milliseconds is None and isinstance(source, (str, os.PathLike))
+        systems.append(system._replace(name=os.fspath(source)) if is_file and system.name in taken else system)
+    return systems
 
 
 def _is_one(given: Any) -> bool:
