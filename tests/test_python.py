@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 from collections import namedtuple
@@ -27,9 +28,9 @@ Row = namedtuple("Row", "query_id text")
 
 
 @pytest.fixture(scope="module")
-def demo(built_demo, plugins_loaded_once):
-    """An index of the demo collection that the tests only read."""
-    return sublex.open(built_demo)
+def demo(built_demo, plugins_loaded_once, tmp_path_factory):
+    """An index of the demo collection, which keeps the runs of comparisons and does not change otherwise."""
+    return sublex.open(shutil.copytree(built_demo, tmp_path_factory.mktemp("python") / "demo"))
 
 
 @pytest.fixture(scope="module")
@@ -290,8 +291,8 @@ def test_a_file_with_the_name_of_a_ranker_does_not_stand_for_the_ranker(
     assert sublex.measure(qrels, "BM25", "NumRet").mean["NumRet"] == len(sublex.read_run("BM25").docs)
 
 
-def test_a_run_from_python_has_the_metadata_of_the_command(demo, built_demo, topics, command, tmp_path):
-    (done,) = [command("run", built_demo, TOPICS, "-r", "PL2", "-o", tmp_path / "runs")]
+def test_a_run_from_python_has_the_metadata_of_the_command(demo, topics, command, tmp_path):
+    done = command("run", demo.path, TOPICS, "-r", "PL2", "-o", tmp_path / "runs")
     assert done.code == 0, done.messages
     demo.run(TOPICS, "PL2").write(tmp_path / "mine.run")
     sublex.measure(QRELS, "PL2", index=demo, topics=topics)  # keeps the run
