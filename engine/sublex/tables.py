@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import html
-import io
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -50,6 +47,8 @@ class Table(NamedTuple):
     def html(self) -> str:
         """Return the table as an HTML table element."""
 
+        import html
+
         def cells(tag: str, line: Sequence[str], bold: Collection[int] = ()) -> str:
             texts = (f"<b>{html.escape(cell)}</b>" if k in bold else html.escape(cell) for k, cell in enumerate(line))
             styles = ("" if k < self.labels else ' style="text-align:right"' for k in range(len(line)))
@@ -61,6 +60,9 @@ class Table(NamedTuple):
 
     def csv(self) -> str:
         """Return the table as comma-separated values."""
+        import csv
+        import io
+
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerows([self.head, *self.rows])
@@ -79,6 +81,8 @@ class Table(NamedTuple):
 
 def summary(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], count: int, labels: int = 1) -> str:
     """Return the HTML of the first rows of a list of `count` rows, with a caption, and how many rows are left out."""
+    import html
+
     shown = rows[:ROWS_SHOWN]
     more = f"<p>… and {count - len(shown):,} more</p>\n" if count > len(shown) else ""
     return f"<p>{html.escape(caption)}</p>\n{Table(head, shown, labels).html() if shown else ''}{more}"

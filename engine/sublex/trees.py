@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -39,6 +38,8 @@ def tree_columns(tree: Node) -> dict[str, list[Any]]:
 
 def tree_html(node: Node) -> str:
     """Return a tree as nested HTML elements that fold. A value in brackets is evidence, which is not added."""
+    import html
+
     number = "" if node.kind == "evidence" and not node.value else f"{node.value + 0:.6g}"
     number = f"({number})" if node.kind == "evidence" and number else number
     operation = f" ({OPERATIONS[node.kind]})" if node.parts and node.kind in OPERATIONS else ""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 from functools import cache
-from importlib import metadata as packages
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,8 @@ LIBRARIES = ("numpy", "numba", "scipy")
 
 def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
     """Return the metadata of the run of a pipeline over topics, with at most k hits for each."""
+    import platform
+
     return {
         "tag": tag_of(str(pipeline)),
         "method": {
@@ -52,4 +52,6 @@ def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
 
 @cache
 def _version(name: str) -> str:
-    return packages.version(name)
+    from importlib import metadata
+
+    return metadata.version(name)
