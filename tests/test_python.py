@@ -230,7 +230,8 @@ def test_runs_and_judgements_are_taken_in_every_usual_form(run, qrels, tmp_path)
         QRELS, str(QRELS), dict(qrels), qrels.to_pandas(), qrels.to_pandas().astype({"label": float}), list(qrels.itertuples()),
     ]  # fmt: skip
     for given in runs:
-        assert sublex.measure(qrels, given).mean == expected
+        evaluation = sublex.measure(qrels, given)
+        assert evaluation.mean == expected and evaluation.name in ("run", "BM25")
     for given in judgements:
         assert sublex.measure(given, run).mean == expected
 

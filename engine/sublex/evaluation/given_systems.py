@@ -42,15 +42,15 @@ class Setup:
 def systems_of(given: Any, setup: Setup) -> list[System]:
     """Return a system for each thing given: one, several, or a dictionary of several by name. Runs are cut at k hits per topic."""
     if _is_one(given):
-        return [system_of(given, setup, 1)]
+        return [system_of(given, setup)]
     if isinstance(given, Mapping):
-        named = [(name, system_of(source, setup, number)) for number, (name, source) in enumerate(given.items(), 1)]
+        named = [(name, system_of(source, setup)) for name, source in given.items()]
         return [system._replace(name=str(name)) for name, system in named]
     if not isinstance(given, Iterable) or isinstance(given, (bytes, bytearray)):
         raise InputError(f"The systems are {shown(given)}; {EXPECTED}, or a list of them.")
     systems: list[System] = []
     for number, source in enumerate(given, 1):
-        system, taken = system_of(source, setup, number), {system.name for system in systems}
+        system, taken = system_of(source, setup, f"run {number}"), {system.name for system in systems}
         # A run file whose tag is the name of another system is named by its path, as on the command line.
         is_file = system.milliseconds is None and isinstance(source, (str, os.PathLike))
         systems.append(system._replace(name=os.fspath(source)) if is_file and system.name in taken else system)
@@ -68,8 +68,8 @@ def _is_one(given: Any) -> bool:
     )
 
 
-def system_of(source: Any, setup: Setup, number: int = 1) -> System:
-    """Return one system. A run without a name is called `run` and its number."""
+def system_of(source: Any, setup: Setup, name: str = "run") -> System:
+    """Return one system; `name` is the name of a run that has none."""
     if isinstance(source, str) and _is_path(source, setup.index is not None):
         source = Path(source)
     if isinstance(source, (str, Expression, Pipeline)):
@@ -78,8 +78,8 @@ def system_of(source: Any, setup: Setup, number: int = 1) -> System:
         return _called(source, setup)
     if source is None or isinstance(source, (bytes, bytearray, int, float)):
         raise InputError(f"The system {shown(source)} cannot be run; {EXPECTED}.")
-    run = run_of(source, f"run {number}")
-    return System(run.tag or f"run {number}", run.top(setup.k))
+    run = run_of(source, name)
+    return System(run.tag or name, run.top(setup.k))
 
 
 def _is_path(text: str, has_index: bool) -> bool:
