@@ -122,7 +122,7 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         ),
         (["index", "x", str(DEMO), "--reader", "json"], "No reader json; did you mean jsonl?"),
         (["index", "x", "cut.jsonl.gz"], "cut.jsonl.gz is cut short"),
-        (["index", "demo", str(DEMO)], "indexes/demo is already an index; --overwrite replaces it"),
+        (["index", "demo", str(DEMO)], "indexes/demo is already an index; build it with overwrite to replace it"),
         (["index", "x", str(DEMO), "--memory", "lots"], "lots is not a size; write for example 512MB or 2GB."),
         (["index", "x", str(DEMO), "--store", "words"], "Cannot store words; there are text, terms, or none."),
         (["index", "x", str(DEMO), "--profile", "lucene"], "No profile lucene"),

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import notebooks
 import pytest
 from command import invoke
 from shared import ROOT
@@ -85,6 +86,17 @@ def test_the_examples_of_a_page_run_as_they_stand(page, folder):
             assert checker.check_output(expected, printed, doctest.ELLIPSIS), (
                 f"$ {command}\nprints\n{printed}\nnot\n{expected}"
             )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", notebooks.NOTEBOOKS, ids=name)
+def test_the_outputs_of_a_notebook_are_those_of_its_code(path, tmp_path):
+    notebook = notebooks.read(path)
+    again = notebooks.run(notebook, tmp_path)
+    for cell, now in zip(notebook["cells"], again["cells"], strict=True):
+        code = "".join(cell["source"])
+        assert cell == now, f"{code}\nprints something else; run python tests/notebooks.py if that is meant"
+    assert path.read_text(encoding="utf-8") == notebooks.written(notebook)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

@@ -14,11 +14,12 @@ FILES = sorted(path for path in ENGINE.rglob("*.py") if "template" not in path.p
 LAYERS = [
     {"messages"},
     {"errors"},
+    {"arguments", "frames", "tables", "trees"},
     {"base"},
     {"hookspecs", "expression", "parser", "functions", "fitted"},
     {"parameters"},
     {"plugins"},
-    {"files", "profiles", "scores", "tables", "workers"},
+    {"files", "profiles", "scores", "workers"},
     {"strings"},
     {"analysis"},
     {"readers", "trec"},

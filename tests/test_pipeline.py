@@ -410,7 +410,8 @@ def test_a_run_has_the_hits_of_each_topic(index):
         assert list(run[qid]) == hits.docnos
         assert list(run[qid].values()) == hits.scores.tolist()
     assert np.array_equal(index.run(topics, "PL2 % 7", workers=1).scores, run.scores)
-    assert len(index.run([], "PL2")) == 0
+    with pytest.raises(InputError, match="There are no topics"):
+        index.run([], "PL2")
 
 
 def test_a_pipeline_keeps_to_its_snapshot_when_the_index_changes(tmp_path):

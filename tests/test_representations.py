@@ -257,9 +257,7 @@ def test_stopping_in_the_middle_leaves_nothing(index):
 
 
 def test_memory_is_checked_before(index):
-    with pytest.raises(
-        InputError, match=r"Fitting projection\(r=4096\) takes .* MB and --memory allows 16; allow more"
-    ):
+    with pytest.raises(InputError, match=r"Fitting projection\(r=4096\) takes .* MB and memory allows 16; allow more"):
         index.fit("projection(r=4096)", memory=16 << 20)
 
 

@@ -395,7 +395,7 @@ def test_a_tuning_is_shown_as_tables(small):
         ("BM25(b={0..1})", {"measure": "NumRet"}, "NumRet is a count, and a higher count is not better"),
         ("BM25(b={0..1})", {"profile": "anserine"}, "No profile anserine; did you mean anserini?"),
         ("BM25(b={0..1})", {"topics": [("7", "crane")]}, "None of these topics has judgements"),
-        ("BM25(b={0..1})", {"topics": [*ASKED, ASKED[0]]}, "Topic 1 comes twice; give each topic once."),
+        ("BM25(b={0..1})", {"topics": [*ASKED, ASKED[0]]}, "Topics 1 and 6 have the same id 1; keep one of the two."),
     ],
 )  # fmt: skip
 def test_a_mistake_is_refused_in_a_sentence(small, expression, options, sentence):

@@ -28,6 +28,12 @@ class UnknownName(SublexError):
     """Nothing is registered under a name."""
 
 
+class UnknownTopic(InputError, KeyError):
+    """A run, qrels or a result has no topic with an id. It is a KeyError too, because these are mappings."""
+
+    __str__ = Exception.__str__
+
+
 class PluginError(SublexError):
     """A plugin could not be loaded, failed, or returned a value that its contract does not allow."""
 

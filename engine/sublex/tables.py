@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import html
-import io
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -23,6 +20,10 @@ _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\|*_`<>[]!"})
 _ADDRESS = re.compile(r":(?=//)|(?<=www)\.|(?<=\w)@(?=[\w-]+\.\w)", re.IGNORECASE)
 # Characters with which a spreadsheet begins a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+# Rows of a long list that a notebook shows.
+ROWS_SHOWN = 10
 
 
 class Table(NamedTuple):
@@ -85,11 +86,20 @@ class Table(NamedTuple):
         return body
 
 
+def summary(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], count: int, labels: int = 1) -> str:
+    """Return the HTML of the first rows of a list of `count` rows, with a caption, and how many rows are left out."""
+    shown = rows[:ROWS_SHOWN]
+    more = f"<p>… and {count - len(shown):,} more</p>\n" if count > len(shown) else ""
+    return f"<p>{_in_html(caption)}</p>\n{Table(head, shown, labels).html() if shown else ''}{more}"
+
+
 def as_csv(head: Sequence[str], rows: Sequence[Sequence[Any]], formulas: int = 0) -> str:
     """Return rows as comma-separated values, each on its own line.
 
     In the first `formulas` columns, a text that a spreadsheet takes for a formula gets an apostrophe in front.
     """
+    import csv
+    import io
 
     def plain(column: int, cell: Any) -> Any:
         if not isinstance(cell, str):
@@ -108,6 +118,8 @@ def _in_markdown(text: str) -> str:
 
 
 def _in_html(text: str) -> str:
+    import html
+
     return html.escape(one_line(text))
 
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import platform
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from importlib import metadata as packages
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import VERSION
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
-from sublex.trec.run_names import file_name_of, tag_of
+from sublex.trec.run_names import file_name_of
 from sublex.trec.run_reader import metadata_of
 from sublex.trec.run_writer import check_docnos, write_run
 from sublex.trec.topics import Topics
-
-LIBRARIES = ("numpy", "numba", "scipy")
 
 
 class Times(NamedTuple):
@@ -87,9 +81,8 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"Cannot write runs to {folder}: {error.strerror}; choose another place.") from None
-    metadata = describe(topics, pipeline, k)
-    replaced = _replaced(path, metadata)
-    lines = write_run(path, run.rows(), run.tag, metadata, where)
+    replaced = _replaced(path, run.metadata)
+    lines = write_run(path, run.rows(), run.tag, run.metadata, where)
     times = times_of(seconds, found - begin, time.perf_counter() - found)
     return Done(path, lines, times, replaced)
 
@@ -126,32 +119,3 @@ def times_of(seconds: Sequence[float], finding: float, writing: float) -> Times:
     later = each[1:] if len(each) > 1 else each
     p50, p95, p99 = map(float, np.percentile(later, (50, 95, 99)))
     return Times(len(seconds), float(each[0]), float(later.mean()), p50, p95, p99, finding, writing)
-
-
-def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
-    """Return the metadata of a run, in the sections of ir_metadata: expression, versions, index, models, topics."""
-    return {
-        "tag": tag_of(str(pipeline)),
-        "method": {
-            "automatic": True,
-            "expression": str(pipeline),
-            "hits": k,
-            "score_ties": "score descending, then docno descending by bytes",
-        },
-        "implementation": {
-            "source": {"lang": "python", "name": "Sublex", "version": VERSION},
-            "executable": {"cmd": " ".join(sys.argv)},
-            "libraries": {name: packages.version(name) for name in LIBRARIES},
-            "python": platform.python_version(),
-        },
-        "data": {
-            "index": {
-                "fingerprint": pipeline.snapshot.fingerprint,
-                "documents": len(pipeline.snapshot),
-                "analyzer": str(pipeline.snapshot.analyzer),
-                "analyzer_versions": dict(pipeline.snapshot.analyzer_versions),
-            },
-            **({"models": pipeline.models} if pipeline.models else {}),
-            "topics": {"name": Path(topics.path).name, "number": len(topics), "fields": "+".join(topics.used)},
-        },
-    }

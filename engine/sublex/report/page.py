@@ -176,7 +176,8 @@ def _provenance(comparison: Comparison) -> list[tuple[str, str]]:
         facts.append(("Index fingerprint", comparison.index.fingerprint))
         facts.append(("Analyzer", str(comparison.index.analyzer)))
     if comparison.topics is not None:
-        facts.append(("Topics", f"{Path(comparison.topics.path).name}, by {'+'.join(comparison.topics.used)}"))
+        given, used = Path(comparison.topics.path).name or "given", "+".join(comparison.topics.used)
+        facts.append(("Topics", f"{given}, by {used}" if used else given))
     facts.append(("Judgements", Path(comparison.qrels.path).name or "given"))
     facts.append(("Seed", str(comparison.plan.seed)))
     return facts

@@ -47,7 +47,7 @@ def fuse(
         scores = np.concatenate(fused_scores).astype(np.float32)
     topics = np.repeat(np.arange(len(qids), dtype=np.int32), [len(part) for part in fused_docs[1:]])
     if not np.isfinite(scores).all():
-        raise InputError("The fused scores are too large for a run; use smaller weights or --normalise minmax.")
+        raise InputError("The fused scores are too large for a run; use smaller weights or the normaliser minmax.")
     tag, metadata = _described(runs, method, factors, normalise)
     return ranked(qids, topics, np.concatenate(fused_docs), scores, docnos, tag=tag, metadata=metadata).top(k)
 
@@ -58,9 +58,7 @@ def _normaliser(method: str, normalise: str | None) -> str:
         raise InputError(f"No fusion method {method}; there are {', '.join(METHODS)}.")
     if method == "rrf":
         if normalise is not None:
-            raise InputError(
-                "rrf uses ranks only and takes no normaliser; leave --normalise out or choose another method."
-            )
+            raise InputError("rrf uses ranks only and takes no normaliser; leave it out or choose another method.")
         return "rrf"
     if normalise is not None and normalise not in NORMALISERS:
         raise InputError(f"No normaliser {normalise}; there are {', '.join(NORMALISERS)}.")
@@ -75,9 +73,13 @@ def _weights(runs: Sequence[Run], method: str, weights: Sequence[float] | None) 
         if weights is not None:
             raise InputError(f"{method} takes no weights; use the method weighted.")
         return np.ones(len(runs))
-    if weights is None or len(weights) != len(runs) or not np.isfinite(weights).all():
+    try:
+        factors = np.array([] if weights is None else weights, np.float64)
+    except (TypeError, ValueError):
+        factors = np.array([])
+    if factors.shape != (len(runs),) or not np.isfinite(factors).all():
         raise InputError(f"weighted needs {len(runs)} weights: a finite number for each run, in the order of the runs.")
-    return np.asarray(weights, np.float64)
+    return factors
 
 
 def _common(runs: Sequence[Run]) -> tuple[Strings, list[np.ndarray]]:

@@ -58,7 +58,7 @@ def grid(slots: Sequence[Slot], steps: int) -> list[tuple[float, ...]]:
     count = math.prod(map(len, choices))
     if count > MOST:
         raise InputError(
-            f"This grid has {count:,} settings, and {MOST:,} is the most; draw some by --search random, or take fewer steps."
+            f"This grid has {count:,} settings, and {MOST:,} is the most; draw some by a random search, or take fewer steps."
         )
     return list(itertools.product(*choices))
 
