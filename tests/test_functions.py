@@ -377,7 +377,7 @@ def test_tune_chooses_numbers_around_a_function(demo_index):
 
 
 def test_a_run_says_the_version_of_its_functions(demo_index, tmp_path):
-    from sublex.pipeline.running import describe
+    from sublex.pipeline.run_metadata import describe
 
     pipeline = demo_index.pipeline("BM25 % 9" >> sublex.rerank(Calls(), version="2b"))
     topics = sublex.read_topics(TOPICS)
