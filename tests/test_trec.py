@@ -34,7 +34,7 @@ from sublex.errors import InputError, SublexError
 from sublex.strings import Strings
 from sublex.trec.fuse import fuse
 from sublex.trec.metadata import from_yaml, to_comments, to_yaml, yaml_in_comments
-from sublex.trec.run_names import file_name_of, tag_of
+from sublex.trec.run_names import file_name_of, is_run_file, path_in, tag_of
 from sublex.trec.run_reader import PIECE, read_run
 from sublex.trec.run_writer import check_docnos, run_lines, shortest, write_run
 from sublex.trec.runs import Run, ranked
@@ -797,32 +797,53 @@ def test_any_text_is_metadata_or_an_error(text):
 # Names.
 
 
-def test_tags_are_the_print_without_spaces_or_a_name_and_a_hash():
+def test_tags_are_the_print_without_spaces_however_long_an_expression_is():
     assert tag_of("BM25(k1=0.9, b=0.4) >> RM3") == "BM25(k1=0.9,b=0.4)>>RM3"
     assert tag_of('BM25 >> topic("gas")') == 'BM25>>topic("gas")'
-    for printed in ("BM25 + " + "0.3*PL2 + " * 10, 'BM25 >> topic("natural gas")', 'BM25 >> topic("naturalgas ")'):
-        assert re.fullmatch(r"BM25-[0-9a-f]{16}", tag_of(printed))
-    assert len(tag_of("x" * 64)) == 64 and len(tag_of("x" * 65)) < 64
+    long = "BM25" + " + 0.3*PL2" * 20
+    assert tag_of(long) == long.replace(" ", "")
+    assert re.fullmatch(r'BM25>>topic\("natural_gas"\)-[0-9a-f]{16}', tag_of('BM25 >> topic("natural gas")'))
     assert tag_of('BM25 >> topic("natural gas")') != tag_of('BM25 >> topic("natural  gas")')
+    assert len(tag_of("x" * 1000)) == 1000 and len(tag_of("x" * 10_000)) == 1017 and not tag_of("#x").startswith("#")
 
 
-def test_file_names_are_the_tag_where_every_file_system_takes_it():
+def test_file_names_are_the_tag_where_every_file_system_takes_it(tmp_path):
     assert file_name_of("BM25(k1=0.9,b=0.4)") == "BM25(k1=0.9,b=0.4).run"
-    assert re.fullmatch(r"BM25_RM3-[0-9a-f]{16}\.run", file_name_of("BM25>>RM3"))
-    assert file_name_of("PL2+0.3*laki") != file_name_of("PL2+0.3_laki")
+    assert file_name_of("BM25>>RM3>>BM25") == "BM25_RM3_BM25.run"
     assert "/" not in file_name_of("../a") and not file_name_of("-x").startswith("-")
+    assert len(file_name_of("x" * 999)) == 204 and file_name_of('""') == "run.run"
+
+
+def test_a_hash_is_in_the_file_name_only_where_another_expression_has_the_name(tmp_path):
+    first = path_in(tmp_path, "PL2 + 0.3*lsi", lambda path: True)
+    assert first.name == "PL2+0.3_lsi.run"
+    first.write_text("")
+    assert path_in(tmp_path, "PL2 + 0.3*lsi", lambda path: False) == first
+    assert re.fullmatch(r"PL2\+0\.3_lsi-[0-9a-f]{16}\.run", path_in(tmp_path, "PL2 + 0.3_lsi", lambda path: True).name)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("bm25.run", True), ("a/b.run.gz", True), ("out.txt", True), ("X.RES", True), ("runs", False), ("runs/", False),
+        ("a.gz", False), ("v1.2", False), ("folder.run", False), ("/dev/null", True),
+    ],
+)  # fmt: skip
+def test_a_path_with_the_ending_of_a_run_is_a_file(tmp_path, monkeypatch, path, expected):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.run").mkdir()
+    assert is_run_file(path) is expected
 
 
 @given(st.lists(st.text(st.sampled_from('aB1.*>"()+-/_é '), min_size=1, max_size=80), unique=True, max_size=30))
-def test_different_expressions_get_different_names(expressions):
+def test_different_expressions_get_different_tags(expressions):
     # White space between words means nothing, white space in a quoted string does.
     different = {text if '"' in text else "".join(text.split()) for text in expressions}
     tags = [tag_of(text) for text in different]
-    names = [file_name_of(tag) for tag in tags]
     assert '"' in "".join(expressions) or len(set(tags)) == len(different)
-    assert len(set(names)) == len(set(tags))
-    assert all(len(tag) <= 64 and not re.search(r"\s", tag) for tag in tags)
-    assert all(len(name) < 100 and re.fullmatch(r"[A-Za-z0-9.,=()_+-]+", name) for name in names)
+    assert all(not re.search(r"\s", tag) for tag in tags)
+    names = [file_name_of(tag) for tag in tags]
+    assert all(len(name) < 210 and re.fullmatch(r"[A-Za-z0-9.,=()_+-]+", name) for name in names)
 
 
 # Fusion.
