@@ -148,10 +148,20 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["index", "x" * 300, str(DEMO)], "No file system takes a name as long as xxx"),
         (["search", "demo", "-foo"], "No such option '-f'; if it is no option, write -- before it"),
         (["search", "demo", "crane", "-k", "0"], "'-k': 0 has to be at least 1"),
-        (["search", "demo", "crane", "-r", "bm25"], "did you mean BM25?"),
+        (["search", "demo", "crane", "-r", "bm52"], "did you mean BM25?"),
+        (["search", "demo", "crane", "-r", "BM25(k=1)"], "BM25 has no parameter k; did you mean k1?"),
+        (["search", "demo", "crane", "-k", "ten"], "'-k': 'ten' is not a whole number; see sublex search --help."),
+        (["tune", "demo", "t", "q", "BM25", "--folds", "x"], "'--folds': 'x' is not a whole number"),
+        (["search", "demo", "crane", "wing"], "put it in quotes: sublex search demo 'crane wing'"),
+        (["explain", "demo", "crane", "wing", "birds-05"], "for: birds-05; put text of several words in quotes; see"),
+        (
+            ["search", "dmeo", "crane"],
+            "No index at indexes/dmeo; did you mean demo? To list all indexes: sublex indexes",
+        ),
+        (["info", "nothing"], "No index at indexes/nothing; make one by: sublex index indexes/nothing FILE…"),
         (["search", "demo", "crane", "-r", "nothing"], "No component nothing; there are:"),
         (["index", "x", str(DEMO), "--analyzer", ""], "Cannot read ''"),
-        (["search", "demo", "crane", "-r", ""], "Expected a name"),
+        (["search", "demo", "crane", "-r", ""], "The expression after -r is empty; write for example -r BM25"),
         (["index", "x", ""], "No file or folder ''."),
         (["doc", "demo", ""], "No document '' in indexes/demo."),
     ],
@@ -169,6 +179,23 @@ def test_a_mistake_costs_one_sentence_and_nothing_is_lost(demo, arguments, sente
     assert "Traceback" not in message and message.startswith(("sublex: ", "Reading ")) and "Usage" not in message
     assert demo("info", "demo", "--format", "json")[1] == before
     assert not Path("indexes/x/index.json").exists() and Path("other/file").read_text() == "mine"
+
+
+def test_indexes_and_components_are_found_whatever_their_case(demo):
+    assert demo("search", "DEMO", "crane", "-r", "bm25(k1=.9) >> rm3 >> Bm25") == demo(
+        "search", "demo", "crane", "-r", "BM25(k1=.9) >> RM3 >> BM25"
+    )
+    assert (
+        demo("explain", "Demo", "crane", "birds-05", "-r", "MinMax(Rankers:pl2)")[1]
+        .splitlines()[0]
+        .endswith("by minmax(PL2)")
+    )
+    demo("index", "DEMO", str(DEMO))
+    assert Path("indexes/DEMO").is_dir() and json.loads(demo("info", "DEMO", "--format", "json")[1])["documents"] == 252
+    code, _, message = demo("info", "Demo")
+    assert code == 2 and message == "sublex: Several indexes are called Demo; write DEMO or demo.\n"
+    assert demo("index", "german", str(DEMO), "--analyzer", "GERMAN", "--reader", "JSONL")[0] == 0
+    assert json.loads(demo("info", "german", "--format", "json")[1])["analyzer"] == "german"
 
 
 def test_text_that_looks_like_a_command_to_the_terminal_is_shown_harmless(sublex):

@@ -8,15 +8,22 @@ from collections.abc import Iterable
 
 # Characters of an exception's message that are shown; a plugin's exception may have a very long one.
 LONGEST = 300
+# How like a known name is to another that it is suggested: 2 times the matching characters, over all characters.
+LEAST_LIKENESS = 0.6
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return "did you mean …? " with the known name most like `name`, or an empty string if none is like it."""
-    import difflib
+    """Return "did you mean …? " with the known name most like `name`, or an empty string if none is like it.
 
-    known = {other.lower(): other for other in names}
-    matches = difflib.get_close_matches(name.lower(), known, 1)
-    return f"did you mean {known[matches[0]]}? " if matches else ""
+    Of several names that are equally like it, the first is returned.
+    """
+    from difflib import SequenceMatcher
+
+    def likeness(known: str) -> float:
+        return SequenceMatcher(None, known.lower(), name.lower()).ratio()
+
+    best = max(names, key=likeness, default="")
+    return f"did you mean {best}? " if best and likeness(best) >= LEAST_LIKENESS else ""
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> str:

@@ -36,6 +36,14 @@ SECTIONS = {
 COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
 # Characters of a command's first sentence in `sublex --help`; click's default would cut it.
 LONGEST_SENTENCE = 200
+# Parts of click's messages, as regular expressions, and the plain words in their place.
+PLAIN = {
+    r"is not in the range x>=(\S+)": r"has to be at least \1",
+    r"is not in the range (\S+)<=x<=(\S+)": r"has to be from \1 to \2",
+    r"is not a valid integer( range)?": "is not a whole number",
+    r"is not a valid float( range)?": "is not a number",
+    r"Got unexpected extra arguments? \((.*)\)": r"Cannot tell what this stands for: \1; put text of several words in quotes",
+}
 
 
 class Commands(click.Group):
@@ -180,7 +188,8 @@ def _refuse(sentence: str) -> int:
 def _in_one_line(error: click.ClickException) -> str:
     """Return what is wrong with a command line, and the command that shows its help, in one line."""
     message = " ".join(error.format_message().split()).rstrip(".")
-    message = re.sub(r"is not in the range x>=(\S+)", r"has to be at least \1", message)
+    for pattern, plain in PLAIN.items():
+        message = re.sub(pattern, plain, message)
     if isinstance(error, click.NoSuchOption):
         message += "; if it is no option, write -- before it"
     context = getattr(error, "ctx", None)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sublex
-from sublex.errors import InputError
+from sublex.errors import IndexProblem, InputError
+from sublex.messages import command, nearest
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -45,6 +46,31 @@ def index_path(name: str) -> Path:
     return path
 
 
+def existing_path(name: str) -> Path:
+    """Return the folder of an index to open; a bare name is found whatever its case.
+
+    Raise IndexProblem, with the most similar name, if there is no such folder.
+    """
+    path = index_path(name)
+    if os.sep in name or path.exists():
+        return path
+    found = [folder for folder in known_indexes() if folder.name.casefold() == name.casefold()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise IndexProblem(f"Several indexes are called {name}; write {' or '.join(each.name for each in found)}.")
+    hint = nearest(name, [folder.name for folder in known_indexes()])
+    if hint:
+        raise IndexProblem(f"No index at {path}; {hint}To list all indexes: {command('indexes')}")
+    return path
+
+
+def known_indexes() -> list[Path]:
+    """Return the folders of all indexes that a bare name finds: those in the working directory and in the index home."""
+    manifests = [path for folder in (index_home(), Path()) for path in folder.glob("*/index.json")]
+    return sorted({path.parent.name: path.parent for path in manifests}.values(), key=lambda path: path.name)
+
+
 def open_index(name: str, allow_uncovered: bool = False) -> Index:
     """Open the index of this name or path. With `allow_uncovered`, its fitted models may lack documents."""
-    return sublex.open(index_path(name), allow_uncovered)
+    return sublex.open(existing_path(name), allow_uncovered)

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from sublex.errors import InputError
+
 Decorator = Callable[[Any], Any]
 
 index_argument = click.argument("name", metavar="INDEX")
@@ -33,11 +35,32 @@ uncovered_option = click.option(
     is_flag=True,
     help="Rank with fitted models that do not cover all documents. They have no opinion on the others.",
 )
+
+
+def _refuse_empty(context: click.Context, option: click.Parameter, given: Any) -> Any:
+    """Return the expression or the expressions of an option. Raise InputError if one is empty."""
+    texts = (given,) if isinstance(given, str) else given or ()
+    if not all(text.strip() for text in texts):
+        raise InputError("The expression after -r is empty; write for example -r BM25, or leave -r out.")
+    return given
+
+
 ranker_option = click.option(
-    "-r", "--ranker", metavar="EXPR", show_default="BM25", help="The ranker, such as 'BM25 >> RM3 >> BM25'."
+    "-r",
+    "--ranker",
+    metavar="EXPR",
+    show_default="BM25",
+    callback=_refuse_empty,
+    help="The ranker, such as 'BM25 >> RM3 >> BM25'.",
 )
 rankers_option = click.option(
-    "-r", "--ranker", "rankers", metavar="EXPR", multiple=True, help="A ranker; may be given several times."
+    "-r",
+    "--ranker",
+    "rankers",
+    metavar="EXPR",
+    multiple=True,
+    callback=_refuse_empty,
+    help="A ranker; may be given several times.",
 )
 measures_option = click.option(
     "-m",

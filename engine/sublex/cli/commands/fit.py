@@ -11,7 +11,7 @@ import click
 
 import sublex
 from sublex.cli.compiling import say_if_compiling
-from sublex.cli.lookup import index_path, open_index
+from sublex.cli.lookup import existing_path, open_index
 from sublex.cli.options import (
     expressions_argument,
     format_option,
@@ -62,7 +62,7 @@ def fit(
         wanted = [rows["expression"] for entry in index.fitted.values() for rows in entry["rows"].values()]
     if not wanted:
         raise InputError("Name what to fit, as in: sublex fit INDEX 'lsi(e=100)'.")
-    if not fit_each(index, wanted, seed, None if source is None else index_path(source), workers, memory):
+    if not fit_each(index, wanted, seed, None if source is None else existing_path(source), workers, memory):
         context.exit(2)
 
 

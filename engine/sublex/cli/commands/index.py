@@ -10,7 +10,7 @@ import click
 import sublex
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.interrupts import reporting_interrupts
-from sublex.cli.lookup import index_path
+from sublex.cli.lookup import existing_path, index_path
 from sublex.cli.options import (
     format_option,
     index_argument,
@@ -166,7 +166,7 @@ def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
       sublex add animals more.jsonl
       sublex add animals changed.jsonl --duplicates last
     """
-    path = index_path(name)
+    path = existing_path(name)
     say_if_compiling()
     with progress(f"Adding to {path}") as advance, reporting_interrupts(path):
         summary = sublex.open(path).add(list(sources), progress=advance, say=say, **options)
@@ -209,7 +209,7 @@ def delete(name: str, docnos: tuple[str, ...]) -> None:
     \b
       sublex delete animals birds-01 birds-02
     """
-    path = index_path(name)
+    path = existing_path(name)
     say_if_compiling()
     opened = sublex.open(path)
     with reporting_interrupts(path):
@@ -226,7 +226,7 @@ def merge(name: str, workers: int | None) -> None:
 
     Each `sublex add` writes a segment, and `sublex delete` only marks documents as deleted. Merging frees their space.
     """
-    path = index_path(name)
+    path = existing_path(name)
     say_if_compiling()
     opened = sublex.open(path)
     segments = len(opened.snapshot.segments)
@@ -246,7 +246,7 @@ def check(context: click.Context, name: str) -> None:
     """
     from sublex.index.check import check
 
-    path = index_path(name)
+    path = existing_path(name)
     say_if_compiling()
     problems = check(path)
     for problem in problems:

@@ -17,6 +17,8 @@ from sublex.cli.options import (
     uncovered_option,
 )
 from sublex.cli.output import clean, print_records, say, say_uncovered, wrapped
+from sublex.errors import InputError
+from sublex.messages import command
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -28,14 +30,14 @@ Span = tuple[int, int]
 
 @click.command()
 @index_argument
-@click.argument("query")
+@click.argument("words", nargs=-1, required=True, metavar="QUERY")
 @ranker_option
 @hits_option(10)
 @profile_option
 @uncovered_option
 @format_option("table", "json", "csv", "trec")
 def search(
-    name: str, query: str, ranker: str | None, k: int, profile: str | None, allow_uncovered: bool, form: str
+    name: str, words: tuple[str, ...], ranker: str | None, k: int, profile: str | None, allow_uncovered: bool, form: str
 ) -> None:
     """Find the documents that match QUERY best.
 
@@ -46,6 +48,9 @@ def search(
       sublex search animals "cranes by the river"
       sublex search animals "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"
     """
+    query = words[0]
+    if len(words) > 1:
+        raise InputError(f"The query is one argument; put it in quotes: {command('search', name, ' '.join(words))}")
     say_if_compiling()
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
