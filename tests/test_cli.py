@@ -18,7 +18,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from shared import DEMO, SUBLEX
+from shared import DEMO, QRELS, SUBLEX
 
 from sublex import cli
 from sublex.cli import output
@@ -119,7 +119,7 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
             ["index", "x", "noise.bin", "--reader", "jsonl"],
             "There is no document to index; the first of 2 malformed records",
         ),
-        (["index", "x", str(DEMO), "--reader", "json"], "No reader json; did you mean jsonl?"),
+        (["index", "x", str(DEMO), "--reader", "jsonk"], "No reader jsonk; did you mean json?"),
         (["index", "x", "cut.jsonl.gz"], "cut.jsonl.gz is cut short"),
         (["index", "demo", str(DEMO)], "indexes/demo is already an index; --overwrite replaces it"),
         (["index", "x", str(DEMO), "--memory", "lots"], "lots is not a size; write for example 512MB or 2GB."),
@@ -133,6 +133,10 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["index", "./noise.bin", str(DEMO)], "noise.bin is a file, not a folder for an index."),
         (["index", "./other", str(DEMO)], "other holds other files and is not an index; choose another place."),
         (["index", "x", "irds:nothing-of-that-name"], "nothing-of-that-name"),
+        (["index", "x", str(QRELS)], "qrels.txt holds relevance judgements, not documents; name the files of"),
+        (["index", "x", "mine.tsv"], "mine.tsv holds relevance judgements, not documents"),
+        (["index", "x", "mine.txt"], "mine.txt holds a run, not documents; name the files of the collection."),
+        (["explain", "demo", "the of", "sea-01"], "The analyzer leaves no word of the query, so there is no score"),
         (["add", "x", str(DEMO)], "No index at indexes/x"),
         (["add", "demo", str(DEMO)], "Document birds-01 is there twice, so nothing was added"),
         (["info", "other/"], "other is not an index: it has no index.json."),
@@ -171,6 +175,8 @@ def test_a_mistake_costs_one_sentence_and_nothing_is_lost(demo, arguments, sente
     Path("blank.jsonl").write_bytes(b"\n \n")
     Path("noise.bin").write_bytes(bytes(range(256)))
     Path("cut.jsonl.gz").write_bytes(gzip.compress(DEMO.read_bytes())[:-1000])
+    Path("mine.txt").write_text("1 Q0 a 1 2.5 tag\n1 Q0 b 2 1e-3 tag\n")
+    Path("mine.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n")
     Path("other").mkdir()
     Path("other/file").write_text("mine")
     before = demo("info", "demo", "--format", "json")[1]

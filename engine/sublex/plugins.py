@@ -187,6 +187,11 @@ class Registry:
         """Return the object that a printed form such as `english(stop=none)` describes."""
         return self.resolve(kind, parse_call(text)).make()
 
+    def print_of(self, kind: str, made: Any, name: str, params: Mapping[str, Any]) -> str:
+        """Return the printed form of an object that was made by a name with parameters: its own, or that of the call."""
+        has_own = type(made).__str__ is not object.__str__
+        return str(made) if has_own else str(self.resolve(kind, Call(name, (), dict(params))))
+
     def build(self, kind: str, name: str, params: Mapping[str, Any], args: Iterable[Any] = ()) -> Any:
         """Return the object with this name and these parameters. The parameters are checked against the declared ones."""
         return self.resolve(kind, Call(name, tuple(args), dict(params))).make()

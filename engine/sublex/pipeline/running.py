@@ -160,7 +160,7 @@ def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
             "index": {
                 "fingerprint": pipeline.snapshot.fingerprint,
                 "documents": len(pipeline.snapshot),
-                "analyzer": str(pipeline.snapshot.analyzer),
+                "analyzer": pipeline.snapshot.analyzer_expression,
                 "analyzer_versions": dict(pipeline.snapshot.analyzer_versions),
             },
             **({"models": pipeline.models} if pipeline.models else {}),

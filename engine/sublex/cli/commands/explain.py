@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option, index_argument, profile_option, ranker_option, uncovered_option
 from sublex.cli.output import clean, print_json, wrapped
+from sublex.errors import InputError
 
 # Printed after the label of a node whose parts are not added up.
 OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
@@ -39,6 +41,8 @@ def explain(
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
     tree = index.explain(query, docno, pipeline)
+    if tree.value == -math.inf and not index.analyze(query):
+        raise InputError("The analyzer leaves no word of the query, so there is no score to explain.")
     if form == "json":
         print_json(_as_json(tree))
         return
@@ -51,7 +55,8 @@ def explain(
 
 def _print_tree(node: Explanation, depth: int = 0) -> None:
     """Print a node of an explanation on one line, and its parts below it, indented by their depth."""
-    value = "" if node.kind == "evidence" and not node.value else f"{node.value + 0:.6g}"
+    score = "no score" if node.value == -math.inf else f"{node.value + 0:.6g}"
+    value = "" if node.kind == "evidence" and not node.value else score
     value = f"({value})" if node.kind == "evidence" and value else value
     operation = OPERATIONS.get(node.kind, "") if node.parts else ""
     facts = "; ".join(f"{name} {_as_text(fact)}" for name, fact in node.evidence.items())

@@ -42,7 +42,7 @@ def info(name: str, terms: int, form: str) -> None:
         "postings": statistics.postings,
         "mean length": statistics.mean_length,
         "profile": index.profile,
-        "analyzer": str(index.analyzer),
+        "analyzer": index.snapshot.analyzer_expression,
         "made with": ", ".join(f"{library} {version}" for library, version in index.analyzer_versions.items()),
         "stored": ", ".join(sorted(index.store)) or "none",
         "fitted": ", ".join(e for entry in index.fitted.values() for e in expressions_of(entry)) or "nothing",
@@ -155,18 +155,24 @@ def analyze(text: str, name: str | None, analyzer: str | None, form: str) -> Non
     from sublex import plugins
     from sublex.analysis.tokens import raw_tokens, terms_of
     from sublex.analysis.words import split_terms
+    from sublex.parser import parse_call
 
     if name and analyzer:
         raise InputError("Give --index or --analyzer, not both.")
     say_if_compiling()
-    setting = "english" if analyzer is None else analyzer
-    chosen = open_index(name).analyzer if name else plugins.load().make("analyzer", setting)
+    if name:
+        snapshot = open_index(name).snapshot
+        chosen, printed = snapshot.analyzer, snapshot.analyzer_expression
+    else:
+        registry, call = plugins.load(), parse_call("english" if analyzer is None else analyzer)
+        chosen = registry.resolve("analyzer", call).make()
+        printed = registry.print_of("analyzer", chosen, call.name, call.params)
     tokens = raw_tokens(text)
     stages = [("raw tokens", tokens)]
     if hasattr(chosen, "stages"):
         stages += chosen.stages(text)
     stages.append(("terms", [term for joined in terms_of(chosen, tokens) for term in split_terms(joined)]))
     if form == "json":
-        print_json({"analyzer": str(chosen), **dict(stages)})
+        print_json({"analyzer": printed, **dict(stages)})
         return
-    print_table([("analyzer", str(chosen)), *((stage, " | ".join(words)) for stage, words in stages)])
+    print_table([("analyzer", printed), *((stage, " | ".join(words)) for stage, words in stages)])
