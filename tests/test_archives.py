@@ -108,7 +108,7 @@ def test_archives_in_a_folder_and_the_corpus_of_a_beir_archive_are_read(tmp_path
     zipped(folder / "beir.zip", beir)
     tar(folder / "more.tar", {"more.jsonl": b'{"id": "m", "text": "more"}'})
     docnos, said, _ = build(tmp_path / "index", folder)
-    assert docnos == ["a", "b", "m"] and "d/qrels/test.tsv and 1 more were left out: no corpus.jsonl, which is" in said
+    assert docnos == ["a", "b", "m"] and "d/queries.jsonl and 1 more were left out: no corpus.jsonl, which is" in said
 
 
 def test_a_named_reader_reads_every_member(tmp_path):

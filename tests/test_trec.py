@@ -15,8 +15,10 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -844,6 +846,82 @@ def test_different_expressions_get_different_tags(expressions):
     assert all(not re.search(r"\s", tag) for tag in tags)
     names = [file_name_of(tag) for tag in tags]
     assert all(len(name) < 210 and re.fullmatch(r"[A-Za-z0-9.,=()_+-]+", name) for name in names)
+
+
+def test_a_json_array_of_topics_is_read_and_a_broken_one_named(file):
+    topics = read_topics(file('[{"qid": 1, "query": "a"},\n {"qid": "2", "query": "b", "x": []}]', "topics.json"))
+    assert topics.format == "json" and [(topic.qid, topic.text) for topic in topics] == [("1", "a"), ("2", "b")]
+    with pytest.raises(InputError, match=r"topics.json:2:1: not JSON"):
+        read_topics(file('[{"qid": 1, "query": "a"},\n x]', "topics.json"))
+
+
+# ir_datasets.
+
+
+@pytest.fixture
+def dataset(monkeypatch) -> Callable[..., str]:
+    """A function that registers a dataset of ir_datasets with these records, and returns its name as users write it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ir_datasets = pytest.importorskip("ir_datasets")
+    from ir_datasets.formats import BaseQrels, BaseQueries
+
+    class Queries(BaseQueries):
+        def __init__(self, records):
+            self.queries_iter = lambda: iter(records)
+
+    class Judgements(BaseQrels):
+        def __init__(self, records):
+            self.qrels_iter = lambda: iter(records)
+
+    def register(queries: Sequence[Any] = (), qrels: Sequence[Any] = ()) -> str:
+        parts = [*([Queries(queries)] if queries else []), *([Judgements(qrels)] if qrels else [])]
+        registry = ir_datasets.registry
+        monkeypatch.setitem(registry._registered, "sublex-test/small", ir_datasets.Dataset(*parts))
+        return "irds:sublex-test/small"
+
+    return register
+
+
+def test_the_queries_of_a_dataset_are_topics(dataset):
+    from ir_datasets.formats import GenericQuery, TrecQuery
+
+    topics = sublex.read_topics(dataset([GenericQuery("7", "night\n herons"), GenericQuery("8", "")]))
+    assert [(topic.qid, topic.text) for topic in topics] == [("7", "night herons"), ("8", "")]
+    assert topics.used == ("text",) and "1 topic (8) with an empty query" in topics.notes[0]
+    assert str(topics).startswith("2 topics from irds:sublex-test/small (irds), by text; the first is 7: night herons")
+    name = dataset([TrecQuery("1", "a", "b", "c")])
+    assert sublex.read_topics(name, "title+desc")[0].text == "a b"
+    with pytest.raises(InputError, match="irds:sublex-test/small:2: topic 1 is on line 1 already"):
+        sublex.read_topics(dataset([GenericQuery("1", "a"), GenericQuery("1", "b")]))
+
+
+def test_the_judgements_of_a_dataset_are_qrels(dataset, tmp_path, monkeypatch):
+    from ir_datasets.formats import GenericQrel, GenericQuery, TrecQrel
+
+    name = dataset([GenericQuery("1", "crane")], [TrecQrel("1", "a", 2, "0"), TrecQrel("1", "b", 0, "0")])
+    qrels = sublex.read_qrels(name)
+    assert dict(qrels) == {"1": {"a": 2, "b": 0}} and qrels.format == "irds"
+    monkeypatch.chdir(tmp_path)
+    sublex.build([{"id": "a", "text": "A crane."}], "indexes/x")
+    code, _, messages = invoke("run", "./indexes/x", name, "-o", "x.run")
+    assert code == 0 and 'name: "irds:sublex-test/small"' in (tmp_path / "x.run.yaml").read_text(), messages
+    assert invoke("eval", name, "x.run", "-m", "AP").output.split()[-1] == "1.0000"
+    invoke("run", "./indexes/x", name, "-o", "y.run", "-r", "PL2")
+    assert invoke("compare", name, "x.run", "y.run", "-m", "AP").code == 0
+    assert invoke("compare", "./indexes/x", name, name, "-r", "BM25", "-m", "AP").code == 0
+    with pytest.raises(InputError, match="document a: the grade '0.5' is not a whole number"):
+        sublex.read_qrels(dataset(qrels=[GenericQrel("1", "a", 0.5)]))
+
+
+@pytest.mark.parametrize("read", [sublex.read_topics, sublex.read_qrels])
+def test_a_dataset_without_what_is_wanted_costs_a_sentence(dataset, read):
+    with pytest.raises(
+        InputError, match="The dataset sublex-test/small of ir_datasets holds no (queries|judgements); h"
+    ):
+        read(dataset())
+    with pytest.raises(InputError, match="ir_datasets knows no dataset sublex-test/none"):
+        read("irds:sublex-test/none")
 
 
 # Fusion.

@@ -16,6 +16,7 @@ from sublex.base import VERSION
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
+from sublex.readers.irds import PREFIX
 from sublex.trec.run_names import is_run_file, path_in, tag_of
 from sublex.trec.run_reader import metadata_of
 from sublex.trec.run_writer import check_docnos, write_run
@@ -164,6 +165,11 @@ def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
                 "analyzer_versions": dict(pipeline.snapshot.analyzer_versions),
             },
             **({"models": pipeline.models} if pipeline.models else {}),
-            "topics": {"name": Path(topics.path).name, "number": len(topics), "fields": "+".join(topics.used)},
+            "topics": {"name": _name(topics.path), "number": len(topics), "fields": "+".join(topics.used)},
         },
     }
+
+
+def _name(path: str) -> str:
+    """Return the name of a topic file; a data set of ir_datasets is named as a whole."""
+    return path if path.startswith(PREFIX) else Path(path).name

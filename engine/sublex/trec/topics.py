@@ -10,8 +10,9 @@ from typing import NamedTuple, overload
 from sublex.base import Report
 from sublex.errors import InputError
 from sublex.messages import counted
+from sublex.readers.irds import PREFIX
 from sublex.readers.source import FileSource
-from sublex.trec.topic_formats import ALIASES, Malformed, Record, records
+from sublex.trec.topic_formats import ALIASES, Malformed, Record, RecordStream, records
 
 # Characters of a topic's text that `str(topics)` shows.
 SHOWN = 80
@@ -64,13 +65,13 @@ class Topics(Sequence[Topic]):
 
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
-    """Read a topic file, plain or compressed, or `-` for standard input.
+    """Read a topic file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
 
     `fields` names the fields that make a topic's text, as in `title+desc`; they are joined by a space. Raise InputError, with
     the line, for a malformed topic, and for a field that no topic has.
     """
     source, report = FileSource(path), Report()
-    form, stream = records(source, report)
+    form, stream = ("irds", _of_dataset(source.path)) if source.path.startswith(PREFIX) else records(source, report)
     with closing(stream):
         read = list(_distinct(stream, source.path))
     if not read:
@@ -84,6 +85,14 @@ def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     if empty := [topic.qid for topic in topics if not topic.text]:
         report.note(f"{source.path}: {_some(empty)} with an empty query, which finds nothing")
     return Topics(topics, source.path, form, used, available, tuple(report.notes))
+
+
+def _of_dataset(path: str) -> RecordStream:
+    """Yield the queries of a data set of ir_datasets; their places in it stand for the numbers of lines."""
+    from sublex.trec.irds import queries
+
+    for place, (qid, fields) in enumerate(queries(path), 1):
+        yield Record(qid, fields, place)
 
 
 def _distinct(stream: Iterator[Record | Malformed], path: str) -> Iterator[Record]:

@@ -121,9 +121,11 @@ def compare(
 def _files(files: Sequence[str], rankers: Sequence[str]) -> Files:
     """Return the arguments by their roles.
 
-    They are QRELS RUN... if there are no rankers and the first one is a file, and INDEX TOPICS QRELS RUN... otherwise.
+    They are QRELS RUN... if there are no rankers and the first one is a file or a data set, and INDEX TOPICS QRELS RUN... otherwise.
     """
-    if Path(files[0]).is_file() and not rankers:
+    from sublex.readers.irds import PREFIX
+
+    if (Path(files[0]).is_file() or files[0].startswith(PREFIX)) and not rankers:
         given = Files(None, None, files[0], files[1:])
     elif len(files) >= 3:
         given = Files(files[0], files[1], files[2], files[3:])
