@@ -56,17 +56,28 @@ def search(
     pipeline = index.pipeline(ranker, profile)
     say_uncovered(pipeline)
     answer = index.answer(query, pipeline, k)
+    corrected = _say_corrections(index, query)
     if form == "trec":
         _print_run(answer, pipeline)
     elif form == "table":
         _print_hits(index, answer)
-        if not len(answer.hits):
+        if not len(answer.hits) and not corrected:
             say(_nothing_found(index, answer, pipeline, ranker))
     else:
         # The shortest decimal form of each float32 score, which is what a run has.
         scores = [float(str(score)) for score in answer.hits.scores]
         pairs = zip(answer.hits, scores, strict=True)
         print_records(form, HIT, [(h.rank, score, h.docno, *_excerpt(index, answer, h.doc)[:2]) for h, score in pairs])
+
+
+def _say_corrections(index: Index, query: str) -> bool:
+    """Print for each unknown word of the query an indexed word that is spelt like it. Return whether there was one."""
+    from sublex.index.spelling import suggestions
+
+    found = suggestions(index.snapshot, query)
+    for word, near in found.items():
+        say(f'No document contains "{word}"; did you mean {near.surface}?')
+    return bool(found)
 
 
 def _print_run(answer: Answer, pipeline: Pipeline) -> None:
