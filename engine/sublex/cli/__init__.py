@@ -27,11 +27,15 @@ SECTIONS = {
     "Build and change an index": {
         "index": "index", "add": "index", "delete": "index", "merge": "index", "check": "index",
     },
-    "Look into an index": {"info": "info", "doc": "info", "terms": "info", "analyze": "info"},
+    "Look into an index": {
+        "indexes": "indexes", "info": "info", "doc": "info", "terms": "info", "analyze": "info",
+    },
     "Rank documents": {"search": "search", "explain": "explain", "run": "run", "fuse": "fuse"},
     "Evaluate rankings": {"eval": "eval:evaluate", "compare": "compare", "tune": "tune", "lint": "lint"},
     "Fit models": {"fit": "fit", "card": "fit", "forget": "fit", "encode": "fit", "resource": "resource"},
-    "Plugins and the demo": {"plugins": "plugin", "plugin": "plugin", "demo": "demo"},
+    "Components, plugins and the demo": {
+        "components": "components", "plugins": "plugin", "plugin": "plugin", "demo": "demo",
+    },
 }  # fmt: skip
 COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
 # Characters of a command's first sentence in `sublex --help`; click's default would cut it.
