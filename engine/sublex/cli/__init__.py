@@ -160,6 +160,11 @@ def run() -> int:
     The code is 0 for success, 2 for a mistake of the user, which prints one sentence, and 130 for an interrupt. A command may
     return other codes: `check` and `lint` return 1 when they find something.
     """
+    if os.environ.get("_SUBLEX_COMPLETE"):
+        from sublex.cli.completion import complete_quietly, is_completing
+
+        if is_completing():
+            return complete_quietly(cli)
     try:
         code = cli(prog_name="sublex", standalone_mode=False) or 0
         sys.stdout.flush()

@@ -7,16 +7,23 @@ from typing import Any
 
 import click
 
+from sublex.cli import completion
 from sublex.errors import InputError
 
 Decorator = Callable[[Any], Any]
 
-index_argument = click.argument("name", metavar="INDEX")
-expressions_argument = click.argument("expressions", nargs=-1, required=True, metavar="EXPR...")
+index_argument = click.argument("name", metavar="INDEX", shell_complete=completion.indexes)
+expressions_argument = click.argument(
+    "expressions", nargs=-1, required=True, metavar="EXPR...", shell_complete=completion.expressions
+)
+topics_argument = click.argument("topics", shell_complete=completion.files)
+qrels_argument = click.argument("qrels", shell_complete=completion.files)
+runs_argument = click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=completion.files)
 
 reader_option = click.option(
     "--reader",
     metavar="READER",
+    shell_complete=completion.named("reader"),
     show_default="detected",
     help="The format of the documents, such as jsonl or 'jsonl(id=NAME, text=NAME)'.",
 )
@@ -27,6 +34,7 @@ workers_option = click.option(
 profile_option = click.option(
     "--profile",
     metavar="PROFILE",
+    shell_complete=completion.profiles,
     show_default="the index's",
     help="Defaults of the rankers: sublex, anserini, terrier or pisa.",
 )
@@ -49,6 +57,7 @@ ranker_option = click.option(
     "-r",
     "--ranker",
     metavar="EXPR",
+    shell_complete=completion.expressions,
     show_default="BM25",
     callback=_refuse_empty,
     help="The ranker, such as 'BM25 >> RM3 >> BM25'.",
@@ -58,6 +67,7 @@ rankers_option = click.option(
     "--ranker",
     "rankers",
     metavar="EXPR",
+    shell_complete=completion.expressions,
     multiple=True,
     callback=_refuse_empty,
     help="A ranker; may be given several times.",

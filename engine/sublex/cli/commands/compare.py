@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.commands.eval import read_systems
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
@@ -48,10 +49,18 @@ class Files(NamedTuple):
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="[INDEX TOPICS] QRELS [RUN]...")
+@click.argument(
+    "files", nargs=-1, required=True, metavar="[INDEX TOPICS] QRELS [RUN]...", shell_complete=completion.index_or_file
+)
 @rankers_option
 @measures_option
-@click.option("-o", "--output", metavar="FILE", help="Write the report, one HTML page, to this file.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="Write the report, one HTML page, to this file.",
+)
 @hits_option(1000)
 @fields_option
 @click.option(

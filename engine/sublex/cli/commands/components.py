@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from sublex.cli import completion
 from sublex.cli.options import format_option
 from sublex.cli.output import clean, print_json, wrapped
 from sublex.errors import UnknownName
@@ -44,7 +45,7 @@ class Described(NamedTuple):
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completion.named("component", "analyzer", "reader"))
 @format_option("table", "json")
 def components(name: str | None, form: str) -> None:
     """List the rankers, expanders, representations, filters and normalisers, or describe one.

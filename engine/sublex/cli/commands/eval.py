@@ -9,7 +9,7 @@ import click
 
 import sublex
 from sublex.cli.compiling import say_if_compiling
-from sublex.cli.options import format_option, measures_option
+from sublex.cli.options import format_option, measures_option, qrels_argument, runs_argument
 from sublex.cli.output import print_figures, print_json, say
 from sublex.tables import Table
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @click.command("eval")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@qrels_argument
+@runs_argument
 @measures_option
 @click.option("-q", "--by-topic", is_flag=True, help="Show the figures of each topic too.")
 @format_option("table", "json", "csv", "markdown", "latex")

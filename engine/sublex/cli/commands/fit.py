@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import existing_path, open_index
 from sublex.cli.options import (
@@ -35,9 +36,15 @@ FIT_MEMORY = "4GB"
 
 @click.command()
 @index_argument
-@click.argument("expressions", nargs=-1, metavar="[EXPR]...")
+@click.argument("expressions", nargs=-1, metavar="[EXPR]...", shell_complete=completion.expressions)
 @click.option("--update", is_flag=True, help="Encode documents that models do not cover; without EXPR, for all models.")
-@click.option("--from", "source", metavar="OTHER", help="Take the models from this index instead of fitting them.")
+@click.option(
+    "--from",
+    "source",
+    metavar="OTHER",
+    shell_complete=completion.indexes,
+    help="Take the models from this index instead of fitting them.",
+)
 @seed_option(None, "Seed of random numbers in fitting.", "the model's")
 @memory_option(FIT_MEMORY, "Memory that fitting may take.")
 @workers_option
@@ -120,7 +127,7 @@ def _takes_seed(call: Call, index: Index) -> bool:
 
 @click.command()
 @index_argument
-@click.argument("expression", metavar="[EXPR]", required=False)
+@click.argument("expression", metavar="[EXPR]", required=False, shell_complete=completion.expressions)
 @format_option("table", "json")
 def card(name: str, expression: str | None, form: str) -> None:
     """Describe a fitted model, or list all fitted models.
@@ -174,8 +181,8 @@ def forget(name: str, expressions: tuple[str, ...]) -> None:
 
 @click.command()
 @index_argument
-@click.argument("expression", metavar="EXPR")
-@click.argument("file", required=False)
+@click.argument("expression", metavar="EXPR", shell_complete=completion.expressions)
+@click.argument("file", required=False, shell_complete=completion.files)
 @click.option(
     "-o", "--output", required=True, metavar="OUT", help="Write the vectors to this file, in .npz or .parquet."
 )

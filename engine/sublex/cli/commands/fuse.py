@@ -8,15 +8,16 @@ import sys
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
-from sublex.cli.options import hits_option, metadata_option
+from sublex.cli.options import hits_option, metadata_option, runs_argument
 from sublex.cli.output import say
 from sublex.errors import InputError
 from sublex.messages import counted
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@runs_argument
 @click.option(
     "--method",
     type=click.Choice(("rrf", "combsum", "combmnz", "weighted")),
@@ -37,6 +38,7 @@ from sublex.messages import counted
     "-o",
     "--output",
     metavar="FILE",
+    shell_complete=completion.files,
     show_default="standard output",
     help="Write the fused run to FILE; .gz compresses it.",
 )

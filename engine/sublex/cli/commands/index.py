@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.interrupts import reporting_interrupts
 from sublex.cli.lookup import existing_path, index_path
@@ -32,7 +33,9 @@ KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
 # Ids that a row of the table shows, ids that it shows in JSON, and characters of an id in the table.
 IDS, IDS_IN_JSON, LONGEST_ID = 3, 10, 60
 
-sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+sources_argument = click.argument(
+    "sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completion.files
+)
 spill_option = memory_option("1GB", "Memory for postings; beyond it they spill to disk.")
 
 
@@ -45,11 +48,13 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
     default="sublex",
     show_default=True,
     metavar="PROFILE",
+    shell_complete=completion.profiles,
     help="Defaults of the analyzer and the rankers: sublex, anserini, terrier or pisa.",
 )
 @click.option(
     "--analyzer",
     metavar="ANALYZER",
+    shell_complete=completion.named("analyzer"),
     show_default="the profile's",
     help="How text becomes terms, such as 'english(stop=none)'.",
 )
@@ -66,6 +71,7 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
     "--impacts",
     multiple=True,
     metavar="EXPR",
+    shell_complete=completion.expressions,
     help="Store what each posting adds to a score of this ranker, for quick searches; may be given several times.",
 )
 @click.option(
@@ -73,6 +79,7 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
     "fits",
     multiple=True,
     metavar="EXPR",
+    shell_complete=completion.expressions,
     help="Fit this model, such as 'lsi(e=100)', after indexing; may be given several times.",
 )
 @click.option("--resume", is_flag=True, help="Continue an interrupted build.")

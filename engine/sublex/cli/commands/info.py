@@ -6,6 +6,7 @@ from itertools import islice
 
 import click
 
+from sublex.cli import completion
 from sublex.cli.commands.fit import expressions_of
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
@@ -138,10 +139,13 @@ def terms(name: str, pattern: str, number: int, form: str) -> None:
 
 @click.command()
 @click.argument("text")
-@click.option("--index", "name", metavar="INDEX", help="Use the analyzer of this index.")
+@click.option(
+    "--index", "name", metavar="INDEX", shell_complete=completion.indexes, help="Use the analyzer of this index."
+)
 @click.option(
     "--analyzer",
     metavar="ANALYZER",
+    shell_complete=completion.named("analyzer"),
     show_default="english",
     help="Use this analyzer, such as 'plain(stem=porter2)' or german.",
 )

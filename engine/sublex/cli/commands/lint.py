@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("files", nargs=-1, metavar="FILE...")
-@click.option("--index", "name", metavar="INDEX", help="Check that docnos are in this index.")
+@click.argument("files", nargs=-1, metavar="FILE...", shell_complete=completion.files)
+@click.option(
+    "--index", "name", metavar="INDEX", shell_complete=completion.indexes, help="Check that docnos are in this index."
+)
 @click.option(
     "--as",
     "kinds",

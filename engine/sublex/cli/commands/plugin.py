@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import format_option
 from sublex.cli.output import print_help, print_json, print_table
@@ -131,7 +132,7 @@ def _copy_template(name: str, folder: Path) -> None:
 
 
 @plugin.command()
-@click.argument("expression", metavar="NAME")
+@click.argument("expression", metavar="NAME", shell_complete=completion.named("representation"))
 @click.pass_context
 def test(context: click.Context, expression: str) -> None:
     """Check a representation on the demo collection.

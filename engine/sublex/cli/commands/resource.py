@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from sublex.cli import completion
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option, index_argument
 from sublex.cli.output import print_help, print_json, print_table
@@ -28,7 +29,7 @@ def resource(context: click.Context) -> None:
 @resource.command()
 @index_argument
 @click.argument("resource", metavar="NAME")
-@click.argument("file")
+@click.argument("file", shell_complete=completion.files)
 def add(name: str, resource: str, file: str) -> None:
     """Copy FILE into an index under a name that expressions can use."""
     index = open_index(name)

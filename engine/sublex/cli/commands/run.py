@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import (
@@ -18,6 +19,7 @@ from sublex.cli.options import (
     metadata_option,
     profile_option,
     rankers_option,
+    topics_argument,
     uncovered_option,
     workers_option,
 )
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @index_argument
-@click.argument("topics")
+@topics_argument
 @rankers_option
 @hits_option(1000)
 @click.option(
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     default=".",
     show_default=True,
     metavar="PATH",
+    shell_complete=completion.files,
     help="Write the runs to this folder, or the run of one ranker to a file, such as bm25.run or bm25.run.gz.",
 )
 @click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import (
@@ -16,7 +17,9 @@ from sublex.cli.options import (
     hits_option,
     index_argument,
     profile_option,
+    qrels_argument,
     seed_option,
+    topics_argument,
     workers_option,
 )
 from sublex.cli.output import clean, print_figures, print_json, say
@@ -28,9 +31,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @index_argument
-@click.argument("topics")
-@click.argument("qrels")
-@click.argument("expression")
+@topics_argument
+@qrels_argument
+@click.argument("expression", shell_complete=completion.expressions)
 @click.option(
     "-m",
     "--measure",
