@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sublex
+from sublex.cli.steps import step
 from sublex.errors import IndexProblem, InputError
 from sublex.messages import command, nearest
 
@@ -73,4 +74,6 @@ def known_indexes() -> list[Path]:
 
 def open_index(name: str, allow_uncovered: bool = False) -> Index:
     """Open the index of this name or path. With `allow_uncovered`, its fitted models may lack documents."""
-    return sublex.open(existing_path(name), allow_uncovered)
+    path = existing_path(name)
+    with step(f"Opened {path}"):
+        return sublex.open(path, allow_uncovered)

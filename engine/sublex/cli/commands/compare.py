@@ -28,6 +28,7 @@ from sublex.cli.options import (
 )
 from sublex.cli.output import print_figures, print_json, say, say_uncovered
 from sublex.cli.progress import progress
+from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
 from sublex.tables import Table
 
@@ -48,7 +49,12 @@ class Files(NamedTuple):
     runs: Sequence[str]
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "sublex compare demo topics.trec qrels.txt -r BM25 -r PL2 -o report.html",
+        "sublex compare qrels.txt bm25.run pl2.run",
+    )
+)
 @click.argument(
     "files", nargs=-1, required=True, metavar="[INDEX TOPICS] QRELS [RUN]...", shell_complete=completion.index_or_file
 )
@@ -84,6 +90,7 @@ class Files(NamedTuple):
 @profile_option
 @uncovered_option
 @format_option("table", "json", "csv", "markdown", "latex")
+@verbose_option
 def compare(
     files: tuple[str, ...], rankers: tuple[str, ...], measures: tuple[str, ...], output: str | None,
     k: int, fields: str, test: str, correction: str, alpha: float, seed: int, fresh: bool, workers: int | None,
@@ -93,10 +100,6 @@ def compare(
 
     Every system is measured on the judged topics and tested against the others. The first system is the baseline. The
     runs of rankers are stored with the index and used again.
-
-    \b
-      sublex compare animals topics.trec qrels.txt -r BM25 -r PL2 -o report.html
-      sublex compare qrels.txt bm25.run pl2.run
     """
     from sublex.evaluation.comparison import Plan, compare
     from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
@@ -118,12 +121,14 @@ def compare(
     if index is not None and topics is not None:
         systems = [_run(index, topics, pipeline, k, workers, fresh) for pipeline in pipelines] + systems
     notes = [*judgements.notes, *(topics.notes if topics else ()), *run_notes]
-    comparison = compare(systems, judgements, topics, names, index, Plan(test, correction, alpha, seed), notes)
+    with step("Measured and tested the systems"):
+        comparison = compare(systems, judgements, topics, names, index, Plan(test, correction, alpha, seed), notes)
     _print(comparison, form)
     if output:
         from sublex.report.page import write_report
 
-        write_report(comparison, output, shlex.join(["sublex", *sys.argv[1:]]))
+        with step("Wrote the report"):
+            write_report(comparison, output, shlex.join(["sublex", *sys.argv[1:]]))
         say(f"The report is {output}")
 
 
@@ -148,7 +153,7 @@ def _files(files: Sequence[str], rankers: Sequence[str]) -> Files:
 def _run(index: Index, topics: Topics, pipeline: Pipeline, k: int, workers: int | None, fresh: bool) -> System:
     from sublex.evaluation.systems import run_system
 
-    with progress(str(pipeline), "topics", len(topics)) as advance:
+    with step(f"Ran {pipeline}"), progress(str(pipeline), "topics", len(topics)) as advance:
         return run_system(index, topics, pipeline, k, workers, advance, fresh=fresh)
 
 

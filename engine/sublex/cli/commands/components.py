@@ -14,6 +14,7 @@ import click
 from sublex.cli import completion
 from sublex.cli.options import format_option
 from sublex.cli.output import clean, print_json, wrapped
+from sublex.cli.steps import examples
 from sublex.errors import UnknownName
 from sublex.messages import nearest
 
@@ -44,14 +45,14 @@ class Described(NamedTuple):
     params: Sequence[Param]
 
 
-@click.command()
+@click.command(epilog=examples("sublex components", "sublex components BM25", "sublex components --format json"))
 @click.argument("name", required=False, shell_complete=completion.named("component", "analyzer", "reader"))
 @format_option("table", "json")
 def components(name: str | None, form: str) -> None:
-    """List the rankers, expanders, representations, filters and normalisers, or describe one.
+    """List what expressions are made of, or describe one component.
 
-    The list has the parameters of each component with their defaults and ranges, and the literature. NAME may also be
-    an analyzer or a reader.
+    These are the rankers, expanders, representations, filters and normalisers. The list has the parameters of each with
+    their defaults and ranges, and the literature. NAME may also be an analyzer or a reader.
     """
     from sublex import plugins
 
@@ -152,7 +153,7 @@ def _signature(param: Param) -> str:
 def _value(value: Any) -> str:
     from sublex.expression import print_value
 
-    return "none" if value is None else print_value(value)
+    return print_value(value)
 
 
 def _range(param: Param) -> str:
@@ -178,8 +179,9 @@ def _print(component: Described) -> None:
         _print_line(paragraph, 0)
     for param in component.params:
         click.echo()
-        value = "" if param.default is ... else f"={_value(param.default)}"
-        facts = [_type(param), _range(param), "required" if param.default is ... else "", _stage(param)]
+        need = "required" if param.default is ... else "optional" if param.default is None else ""
+        value = "" if need else f"={_value(param.default)}"
+        facts = [_type(param), _range(param), need, _stage(param)]
         _print_line(f"  {param.name}{value} ({'; '.join(filter(None, facts))})", 6)
         if param.help:
             _print_line(f"      {param.help}", 6)

@@ -12,13 +12,14 @@ from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option, index_argument, profile_option, ranker_option, uncovered_option
 from sublex.cli.output import clean, print_json, wrapped
+from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
 
 # Printed after the label of a node whose parts are not added up.
 OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
 
 
-@click.command()
+@click.command(epilog=examples('sublex explain demo "cranes by the river" birds-05 -r PL2'))
 @index_argument
 @click.argument("query")
 @click.argument("docno")
@@ -26,6 +27,7 @@ OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
 @profile_option
 @uncovered_option
 @format_option("table", "json")
+@verbose_option
 def explain(
     name: str, query: str, docno: str, ranker: str | None, profile: str | None, allow_uncovered: bool, form: str
 ) -> None:
@@ -33,14 +35,12 @@ def explain(
 
     A score is the sum of the parts that are indented below it, and each part in turn, unless its line names another
     operation. A value in brackets is evidence and is not added. The document need not be among the hits.
-
-    \b
-      sublex explain animals "cranes by the river" birds-05 -r PL2
     """
     say_if_compiling()
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
-    tree = index.explain(query, docno, pipeline)
+    with step(f"Explained by {pipeline}"):
+        tree = index.explain(query, docno, pipeline)
     if tree.value == -math.inf and not index.analyze(query):
         raise InputError("The analyzer leaves no word of the query, so there is no score to explain.")
     if form == "json":

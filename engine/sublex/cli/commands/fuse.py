@@ -12,11 +12,16 @@ from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import hits_option, metadata_option, runs_argument
 from sublex.cli.output import say
+from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
 from sublex.messages import counted
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "sublex fuse bm25.run pl2.run -o both.run", "sublex fuse bm25.run pl2.run --method weighted --weights .7,.3"
+    )
+)
 @runs_argument
 @click.option(
     "--method",
@@ -43,16 +48,12 @@ from sublex.messages import counted
     help="Write the fused run to FILE; .gz compresses it.",
 )
 @metadata_option
+@verbose_option
 def fuse(
     runs: tuple[str, ...], method: str, weights: str | None, normalise: str | None, k: int, output: str | None,
     metadata: str,
 ) -> None:  # fmt: skip
-    """Fuse several run files into one.
-
-    \b
-      sublex fuse bm25.run pl2.run -o both.run
-      sublex fuse bm25.run pl2.run --method weighted --weights .7,.3
-    """
+    """Fuse several run files into one."""
     from sublex.trec.fuse import fuse
     from sublex.trec.metadata import to_comments
     from sublex.trec.run_writer import run_lines, write_run
@@ -61,10 +62,12 @@ def fuse(
         if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
     say_if_compiling()
-    parts = [sublex.read_run(path) for path in runs]
+    with step("Read the runs"):
+        parts = [sublex.read_run(path) for path in runs]
     for note in (note for part in parts for note in part.notes):
         say(note)
-    fused = fuse(parts, method, _numbers(weights), normalise, k)
+    with step("Fused the runs"):
+        fused = fuse(parts, method, _numbers(weights), normalise, k)
     about = {**fused.metadata, "implementation": {"software": "sublex", "version": sublex.__version__}}
     if output in (None, "-"):
         if metadata == "header":

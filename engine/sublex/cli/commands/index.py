@@ -22,6 +22,7 @@ from sublex.cli.options import (
 )
 from sublex.cli.output import print_json, print_table, say
 from sublex.cli.progress import progress
+from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError, SublexError
 
 if TYPE_CHECKING:
@@ -39,7 +40,12 @@ sources_argument = click.argument(
 spill_option = memory_option("1GB", "Memory for postings; beyond it they spill to disk.")
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "sublex index animals documents.jsonl",
+        'sublex index animals documents.jsonl --overwrite --fit "lsi(e=20)"',
+    )
+)
 @index_argument
 @sources_argument
 @reader_option
@@ -86,6 +92,7 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
 @click.option("--overwrite", is_flag=True, help="Replace an existing index when the new one is finished.")
 @strict_option
 @format_option("table", "json")
+@verbose_option
 @click.pass_context
 def index(
     context: click.Context, name: str, sources: tuple[str, ...], form: str, impacts: tuple[str, ...],
@@ -96,10 +103,6 @@ def index(
     SOURCE is a file, a folder, - for standard input, or irds:NAME for a data set of ir_datasets. The format is detected,
     and compressed files are read as they are. A table at the end counts the documents that were indexed, empty, duplicate
     or malformed.
-
-    \b
-      sublex index animals documents.jsonl
-      sublex index news latimes/ --profile anserini --fit "lsi(e=100)"
     """
     from sublex import plugins
     from sublex.index.indexing import build_index
@@ -108,12 +111,13 @@ def index(
     path, registry = index_path(name), plugins.load()
     _check_expressions(path, impacts, fits, options["store"], registry)
     say_if_compiling()
-    with progress(f"Indexing {path}") as advance, reporting_interrupts(path):
+    with step(f"Built {path}"), progress(f"Indexing {path}") as advance, reporting_interrupts(path):
         summary = build_index(path, list(sources), progress=advance, say=say, registry=registry, **options)
     _report(path, summary, form)
     opened = Index(path, load_registry=lambda: registry)
     try:
-        opened.store_impacts(impacts)
+        with step("Stored impacts"):
+            opened.store_impacts(impacts)
     except SublexError as error:
         say(str(error))
     if fits:
@@ -148,7 +152,7 @@ def _check_expressions(
             raise InputError(f"{expression} needs stored {part}; leave --store out, or name {part} in it.")
 
 
-@click.command()
+@click.command(epilog=examples("sublex add demo more.jsonl", "sublex add demo changed.jsonl --duplicates last"))
 @index_argument
 @sources_argument
 @reader_option
@@ -163,19 +167,16 @@ def _check_expressions(
 @spill_option
 @strict_option
 @format_option("table", "json")
+@verbose_option
 def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
     """Add documents to an index.
 
     SOURCE is a file, a folder, - for standard input, or irds:NAME, as for `sublex index`. All documents are added in one
     step, or none if something goes wrong. Fitted models encode the new documents, and stored impacts are made again.
-
-    \b
-      sublex add animals more.jsonl
-      sublex add animals changed.jsonl --duplicates last
     """
     path = existing_path(name)
     say_if_compiling()
-    with progress(f"Adding to {path}") as advance, reporting_interrupts(path):
+    with step(f"Added to {path}"), progress(f"Adding to {path}") as advance, reporting_interrupts(path):
         summary = sublex.open(path).add(list(sources), progress=advance, say=say, **options)
     _report(path, summary, form)
 
@@ -205,16 +206,13 @@ def _first(ids: list[str]) -> str:
     return ", ".join(short) + (", …" if len(ids) > IDS else "")
 
 
-@click.command()
+@click.command(epilog=examples("sublex delete demo birds-01 birds-02"))
 @index_argument
 @click.argument("docnos", nargs=-1, required=True, metavar="DOCNO...")
 def delete(name: str, docnos: tuple[str, ...]) -> None:
     """Delete documents from an index by their docnos.
 
     All documents are deleted in one step. If a docno is not in the index, nothing is deleted.
-
-    \b
-      sublex delete animals birds-01 birds-02
     """
     path = existing_path(name)
     say_if_compiling()
@@ -225,9 +223,10 @@ def delete(name: str, docnos: tuple[str, ...]) -> None:
     click.echo(f"Deleted {deleted:,} of {len(opened) + deleted:,} documents from {path}")
 
 
-@click.command()
+@click.command(epilog=examples("sublex merge demo"))
 @index_argument
 @workers_option
+@verbose_option
 def merge(name: str, workers: int | None) -> None:
     """Merge the segments of an index into one, without deleted documents.
 
@@ -237,13 +236,14 @@ def merge(name: str, workers: int | None) -> None:
     say_if_compiling()
     opened = sublex.open(path)
     segments = len(opened.snapshot.segments)
-    with reporting_interrupts(path):
+    with step("Merged the segments"), reporting_interrupts(path):
         opened.merge(workers, say)
     click.echo(f"{path} has one segment" + (f", made of {segments}" if segments > 1 else ""))
 
 
-@click.command()
+@click.command(epilog=examples("sublex check demo"))
 @index_argument
+@verbose_option
 @click.pass_context
 def check(context: click.Context, name: str) -> None:
     """Verify the files of an index.
@@ -255,7 +255,8 @@ def check(context: click.Context, name: str) -> None:
 
     path = existing_path(name)
     say_if_compiling()
-    problems = check(path)
+    with step("Verified all files"):
+        problems = check(path)
     for problem in problems:
         click.echo(problem)
     if problems:

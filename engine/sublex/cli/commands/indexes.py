@@ -12,17 +12,18 @@ import click
 from sublex.cli.lookup import index_home, known_indexes
 from sublex.cli.options import format_option
 from sublex.cli.output import print_json, print_table, say
+from sublex.cli.steps import examples
 from sublex.errors import SublexError
 
 HEAD = ("index", "documents", "bytes", "analyzer", "fitted", "changed")
 
 
-@click.command()
+@click.command(epilog=examples("sublex indexes", "sublex indexes --format json"))
 @format_option("table", "json")
 def indexes(form: str) -> None:
-    """List the indexes that a bare name finds: those in the index home and in the working directory.
+    """List the indexes that a bare name finds.
 
-    Each comes with its documents, its size on disk, its analyzer, its fitted models and the time of its last change.
+    They are in the index home and in the working directory. Each comes with its documents, its size on disk, its analyzer, its fitted models and the time of its last change.
     """
     from sublex import plugins
 

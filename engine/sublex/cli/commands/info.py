@@ -12,6 +12,7 @@ from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option, index_argument
 from sublex.cli.output import as_text, print_json, print_records, print_table, say, to_json
+from sublex.cli.steps import examples
 from sublex.errors import InputError
 
 TERM = ("term", "df", "cf", "written")
@@ -19,7 +20,7 @@ SEGMENT = ("segment", "documents", "deleted", "terms")
 WILDCARDS = frozenset("*?[")
 
 
-@click.command()
+@click.command(epilog=examples("sublex info demo", "sublex info demo --terms 20"))
 @index_argument
 @click.option(
     "--terms",
@@ -74,7 +75,7 @@ def info(name: str, terms: int, form: str) -> None:
         print_table([*impacts.items()], ("impacts kept", "bytes"))
 
 
-@click.command()
+@click.command(epilog=examples("sublex doc demo birds-05"))
 @index_argument
 @click.argument("docno")
 @format_option("table", "json")
@@ -103,7 +104,7 @@ def doc(name: str, docno: str, form: str) -> None:
     click.echo("\n".join(map(as_text, document.text.split("\n"))))
 
 
-@click.command()
+@click.command(epilog=examples("sublex terms demo 'crane*'", "sublex terms demo -n 5"))
 @index_argument
 @click.argument("pattern", default="*")
 @click.option(
@@ -122,9 +123,6 @@ def terms(name: str, pattern: str, number: int, form: str) -> None:
     Each term comes with its document frequency (df), its collection frequency (cf) and the form in which documents mostly
     write it. PATTERN is matched against terms as the analyzer makes them: * stands for any characters, ? for one
     character, [ab] for a or b.
-
-    \b
-      sublex terms animals 'crane*'
     """
     index = open_index(name)
     matches = list(islice(index.terms(pattern), number or None))
@@ -137,7 +135,12 @@ def terms(name: str, pattern: str, number: int, form: str) -> None:
         say(f"No term of {index.path} fits {pattern or repr(pattern)}{hint}.")
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        'sublex analyze "The cranes\' nests" --analyzer "english(stem=porter2)"',
+        'sublex analyze "cranes by the river" --index demo',
+    )
+)
 @click.argument("text")
 @click.option(
     "--index", "name", metavar="INDEX", shell_complete=completion.indexes, help="Use the analyzer of this index."
@@ -151,11 +154,7 @@ def terms(name: str, pattern: str, number: int, form: str) -> None:
 )
 @format_option("table", "json")
 def analyze(text: str, name: str | None, analyzer: str | None, form: str) -> None:
-    """Show how an analyzer turns TEXT into terms, stage by stage.
-
-    \b
-      sublex analyze "The cranes' nests" --analyzer "english(stem=porter2)"
-    """
+    """Show how an analyzer turns TEXT into terms, stage by stage."""
     from sublex import plugins
     from sublex.analysis.tokens import raw_tokens, terms_of
     from sublex.analysis.words import split_terms

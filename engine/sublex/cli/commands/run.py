@@ -25,6 +25,7 @@ from sublex.cli.options import (
 )
 from sublex.cli.output import say, say_uncovered
 from sublex.cli.progress import progress
+from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError, SublexError
 
 if TYPE_CHECKING:
@@ -32,7 +33,12 @@ if TYPE_CHECKING:
     from sublex.pipeline.pipeline import Pipeline
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        'sublex run demo topics.trec -r BM25 -r "BM25 >> RM3 >> BM25" -o runs',
+        "sublex run demo topics.trec -r PL2 -o pl2.run.gz --tag mine",
+    )
+)
 @index_argument
 @topics_argument
 @rankers_option
@@ -54,6 +60,7 @@ if TYPE_CHECKING:
 @workers_option
 @profile_option
 @uncovered_option
+@verbose_option
 @click.pass_context
 def run(
     context: click.Context, name: str, topics: str, rankers: tuple[str, ...], k: int, output: str, tag: str | None,
@@ -63,9 +70,6 @@ def run(
 
     The files in a folder are named after their rankers, as in BM25.run. TOPICS may have any usual format: TREC, TSV, CSV, JSON lines.
     Without -r, the ranker is BM25. If a ranker is wrong, the others are run all the same, and the exit code is 2.
-
-    \b
-      sublex run animals topics.trec -r BM25 -r "BM25 >> RM3 >> BM25" -o runs
     """
     from sublex.pipeline.running import write
 
@@ -73,12 +77,13 @@ def run(
     _check_tag(tag, rankers)
     place = _place(output, rankers)
     index = open_index(name, allow_uncovered)
-    queries = sublex.read_topics(topics, fields)
+    with step(f"Read {topics}"):
+        queries = sublex.read_topics(topics, fields)
     for note in (str(queries), *queries.notes):
         say(note)
     pipelines, failures = _compose(index, rankers or (None,), profile)
     for pipeline in pipelines:
-        with progress(str(pipeline), "topics", len(queries)) as advance:
+        with step(f"Ran {pipeline}"), progress(str(pipeline), "topics", len(queries)) as advance:
             done = write(index, queries, pipeline, k, place, metadata, workers, advance, tag or "")
         if done.replaced:
             say(f"The {done.path} that was there {done.replaced}; it is replaced.")

@@ -17,6 +17,7 @@ from sublex.cli.options import (
     uncovered_option,
 )
 from sublex.cli.output import clean, print_records, say, say_uncovered, wrapped
+from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
 from sublex.messages import command
 
@@ -28,7 +29,13 @@ HIT = ("rank", "score", "docno", "title", "passage")
 Span = tuple[int, int]
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        'sublex search demo "cranes by the river"',
+        'sublex search demo "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"',
+        'sublex search demo "cranes by the river" -r "BM25 >> RM3 >> BM25"',
+    )
+)
 @index_argument
 @click.argument("words", nargs=-1, required=True, metavar="QUERY")
 @ranker_option
@@ -36,6 +43,7 @@ Span = tuple[int, int]
 @profile_option
 @uncovered_option
 @format_option("table", "json", "csv", "trec")
+@verbose_option
 def search(
     name: str, words: tuple[str, ...], ranker: str | None, k: int, profile: str | None, allow_uncovered: bool, form: str
 ) -> None:
@@ -43,20 +51,19 @@ def search(
 
     Each hit is shown with its rank, score, docno and title, and with the passage of its text that matches best. Any text
     is a query; write -- before a query that begins with a dash.
-
-    \b
-      sublex search animals "cranes by the river"
-      sublex search animals "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"
     """
     query = words[0]
     if len(words) > 1:
         raise InputError(f"The query is one argument; put it in quotes: {command('search', name, ' '.join(words))}")
     say_if_compiling()
     index = open_index(name, allow_uncovered)
-    pipeline = index.pipeline(ranker, profile)
+    with step("Made the pipeline"):
+        pipeline = index.pipeline(ranker, profile)
     say_uncovered(pipeline)
-    answer = index.answer(query, pipeline, k)
-    corrected = _say_corrections(index, query)
+    with step(f"Ranked by {pipeline}"):
+        answer = index.answer(query, pipeline, k)
+    with step("Compared the words of the query with those of the index"):
+        corrected = _say_corrections(index, query)
     if form == "trec":
         _print_run(answer, pipeline)
     elif form == "table":
