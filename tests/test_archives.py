@@ -143,6 +143,12 @@ def broken(kind: str, folder: Path) -> Path:
         data = path.with_suffix(".zip").read_bytes()
         path.with_suffix(".zip").write_bytes(data[:-30])
         return path.with_suffix(".zip")
+    elif kind == "encrypted":
+        zipped(path.with_suffix(".zip"), {"one.jsonl": LINES})
+        data = bytearray(path.with_suffix(".zip").read_bytes())
+        data[data.rindex(b"PK\x01\x02") + 8] |= 1
+        path.with_suffix(".zip").write_bytes(data)
+        return path.with_suffix(".zip")
     elif kind == "checksum":
         zipped(path.with_suffix(".zip"), {"one.jsonl": LINES})
         data = bytearray(path.with_suffix(".zip").read_bytes())
@@ -161,6 +167,7 @@ def broken(kind: str, folder: Path) -> Path:
         ("long name", "a.tar is cut short or damaged: a header has 1,099,511,627,776 bytes."),
         ("unknown", "a.tar holds no file whose format a reader knows; name one by --reader."),
         ("zip", "a.zip is cut short or damaged: File is not a zip file."),
+        ("encrypted", "a.zip/one.jsonl is encrypted; decrypt the archive first."),
         ("checksum", "a.zip"),
     ],
 )

@@ -110,13 +110,14 @@ def test_a_run_goes_to_the_file_that_is_named_with_the_tag_that_is_given(demo):
     for options, sentence in (
         (("--tag", "a b"), "The tag 'a b' is empty or has white space"),
         (("--tag", "x", "-r", "BM25", "-r", "PL2"), "--tag x would name 2 runs; give one ranker, or leave --tag out."),
-        (("-o", "mine.txt", "-r", "BM25", "-r", "PL2"), "mine.txt is a file, and there are 2 rankers; name a folder"),
+        (("-o", "mine.txt", "-r", "BM25", "-r", "PL2"), "mine.txt is a file; name a folder with -o."),
         (("-o", "mine.txt"), "mine.txt is there and is no run; write the run elsewhere."),
     ):
         Path("mine.txt").write_text("my notes\n")
         code, output, messages = demo("run", "demo", str(TOPICS), *options)
         assert (code, output) == (2, "") and sentence in messages, messages
         assert Path("mine.txt").read_text() == "my notes\n"
+    assert "folder.run/BM25.run" in demo("run", "demo", str(TOPICS), "-o", "folder.run/", "-k", "1")[1]
     assert "both.run/PL2.run" in demo("run", "demo", str(TOPICS), "-o", "both.run", "-r", "BM25", "-r", "PL2")[1]
 
 

@@ -167,5 +167,7 @@ def _zip_entries(path: str) -> Iterator[tuple[str, str, Callable[[], Any]]]:
     with zipfile.ZipFile(path) as archive:
         for entry in archive.infolist():
             mode = stat.S_IFMT(entry.external_attr >> 16)
+            if entry.flag_bits & 1:
+                raise InputError(f"{path}/{entry.filename} is encrypted; decrypt the archive first.")
             kind = "folder" if entry.is_dir() else "file" if mode in (0, stat.S_IFREG) else "other"
             yield entry.filename, kind, partial(archive.open, entry)

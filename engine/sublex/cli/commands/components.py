@@ -120,7 +120,9 @@ def _find(name: str, registry: Registry) -> list[Described]:
     if found:
         return found
     hint = nearest(name, [each.name for each in everything])
-    raise UnknownName(f"No component {name or repr(name)}; {hint}To list all components: sublex components")
+    raise UnknownName(
+        f"No component {name or repr(name)}; {hint}{'T' if hint else 't'}o list all components: sublex components"
+    )
 
 
 def _print_list(listed: Sequence[Described], registry: Registry) -> None:

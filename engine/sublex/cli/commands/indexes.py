@@ -23,7 +23,8 @@ HEAD = ("index", "documents", "bytes", "analyzer", "fitted", "changed")
 def indexes(form: str) -> None:
     """List the indexes that a bare name finds.
 
-    They are in the index home and in the working directory. Each comes with its documents, its size on disk, its analyzer, its fitted models and the time of its last change.
+    They are in the index home and in the working directory. Each comes with its documents, its size on disk, its
+    analyzer, its fitted models and the time of its last change.
     """
     from sublex import plugins
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,9 +112,9 @@ def _place(output: str, rankers: Sequence[str]) -> Path:
     path = Path(output)
     if not is_run_file(path):
         return path
-    if len(rankers) > 1:
+    if len(rankers) > 1 or output.endswith(os.sep):
         if path.exists():
-            raise InputError(f"{output} is a file, and there are {len(rankers)} rankers; name a folder with -o.")
+            raise InputError(f"{output} is a file; name a folder with -o.")
         path.mkdir(parents=True)
         return path
     holds_text = path.is_file() and path.stat().st_size > 0
