@@ -21,6 +21,7 @@ from shared import DEMO, QRELS, SUBLEX, TOPICS
 import sublex as engine
 from sublex import cli, messages
 from sublex.cli import completion
+from sublex.expression import NORMALISERS
 
 SLOW = {"demo", "tune", "plugin test"}
 
@@ -118,13 +119,13 @@ def test_components_lists_all_with_parameters_ranges_and_literature(command):
     from sublex import plugins
 
     registry = plugins.load()
-    for name in [*registry.names("component"), "minmax", "zscore", "rank", "raw"]:
+    for name in [*registry.names("component"), *NORMALISERS]:
         assert re.search(rf"^  {name} ", output, re.M), name
     listed = {entry["name"]: entry for entry in json.loads(command("components", "--format", "json")[1])}
-    assert listed.keys() == {*registry.names("component"), "minmax", "zscore", "rank", "raw"}
+    assert listed.keys() == {*registry.names("component"), *NORMALISERS}
     assert all(entry["description"] and entry["distribution"] for entry in listed.values())
     without = {name for name, entry in listed.items() if not entry["source"]}
-    assert without <= {"DFRee", "vectors", "minmax", "zscore", "rank", "raw"}
+    assert without <= {"DFRee", "vectors", *NORMALISERS}
     for entry in listed.values():
         params = {param["name"]: param for param in entry["params"]}
         assert all(param["help"] and param["type"] for param in params.values()), entry["name"]
