@@ -372,7 +372,7 @@ def test_a_tuning_is_shown_as_tables(small):
         ("BM25(variant={0..1})", {}, "BM25: variant={0..1} is a range, and variant takes no number; write one of lucene,"),
         ("RM3(filter={0,1}) >> BM25", {}, "RM3: filter={0,1} is a range, and filter takes no number; write one of true, false."),
         ("zscore({0..1})", {}, "zscore: x={0..1} is a range, and x takes no number; write a value."),
-        ("BM25(k={0..1})", {}, "BM25 has no parameter k; did you mean k3?"),
+        ("BM25(k={0..1})", {}, "BM25 has no parameter k; did you mean k1?"),
         ("BM25(b={0..1}, k1=x)", {}, "BM25: k1=x has to be a number."),
         ("BM25({0..1}, 1, tf, 2, 3, exact, {7..8})", {}, "BM25 was given too many values"),
         ("BM25(b={0..2})", {}, "BM25: b=1.5 lies outside 0 to 1."),

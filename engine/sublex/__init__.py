@@ -117,9 +117,9 @@ def open(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Index:
     $SUBLEX_INDEXES, in `./indexes` or in the user's data folder. Everything else is a path.
     With `allow_uncovered`, a representation may lack rows for some documents; it has no opinion on these documents.
     """
-    from sublex.index.lookup import index_path
+    from sublex.index.lookup import existing_path
 
-    return _opened(index_path(path) if isinstance(path, str) else path, allow_uncovered)
+    return _opened(existing_path(path) if isinstance(path, str) else path, allow_uncovered)
 
 
 def _opened(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Index:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import sublex
-from sublex.index.lookup import index_home, index_path
+from sublex.cli.steps import step
+from sublex.index.lookup import existing_path, index_home, index_path, known_indexes
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
 
-__all__ = ["index_home", "index_path", "open_index"]
+__all__ = ["existing_path", "index_home", "index_path", "known_indexes", "open_index"]
 
 
 def open_index(name: str, allow_uncovered: bool = False) -> Index:
     """Open the index of this name or path. With `allow_uncovered`, its fitted models may lack documents."""
-    return sublex.open(index_path(name), allow_uncovered)
+    path = existing_path(name)
+    with step(f"Opened {path}"):
+        return sublex.open(path, allow_uncovered)

@@ -6,7 +6,8 @@ import errno
 import os
 from pathlib import Path
 
-from sublex.errors import InputError
+from sublex.errors import IndexProblem, InputError
+from sublex.messages import command, nearest
 
 
 def index_home() -> Path:
@@ -38,3 +39,28 @@ def index_path(name: str) -> Path:
         if error.errno == errno.ENAMETOOLONG:
             raise InputError(f"No file system takes a name as long as {name[:30]}…; choose a shorter one.") from None
     return path
+
+
+def existing_path(name: str) -> Path:
+    """Return the folder of an index to open; a bare name is found whatever its case.
+
+    Raise IndexProblem, with the most similar name, if there is no such folder.
+    """
+    path = index_path(name)
+    if os.sep in name or path.exists():
+        return path
+    found = [folder for folder in known_indexes() if folder.name.casefold() == name.casefold()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise IndexProblem(f"Several indexes are called {name}; write {' or '.join(each.name for each in found)}.")
+    hint = nearest(name, [folder.name for folder in known_indexes()])
+    if hint:
+        raise IndexProblem(f"No index at {path}; {hint}To list all indexes: {command('indexes')}")
+    return path
+
+
+def known_indexes() -> list[Path]:
+    """Return the folders of all indexes that a bare name finds: those in the working directory and in the index home."""
+    manifests = [path for folder in (index_home(), Path()) for path in folder.glob("*/index.json")]
+    return sorted({path.parent.name: path.parent for path in manifests}.values(), key=lambda path: path.name)

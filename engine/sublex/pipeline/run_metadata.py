@@ -9,6 +9,7 @@ from typing import Any
 
 from sublex.base import VERSION
 from sublex.pipeline.pipeline import Pipeline
+from sublex.readers.irds import PREFIX
 from sublex.trec.run_names import tag_of
 from sublex.trec.topics import Topics
 
@@ -37,17 +38,22 @@ def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
             "index": {
                 "fingerprint": pipeline.snapshot.fingerprint,
                 "documents": len(pipeline.snapshot),
-                "analyzer": str(pipeline.snapshot.analyzer),
+                "analyzer": pipeline.snapshot.analyzer_expression,
                 "analyzer_versions": dict(pipeline.snapshot.analyzer_versions),
             },
             **({"models": pipeline.models} if pipeline.models else {}),
             "topics": {
-                "name": Path(topics.path).name or "given in Python",
+                "name": _name(topics.path) or "given in Python",
                 "number": len(topics),
                 "fields": "+".join(topics.used) or "title",
             },
         },
     }
+
+
+def _name(path: str) -> str:
+    """Return the name of a topic file; a data set of ir_datasets is named as a whole."""
+    return path if path.startswith(PREFIX) else Path(path).name
 
 
 @cache

@@ -12,10 +12,13 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
-from sublex.trec.run_names import file_name_of
+from sublex.trec.run_names import is_run_file, path_in
 from sublex.trec.run_reader import metadata_of
 from sublex.trec.run_writer import check_docnos, write_run
 from sublex.trec.topics import Topics
+
+# The place of the expression in a run's metadata.
+EXPRESSION = ("method", "expression")
 
 
 class Times(NamedTuple):
@@ -59,12 +62,16 @@ def write(
     topics: Topics,
     pipeline: Pipeline,
     k: int,
-    folder: Path,
+    output: Path,
     where: str = "sidecar",
     workers: int | None = None,
     progress: Callable[[int], None] = lambda topics: None,
+    tag: str = "",
 ) -> Done:
-    """Run all topics and write the run into `folder`, under a file name made from the expression."""
+    """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder, in which the expression names it.
+
+    `tag` is the last column of the run; by default it is the expression.
+    """
     snapshot = pipeline.snapshot
     check_docnos(snapshot.all_docnos.take(snapshot.corpus.docs))
     seconds: list[float] = []
@@ -76,15 +83,32 @@ def write(
     begin = time.perf_counter()
     run = index.run(topics, pipeline, k, workers, each=each)
     found = time.perf_counter()
-    path = folder / file_name_of(run.tag)
+    path = run_path(output, pipeline)
+    metadata = dict(run.metadata) | {"tag": tag or run.tag}
+    replaced = _replaced(path, metadata)
+    lines = write_run(path, run.rows(), tag or run.tag, metadata, where)
+    times = times_of(seconds, found - begin, time.perf_counter() - found)
+    return Done(path, lines, times, replaced)
+
+
+def run_path(output: Path, pipeline: Pipeline) -> Path:
+    """Return the path of a pipeline's run, which is `output` or a file in it, and make its folder."""
+    folder = output.parent if is_run_file(output) else output
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"Cannot write runs to {folder}: {error.strerror}; choose another place.") from None
-    replaced = _replaced(path, run.metadata)
-    lines = write_run(path, run.rows(), run.tag, run.metadata, where)
-    times = times_of(seconds, found - begin, time.perf_counter() - found)
-    return Done(path, lines, times, replaced)
+    if folder != output:
+        return output
+    return path_in(folder, str(pipeline), lambda path: _is_of_another(path, str(pipeline)))
+
+
+def _is_of_another(path: Path, printed: str) -> bool:
+    """Return whether the metadata of a run file name another expression than `printed`."""
+    try:
+        return _value(metadata_of(path), EXPRESSION) not in (None, printed)
+    except InputError:
+        return False
 
 
 def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
@@ -98,6 +122,7 @@ def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
     if not before:
         return "had no metadata"
     made = {
+        "another expression": EXPRESSION,
         "another index": ("data", "index", "fingerprint"),
         "other topics": ("data", "topics"),
         "another -k": ("method", "hits"),

@@ -174,7 +174,7 @@ def _provenance(comparison: Comparison) -> list[tuple[str, str]]:
             facts.append((name, metadata.version(name)))
     if comparison.index is not None:
         facts.append(("Index fingerprint", comparison.index.fingerprint))
-        facts.append(("Analyzer", str(comparison.index.analyzer)))
+        facts.append(("Analyzer", comparison.index.snapshot.analyzer_expression))
     if comparison.topics is not None:
         given, used = Path(comparison.topics.path).name or "given", "+".join(comparison.topics.used)
         facts.append(("Topics", f"{given}, by {used}" if used else given))

@@ -15,6 +15,7 @@ from sublex.base import Report
 from sublex.errors import InputError
 from sublex.frames import data_frame
 from sublex.messages import counted
+from sublex.readers.irds import PREFIX
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource, decode
 from sublex.strings import Strings
@@ -50,8 +51,8 @@ class IrMeasuresQrel(NamedTuple):
 class Qrels(Columns):
     """Judgements by topic: `qrels[qid]` is `{docno: grade}`. Topics and documents are in the order of the file.
 
-    `grades` is the column of grades, int32. `format` is trec, beir or json, and empty for judgements that were not read
-    from a file; `notes` is what reading noticed.
+    `grades` is the column of grades, int32. `format` is trec, beir, json or irds, and empty for judgements that were not
+    read from a file; `notes` is what reading noticed.
     """
 
     def __init__(
@@ -109,8 +110,13 @@ class Qrels(Columns):
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
-    """Read a qrels file, plain or compressed, or `-` for standard input. The content shows the format."""
+    """Read a qrels file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
+
+    The content shows the format.
+    """
     source, report = FileSource(path), Report()
+    if source.path.startswith(PREFIX):
+        return collect(_of_dataset(source.path), source.path, "irds", report)
     with source.open() as stream:
         lines = ((number, decode(line, source.path, report)) for number, line in enumerate(stream, 1))
         rows = _content(lines)
@@ -124,6 +130,14 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
         else:
             form, judgements = "trec", _rows(chain([first], rows), source.path, 4)
         return collect(judgements, source.path, form, report)
+
+
+def _of_dataset(path: str) -> Iterator[Judgement]:
+    """Yield the judgements of a data set of ir_datasets."""
+    from sublex.trec.irds import judgements
+
+    for qid, docno, grade in judgements(path):
+        yield Judgement(qid, docno, _grade(str(grade), f"{path}: topic {qid}, document {docno}"), 0)
 
 
 def _content(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:

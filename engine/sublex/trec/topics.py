@@ -11,9 +11,10 @@ from sublex.base import Report
 from sublex.errors import InputError, UnknownTopic
 from sublex.frames import data_frame
 from sublex.messages import counted
+from sublex.readers.irds import PREFIX
 from sublex.readers.source import FileSource
 from sublex.tables import ROWS_SHOWN, summary
-from sublex.trec.topic_formats import ALIASES, Malformed, Record, records
+from sublex.trec.topic_formats import ALIASES, Malformed, Record, RecordStream, records
 
 # Characters of a topic's text that `str(topics)` shows.
 SHOWN = 80
@@ -87,13 +88,13 @@ class Topics(Sequence[Topic]):
 
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
-    """Read a topic file, plain or compressed, or `-` for standard input.
+    """Read a topic file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
 
     `fields` names the fields that make a topic's text, as in `title+desc`; they are joined by a space. Raise InputError, with
     the line, for a malformed topic, and for a field that no topic has.
     """
     source, report = FileSource(path), Report()
-    form, stream = records(source, report)
+    form, stream = ("irds", _of_dataset(source.path)) if source.path.startswith(PREFIX) else records(source, report)
     with closing(stream):
         read = list(_distinct(stream, source.path))
     if not read:
@@ -112,6 +113,14 @@ def choose_fields(read: Sequence[Record], fields: str, path: str) -> tuple[tuple
     """Return the names of all fields of the records, and of those that make the queries. Raise InputError for unknown ones."""
     available = tuple(dict.fromkeys(name for record in read for name in record.fields))
     return available, tuple(_resolve(name.strip(), available, path) for name in fields.split("+"))
+
+
+def _of_dataset(path: str) -> RecordStream:
+    """Yield the queries of a data set of ir_datasets; their places in it stand for the numbers of lines."""
+    from sublex.trec.irds import queries
+
+    for place, (qid, fields) in enumerate(queries(path), 1):
+        yield Record(qid, fields, place)
 
 
 def _distinct(stream: Iterator[Record | Malformed], path: str) -> Iterator[Record]:

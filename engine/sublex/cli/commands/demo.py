@@ -15,6 +15,7 @@ from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import index_home
 from sublex.cli.output import print_figures, print_table, say, show
 from sublex.cli.progress import progress
+from sublex.cli.steps import examples
 from sublex.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ MODELS = ("fisher(k=4)", "dcot")
 QUERY = "river floods"
 
 
-@click.command()
+@click.command(epilog=examples("sublex demo", "sublex demo -o report.html"))
 @click.option(
     "-o", "--output", default="demo.html", show_default=True, metavar="FILE", help="Write the report to FILE."
 )

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import format_option
 from sublex.cli.output import clean, print_help, print_json, print_table, show
+from sublex.cli.steps import examples
 from sublex.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 TEMPLATE = Path(sublex.__file__).parent / "template"
 
 
-@click.command()
+@click.command(epilog=examples("sublex plugins"))
 @format_option("table", "json")
 def plugins(form: str) -> None:
     """List the installed plugins and what each registers.
@@ -72,20 +74,17 @@ def _registered(plugin: Plugin) -> str:
     return "; ".join(f"{kind}s {', '.join(names)}" for kind, names in kinds.items()) or ", ".join(plugin.hooks)
 
 
-@click.group(invoke_without_command=True)
+@click.group(
+    invoke_without_command=True,
+    epilog=examples("sublex plugin new mine", "pip install -e ./mine", "sublex plugin test mine"),
+)
 @click.pass_context
 def plugin(context: click.Context) -> None:
-    """Write a plugin, or test one.
-
-    \b
-      sublex plugin new mine
-      pip install -e ./mine
-      sublex plugin test mine
-    """
+    """Write a plugin, or test one."""
     print_help(context)
 
 
-@plugin.command()
+@plugin.command(epilog=examples("sublex plugin new mine", "sublex plugin new mine -o packages"))
 @click.argument("name")
 @click.option("-o", "--output", default=".", show_default=True, metavar="DIR", help="Make the package in this folder.")
 def new(name: str, output: str) -> None:
@@ -130,8 +129,8 @@ def _copy_template(name: str, folder: Path) -> None:
         to.write_text(file.read_text(encoding="utf-8").replace("NAME", name), encoding="utf-8")
 
 
-@plugin.command()
-@click.argument("expression", metavar="NAME")
+@plugin.command(epilog=examples('sublex plugin test "lsi(e=20)"'))
+@click.argument("expression", metavar="NAME", shell_complete=completion.named("representation"))
 @click.pass_context
 def test(context: click.Context, expression: str) -> None:
     """Check a representation on the demo collection.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import (
@@ -16,21 +17,29 @@ from sublex.cli.options import (
     hits_option,
     index_argument,
     profile_option,
+    qrels_argument,
     seed_option,
+    topics_argument,
     workers_option,
 )
 from sublex.cli.output import CSV, print_figures, print_json, say, show
 from sublex.cli.progress import progress
+from sublex.cli.steps import examples, step, verbose_option
 
 if TYPE_CHECKING:
     from sublex.tuning.result import Scored, Setting, Tuning
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        'sublex tune demo topics.trec qrels.txt "BM25(k1={0.4..2}, b={.3,.5})"',
+        'sublex tune demo topics.trec qrels.txt "PL2 + {0..1}*BM25" -m nDCG@10',
+    )
+)
 @index_argument
-@click.argument("topics")
-@click.argument("qrels")
-@click.argument("expression")
+@topics_argument
+@qrels_argument
+@click.argument("expression", shell_complete=completion.expressions)
 @click.option(
     "-m",
     "--measure",
@@ -59,6 +68,7 @@ if TYPE_CHECKING:
 @workers_option
 @profile_option
 @format_option("table", "json", "csv", "markdown", "latex")
+@verbose_option
 def tune(
     name: str, topics: str, qrels: str, expression: str, measure: str, fields: str, form: str, **options: Any
 ) -> None:
@@ -67,10 +77,6 @@ def tune(
     EXPRESSION has ranges in place of numbers: {0..1} is an interval, {1,2,4} a list. Every setting is run on the judged
     topics. Each fold's topics are measured by the setting that is best on all other topics, so the cross-validated figure
     tells what tuning gains on new topics.
-
-    \b
-      sublex tune animals topics.trec qrels.txt "BM25(k1={0.4..2}, b={.3,.5})"
-      sublex tune animals topics.trec qrels.txt "PL2 + {0..1}*BM25" -m nDCG@10
     """
     from sublex.cli.query_forms import note_topics
 
@@ -80,7 +86,7 @@ def tune(
     for note in (str(queries), *queries.notes, str(judgements), *judgements.notes):
         say(note)
     note_topics(queries)
-    with progress(expression, "queries") as advance:
+    with step("Ran and measured the settings"), progress(expression, "queries") as advance:
         tuning = sublex.tune(index, queries, judgements, expression, measure, progress=advance, **options)
     for count, problem in (
         (len(queries) - len(tuning.qids), "topics have no judgements"),
