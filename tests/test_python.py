@@ -427,7 +427,7 @@ def test_empty_results_are_shown_too(demo):
 def test_without_pandas_a_frame_is_refused_in_a_sentence(demo, run, topics, qrels, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     for source in (run, qrels, topics, demo.search("crane"), demo.explain("crane", "birds-05")):
-        with pytest.raises(MissingExtra, match=r"A DataFrame needs an optional part: .*sublex\[pandas\]"):
+        with pytest.raises(MissingExtra, match=r"A DataFrame needs an optional part; to install it: .*pandas"):
             source.to_pandas()
 
 
