@@ -18,6 +18,7 @@ from sublex.analysis import kernels
 from sublex.analysis.words import split_terms
 from sublex.base import Analyzer, Token
 from sublex.errors import contract
+from sublex.strings import read_only
 
 # Between two words: punctuation or an empty line.
 _PAUSE = re.compile(r"\S|\n\s*\n")
@@ -58,7 +59,8 @@ def byte_classes() -> np.ndarray:
 
 def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     """Cut texts into raw tokens. `text` holds their UTF-8 bytes end to end; `ends` is where each ends."""
-    return RawTokens(*kernels.tokenize(with_spare(text, int(ends[-1]) if len(ends) else 0), ends, byte_classes()))
+    text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
+    return RawTokens(*kernels.tokenize(text, ends, byte_classes()))
 
 
 def with_spare(text: np.ndarray, end: int) -> np.ndarray:

@@ -30,7 +30,7 @@ class EncodedPostings(NamedTuple):
 
 def encode_postings(docs: np.ndarray, tfs: np.ndarray, df: np.ndarray) -> EncodedPostings:
     """Encode posting lists that lie end to end; term k has `df[k]` postings. Any thread may call this."""
-    return EncodedPostings(*kernels.encode_postings(docs, tfs, df))
+    return EncodedPostings(*kernels.encode_postings(docs, tfs, np.ascontiguousarray(df)))
 
 
 class PostingsWriter:
