@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache, partial
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import Any, NamedTuple
 
 import pluggy
@@ -86,6 +86,13 @@ class Plugin:
     error: str = ""
 
 
+@cache
+def _name_and_version(distribution: Distribution) -> tuple[str, str]:
+    """Return the name and the version of a distribution. They are read from a file, once for all its entry points."""
+    metadata = distribution.metadata
+    return metadata["Name"], metadata["Version"]
+
+
 class Registry:
     """The loaded plugins, and the names that they registered."""
 
@@ -101,7 +108,7 @@ class Registry:
         """Return the plugin of an entry point, with its registrations or with its error."""
         plugin = Plugin(point.name, point.value)
         if point.dist:
-            plugin.distribution, plugin.version = point.dist.name, point.dist.version
+            plugin.distribution, plugin.version = _name_and_version(point.dist)
         try:
             module = point.load()
             plugin.api = getattr(module, "sublex_api", None)

@@ -21,6 +21,7 @@ MATRIX = float64[:, ::1]
 @kernel(
     (I32, I32, I32, int64, F64, MATRIX, I64, I64, F64, F64, MATRIX, MATRIX, MATRIX),
     (I32, I32, F64, int64, F64, MATRIX, I64, I64, F64, F64, MATRIX, MATRIX, MATRIX),
+    (I64, I64, F64, int64, F64, MATRIX, I64, I64, F64, F64, MATRIX, MATRIX, MATRIX),
 )
 def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, mu, sigma, vectors):
     """Set vectors[d] to the Fisher vector (equation 8) of row first + d.

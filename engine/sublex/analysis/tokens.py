@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.analysis import kernels
 from sublex.analysis.words import split_terms
 from sublex.base import Analyzer, Token
 from sublex.errors import contract
@@ -47,6 +46,8 @@ class RawTokens(NamedTuple):
 @cache
 def byte_classes() -> np.ndarray:
     """Return the class of each of the 256 byte values, as the tokenizing kernel wants them."""
+    from sublex.analysis import kernels
+
     k = kernels
     classes = np.full(256, k.BREAK, np.uint8)
     classes[128:] = k.HIGH
@@ -59,12 +60,16 @@ def byte_classes() -> np.ndarray:
 
 def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     """Cut texts into raw tokens. `text` holds their UTF-8 bytes end to end; `ends` is where each ends."""
+    from sublex.analysis import kernels
+
     text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
     return RawTokens(*kernels.tokenize(text, ends, byte_classes()))
 
 
 def with_spare(text: np.ndarray, end: int) -> np.ndarray:
     """Return the bytes with the spare bytes that kernels read after `end`; copy them only if the spare is missing."""
+    from sublex.analysis import kernels
+
     if len(text) - end >= kernels.SPARE:
         return text
     return np.concatenate([text, np.zeros(kernels.SPARE, np.uint8)])

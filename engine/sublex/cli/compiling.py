@@ -16,14 +16,32 @@ from sublex.messages import counted
 if TYPE_CHECKING:
     from sublex.compile_kernels import Job
 
-# The kernels that commands need: rooms, each with the names of kernels.
-QUERY = {"analysis": "tokenize porter", "index": "find_strings decode_terms"}
-SEARCH = {**QUERY, "retrieval": "place retrieve unpack"}
+# The kernels that commands need: rooms, each with names of kernels.
+NOTHING: dict[str, str] = {}
+ANALYZE = {"analysis": "tokenize porter"}
+SEARCH = {**ANALYZE, "index": "find_strings decode_terms", "retrieval": "retrieve place unpack"}
 BUILD = {
-    "analysis": "tokenize porter intern",
+    "analysis": "tokenize porter intern describe refill",
     "index": "count_terms add_frequencies scatter encode_postings document_lists",
 }
-NEEDED: dict[str, dict[str, str]] = {"index": BUILD, "search": SEARCH}
+NUMBERED = {**SEARCH, "analysis": "tokenize porter intern describe"}
+READ_RUNS = {"analysis": "intern describe", "trec": "split parse"}
+NEEDED = {
+    "index": BUILD, "add": BUILD,
+    "delete": {"index": "decode_terms count_dead"},
+    "merge": {"index": "decode_terms decode_lists merge_postings encode_lists encode_postings"},
+    "check": {"index": "decode_terms decode_lists"},
+    "analyze": ANALYZE, "search": SEARCH, "tune": SEARCH, "compare": NUMBERED,
+    "explain": {**SEARCH, "retrieval": "retrieve place unpack rescore"},
+    "run": {**SEARCH, "trec": "shortest write classify"},
+    "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
+    "info": NOTHING,
+    "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
+    "demo": {
+        "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']}", "readers": "scan",
+        "retrieval": SEARCH["retrieval"],
+    },
+}  # fmt: skip
 
 
 def say_if_compiling() -> None:
@@ -31,10 +49,12 @@ def say_if_compiling() -> None:
 
     A kernel that is not foreseen here is compiled when it is called; a line on standard error says that too.
     """
-    from sublex.compile_kernels import jobs_of
-
     context = click.get_current_context()
     needed = NEEDED.get(context.info_name or "", {})
+    if needed is NOTHING:
+        return
+    from sublex.compile_kernels import jobs_of
+
     jobs = [job for room, names in needed.items() for job in jobs_of(f"sublex.{room}.kernels", names.split())]
     if _has_json(context.params.get("sources") or ()):
         jobs += jobs_of("sublex.readers.kernels", ["scan"])

@@ -19,7 +19,7 @@ FLAGS = boolean[::1]
 MATRIX = float64[:, ::1]
 
 
-@kernel((I32, I32, I32, MATRIX, MATRIX), (I32, I32, F64, MATRIX, MATRIX))
+@kernel((I32, I32, I32, MATRIX, MATRIX), (I32, I32, F64, MATRIX, MATRIX), (I64, I64, F64, MATRIX, MATRIX))
 def gram(starts, terms, counts, x, y):
     """Add AᵀA x to y, one row of A after another."""
     width = x.shape[1]
@@ -38,7 +38,12 @@ def gram(starts, terms, counts, x, y):
                 row[c] += count * z[c]
 
 
-@kernel((I32, I32, I32, F64, int64, F64), (I32, I32, F32, F64, int64, F64), (I32, I32, F64, F64, int64, F64))
+@kernel(
+    (I32, I32, I32, F64, int64, F64),
+    (I32, I32, F32, F64, int64, F64),
+    (I32, I32, F64, F64, int64, F64),
+    (I64, I64, F64, F64, int64, F64),
+)
 def products(starts, terms, counts, values, first, sums):
     """Set sums[d] to the sum of count × value over the terms of row first + d."""
     for d in range(len(sums)):

@@ -14,7 +14,7 @@ from sublex.errors import InputError, contract
 from sublex.index import derived
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
-from sublex.retrieval import impact_store, kernels
+from sublex.retrieval import impact_store
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts, checked
 from sublex.retrieval.term_table import TermTable
@@ -101,6 +101,8 @@ class Searcher:
 
     def _group(self, queries: Sequence[Weighted], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return documents and scores, one row for each query, best first, and the number of hits in each row."""
+        from sublex.retrieval import kernels
+
         ends, terms, weights = self._weighted(queries)
         thresholds = np.full(len(queries), kernels.LOWEST)
         found = []
@@ -116,6 +118,8 @@ class Searcher:
     def _retrieve(
         self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
     ) -> np.ndarray:
+        from sublex.retrieval import kernels
+
         impacts = self.impacts[segment]
         impacts.need(terms)
         found = np.empty((len(ends), k), np.uint64)
@@ -129,6 +133,8 @@ class Searcher:
 
     def _buffers(self, k: int) -> tuple[np.ndarray, ...]:
         """Return the scratch arrays of this thread. The kernel leaves them as it finds them."""
+        from sublex.retrieval import kernels
+
         mine = self._scratch
         if not hasattr(mine, "sums"):
             mine.sums = np.zeros(kernels.WINDOW)
@@ -140,6 +146,8 @@ class Searcher:
 
     def scores(self, queries: Sequence[Weighted], docs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the scores of given documents for each query, equal to those of retrieval; -inf for a document without a query term."""
+        from sublex.retrieval import kernels
+
         self._prepare()
         ends, terms, weights = self._weighted(queries)
         sizes = np.array([len(own) for own in docs], np.int64)
