@@ -14,14 +14,14 @@ ENGINE = Path(__file__).parents[1] / "engine" / "sublex"
 FILES = sorted(path for path in ENGINE.rglob("*.py") if "template" not in path.parts)
 # Each layer may import from those before it and from itself.
 LAYERS = [
-    {"messages"},
+    {"messages", "compiled"},
     {"errors"},
     {"base"},
     {"hookspecs", "expression", "fitted"},
     {"parser"},
     {"parameters"},
     {"plugins"},
-    {"files", "profiles", "scores", "tables", "workers"},
+    {"files", "profiles", "scores", "tables", "workers", "compile_kernels"},
     {"strings"},
     {"analysis"},
     {"readers", "trec"},
@@ -108,15 +108,14 @@ def functions(path: Path, decorator: str) -> list[ast.FunctionDef]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ENGINE)))
-def test_kernels_live_in_kernels_and_are_cached(path):
-    for function in functions(path, "njit"):
-        assert path.name == "kernels.py", f"{function.name} is a kernel outside kernels.py"
-        assert all("cache=True" in ast.unparse(d) and "nogil=True" in ast.unparse(d) for d in function.decorator_list)
+def test_kernels_live_in_kernels(path):
+    assert path.name == "compiled.py" or not functions(path, "njit"), "compile by the decorators of sublex.compiled"
+    assert path.name == "kernels.py" or not functions(path, "kernel(") + functions(path, "inner")
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if p.name == "kernels.py"], ids=lambda p: str(p.relative_to(ENGINE)))
-def test_kernels_import_nothing_of_ours(path):
-    assert imports(path, at_import=False) == set()
+def test_kernels_import_nothing_of_ours_but_their_decorators(path):
+    assert imports(path, at_import=False) == {"compiled"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ENGINE)))

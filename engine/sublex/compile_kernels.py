@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from importlib.util import find_spec
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
@@ -52,11 +53,28 @@ def jobs_of(module: str, names: Iterable[str] | None = None) -> list[Job]:
     ]
 
 
+def all_jobs() -> list[Job]:
+    """Return the jobs for all kernels of Sublex, and of the plugins that keep kernels in a module called `kernels`."""
+    from sublex import plugins
+
+    modules = [f"{plugin.module.partition(':')[0]}.kernels" for plugin in plugins.load().plugins if not plugin.error]
+    found = [module for module in modules if module not in MODULES and _exists(module)]
+    return [job for module in (*MODULES, *found) for job in jobs_of(module)]
+
+
+def _exists(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ImportError:
+        # A plugin that is no package has no modules inside.
+        return False
+
+
 def missing(jobs: Iterable[Job]) -> list[Job]:
     """Return the jobs whose machine code is not on disk, those that take longest first."""
     from sublex.compiled import has_code
 
-    left = [job for job in jobs if not has_code(job.kernel(), job.signature())]
+    left = [job for job in dict.fromkeys(jobs) if not has_code(job.kernel(), job.signature())]
     return sorted(left, key=lambda job: -_size(job.kernel().py_func.__code__, import_module(job.module), set()))
 
 

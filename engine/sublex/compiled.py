@@ -12,6 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import rtsys
 
+# Numba's types know neither these options nor this attribute.
+numba_jit: Any = njit
+numba_config: Any = config
 Function = Callable[..., Any]
 # The types of a kernel's arguments, in their order.
 Signature = tuple[Any, ...]
@@ -28,7 +32,7 @@ TEMPORARY = "sublex-kernels-"
 
 # Decorates a function that only kernels call. It becomes a part of their machine code. Python must not call it: such a
 # function has no code that unpacks Python's objects, which saves a quarter of the time that its kernels take to compile.
-inner = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner = numba_jit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def kernel(*signatures: Signature) -> Callable[[Function], Any]:
@@ -39,11 +43,12 @@ def kernel(*signatures: Signature) -> Callable[[Function], Any]:
     """
 
     def decorate(function: Function) -> Any:
-        compiled = njit(nogil=True)(function)
+        compiled = numba_jit(nogil=True)(function)
         # Without its compiler (NUMBA_DISABLE_JIT) Numba returns the function itself.
         if compiled is not function:
             compiled.declared = signatures
-            compiled._cache = _cache(function)
+            with suppress(OSError):
+                compiled._cache = _cache(function)
         return compiled
 
     return decorate
@@ -80,8 +85,9 @@ class KernelCache(FunctionCache):
 
 @global_compiler_lock
 def has_code(kernel: Any, signature: Signature) -> bool:
-    """Return whether the machine code of a kernel for a signature is on disk."""
-    return bool(kernel._cache._open(signature, kernel.targetctx.codegen()))
+    """Return whether the machine code of a kernel for a signature is on disk, or nothing can be written to disk."""
+    cache = kernel._cache
+    return not isinstance(cache, KernelCache) or bool(cache._open(signature, kernel.targetctx.codegen()))
 
 
 def is_temporary(kernel: Any) -> bool:
@@ -97,5 +103,5 @@ def _cache(function: Function) -> KernelCache:
         folder = tempfile.mkdtemp(prefix=TEMPORARY)
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         # Processes that this one starts share the folder.
-        config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder
+        numba_config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder
         return KernelCache(function)

@@ -1,4 +1,7 @@
-"""Compile the kernels that a command needs before it begins, and tell the user about it. Every later command is spared this."""
+"""Compile the kernels that a command needs before it begins, and tell the user about it.
+
+The machine code is stored, so later commands start at once.
+"""
 
 from __future__ import annotations
 
