@@ -139,7 +139,7 @@ def document_lists(docs, tfs, begins, ends, first_doc, counts):
             cursors[doc] = at + 1
             terms[at] = term
             frequencies[at] = tfs[i]
-    return encode_lists(terms, frequencies, counts)
+    return _encode_lists(terms, frequencies, counts)
 
 
 @inner
@@ -174,6 +174,11 @@ def _put_list(ids, tfs, i, stop, last, out, o):
 @kernel((I32, I32, I64))
 def encode_lists(ids, tfs, counts):
     """Return the byte code of lists that lie end to end, list k with counts[k] entries, and the size of each in bytes."""
+    return _encode_lists(ids, tfs, counts)
+
+
+@inner
+def _encode_lists(ids, tfs, counts):
     out = np.empty(10 * len(ids) + 1, np.uint8)
     sizes = np.empty(len(counts), np.int64)
     i = o = np.int64(0)
