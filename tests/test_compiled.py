@@ -55,10 +55,11 @@ for module in MODULES:
 def test_a_command_needs_the_kernels_that_are_compiled_ahead_with_the_types_that_they_declare(tmp_path):
     index, run = tmp_path / "ix", tmp_path / "a.run"
     topics, qrels = DEMO.parent / "topics.trec", DEMO.parent / "qrels.txt"
+    run.write_text("1 Q0 medicine-05 1 2.5 tag\n")
     more = tmp_path / "more.jsonl"
     more.write_text('{"id": "one", "text": "a crane and a crane"}\n{"id": "two", "text": "no bird"}\n')
     for words in (
-        ("index", index, DEMO), ("search", index, "crane by the river"), ("run", index, topics, "-o", run),
+        ("index", index, DEMO), ("search", index, "crane by the river"), ("run", index, topics, "-o", tmp_path / "runs"),
         ("explain", index, "crane", "medicine-05"), ("eval", qrels, run), ("fuse", run, run, "-o", tmp_path / "b.run"),
         ("lint", topics, qrels, run), ("analyze", "the cranes"), ("add", index, more), ("delete", index, "one"),
         ("merge", index), ("check", index), ("compare", index, topics, qrels, "-r", "BM25", "-r", "PL2"),

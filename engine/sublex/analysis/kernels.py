@@ -146,36 +146,14 @@ def _hash(text, start, length, a, b):
     return h ^ (h >> U(29))
 
 
-@kernel((TEXT, I64, U8))
-def tokenize(text, ends, classes):
+@kernel((TEXT, I64, U8, U8, I64, I32, KEYS, I64, U64, I32, I64, I64))
+def tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
     """Cut documents, laid end to end in `text`, into raw tokens, and number the distinct raw tokens from 0.
 
-    Return five arrays: the number of each occurrence, where each document's occurrences end, and the starts, keys and
-    hashes of the distinct raw tokens. An ASCII raw token is a word; one with bytes above ASCII is a run of whole words.
-    """
-    in_word = ((classes >= LETTER) & (classes <= HIGH)).astype(np.uint8)
-    longest = np.int64(0)
-    for doc in range(len(ends)):
-        longest = max(longest, ends[doc] - (ends[doc - 1] if doc else 0))
-    bounds = np.empty(longest + 2, np.int64)
-    tokens = np.empty(len(text) // 2 + len(ends) + 1, np.int32)
-    token_ends = np.empty(len(ends), np.int64)
-    slots, keys = np.full(1 << 13, -1, np.int32), np.empty((1 << 12, 3), np.uint64)
-    starts, hashes = np.empty(1 << 12, np.int64), np.empty(1 << 12, np.uint64)
-    state = np.zeros(5, np.int64)
-    while _tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
-        keys, starts, hashes = _doubled_keys(keys), _doubled(starts), _doubled(hashes)
-        slots = _slots(hashes, state[3], 4 * state[3])
-    n, o = state[3], state[4]
-    return tokens[:o], token_ends, starts[:n].copy(), keys[:n].copy(), hashes[:n].copy()
-
-
-@inner
-def _tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
-    """Cut text from a saved state on; return True if the table is full and must grow, False at the end of the text.
-
-    `state` holds the document, the position in its runs, the number of runs, of distinct raw tokens and of occurrences.
-    No array is replaced in this function: that keeps the loop fast.
+    Cut from a saved state on; return True if the table is full and must grow, False at the end of the text. `state` holds
+    the document, the position in its runs, the number of runs, of distinct raw tokens and of occurrences. `in_word` says
+    which bytes are in words, and `bounds` has room for the bytes of the longest document and 2 more. An ASCII raw token is a
+    word; one with bytes above ASCII is a run of whole words.
     """
     doc, k, m, n, o = state[0], state[1], state[2], state[3], state[4]
     mask = U(len(slots) - 1)
@@ -230,22 +208,6 @@ def _blank(text, start, end, classes):
         if classes[text[i]] != UNDERSCORE:
             return False
     return True
-
-
-@inner
-def _doubled(values):
-    longer = np.empty(2 * len(values), values.dtype)
-    for k in range(len(values)):
-        longer[k] = values[k]
-    return longer
-
-
-@inner
-def _doubled_keys(keys):
-    longer = np.empty((2 * len(keys), 3), np.uint64)
-    for k in range(len(keys)):
-        longer[k, 0], longer[k, 1], longer[k, 2] = keys[k, 0], keys[k, 1], keys[k, 2]
-    return longer
 
 
 @inner

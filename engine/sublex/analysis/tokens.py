@@ -21,6 +21,8 @@ from sublex.strings import read_only
 
 # Between two words: punctuation or an empty line.
 _PAUSE = re.compile(r"\S|\n\s*\n")
+# Distinct raw tokens for which a table has room at first, a power of two; and bytes of a text for which less is enough.
+_ROOM, _SHORT = 1 << 12, 1 << 14
 
 
 class RawTokens(NamedTuple):
@@ -44,8 +46,8 @@ class RawTokens(NamedTuple):
 
 
 @cache
-def byte_classes() -> np.ndarray:
-    """Return the class of each of the 256 byte values, as the tokenizing kernel wants them."""
+def byte_classes() -> tuple[np.ndarray, np.ndarray]:
+    """Return the class of each of the 256 byte values, as the tokenizing kernel wants them, and whether it is in words."""
     from sublex.analysis import kernels
 
     k = kernels
@@ -55,7 +57,7 @@ def byte_classes() -> np.ndarray:
         classes[first : last + 1] = kind
     for characters, kind in (("_", k.UNDERSCORE), (":", k.COLON), (",;", k.COMMA), (".'", k.DOT), ('"', k.QUOTE)):
         classes[[ord(c) for c in characters]] = kind
-    return classes
+    return classes, ((classes >= k.LETTER) & (classes <= k.HIGH)).astype(np.uint8)
 
 
 def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
@@ -63,7 +65,18 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     from sublex.analysis import kernels
 
     text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
-    return RawTokens(*kernels.tokenize(text, ends, byte_classes()))
+    bounds = np.empty(int(np.diff(ends, prepend=0).max(initial=0)) + 2, np.int64)
+    tokens, token_ends = np.empty(len(text) // 2 + len(ends) + 1, np.int32), np.empty(len(ends), np.int64)
+    room = _ROOM if len(text) > _SHORT else _ROOM // 16
+    slots, keys = np.full(2 * room, -1, np.int32), np.empty((room, 3), np.uint64)
+    starts, hashes, state = np.empty(room, np.int64), np.empty(room, np.uint64), np.zeros(5, np.int64)
+    while kernels.tokenize(
+        text, ends, *byte_classes(), bounds, slots, keys, starts, hashes, tokens, token_ends, state
+    ):  # fmt: skip
+        keys, starts, hashes = (np.concatenate([table, np.empty_like(table)]) for table in (keys, starts, hashes))
+        slots = kernels.refill(hashes, len(starts) // 2, 2 * len(starts))
+    n, o = state[3:].tolist()
+    return RawTokens(tokens[:o], token_ends, starts[:n].copy(), keys[:n].copy(), hashes[:n].copy())
 
 
 def with_spare(text: np.ndarray, end: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from sublex.compiled import inner, kernel
 
 # The types of arguments.
 I32 = int32[::1]
+U32 = uint32[::1]
 I64 = int64[::1]
 FLAGS = boolean[::1]
 STORED_U8 = Array(uint8, 1, "C", readonly=True)
@@ -333,14 +334,15 @@ def _get_list(data, at, stop, last, limit, n, ids, tfs, o):
 
 
 @inner
-def decode_postings(words, lasts, widths, word, block, blocks, tails, tail, tail_end, rest, limit, docs, tfs, o):
+def decode_postings(
+    words, lasts, widths, word, block, blocks, tails, tail, tail_end, rest, limit, gaps, more, docs, tfs, o
+):
     """Decode the posting list of one term to docs[o:] and tfs[o:].
 
     The list has `blocks` blocks, from number `block` on, with words from words[word] on; then `rest` postings in
     tails[tail:tail_end]. Returns the new o, or -1 if a block does not end with the document that `lasts` states, if a document
     is not below `limit`, or if the code leaves its bounds.
     """
-    gaps, more = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32)
     last = np.int64(-1)
     for b in range(block, block + blocks):
         wide, wide_tf = np.int64(widths[2 * b]), np.int64(widths[2 * b + 1])
@@ -359,27 +361,31 @@ def decode_postings(words, lasts, widths, word, block, blocks, tails, tail, tail
     return _get_list(tails, tail, tail_end, last, limit, rest, docs, tfs, o)
 
 
-@kernel((STORED_U32, STORED_I32, STORED_U8, I64, I64, STORED_U8, I64, I64, I64, int64, I32, I32))
-def decode_terms(words, lasts, widths, word_begins, block_begins, tails, tail_begins, tail_ends, df, limit, docs, tfs):
-    """Decode the posting lists of several terms, one after the other. Returns the place of the first damaged one, or -1."""
+@kernel((STORED_U32, STORED_I32, STORED_U8, I64, I64, STORED_U8, I64, I64, I64, int64, U32, U32, I32, I32))
+def decode_terms(
+    words, lasts, widths, word_begins, block_begins, tails, tail_begins, tail_ends, df, limit, gaps, more, docs, tfs
+):  # fmt: skip
+    """Decode the posting lists of several terms, one after the other. Returns the place of the first damaged one, or -1.
+
+    `gaps` and `more` are scratch memory for a block.
+    """
     o = np.int64(0)
     for k in range(len(df)):
         o = decode_postings(
             words, lasts, widths, word_begins[k], block_begins[k], df[k] // BLOCK,
-            tails, tail_begins[k], tail_ends[k], df[k] % BLOCK, limit, docs, tfs, o,
+            tails, tail_begins[k], tail_ends[k], df[k] % BLOCK, limit, gaps, more, docs, tfs, o,
         )  # fmt: skip
         if o < 0:
             return k
     return -1
 
 
-@kernel((STORED_U8, I64, STORED_U8, I64))
-def find_strings(arena, starts, wanted, wanted_starts):
-    """Return the place of each wanted string among ascending strings, or -1.
+@kernel((STORED_U8, I64, STORED_U8, I64, I64))
+def find_strings(arena, starts, wanted, wanted_starts, found):
+    """Write the place of each wanted string among ascending strings to `found`, or -1.
 
     Strings lie end to end; string k is arena[starts[k]:starts[k + 1]].
     """
-    found = np.empty(len(wanted_starts) - 1, np.int64)
     for k in range(len(found)):
         begin, size = wanted_starts[k], wanted_starts[k + 1] - wanted_starts[k]
         low, high = 0, len(starts) - 1
@@ -397,7 +403,6 @@ def find_strings(arena, starts, wanted, wanted_starts):
                 low = middle + 1
             else:
                 high = middle
-    return found
 
 
 @kernel((STORED_U8, I64, I64, I64, int64, I32, I32))

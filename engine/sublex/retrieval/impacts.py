@@ -91,9 +91,10 @@ class Impacts:
         from sublex.retrieval import kernels
 
         docs, tfs = self.segment.gather(terms)
+        live = np.empty(int(self.segment.df[terms].max(initial=0)), np.float32)
         kernels.place(
             terms, self.starts, docs, self._scored(terms, docs, tfs), self.segment.dead,
-            self.docs, self.impacts, self.least, self.most, self.kth,
+            self.docs, self.impacts, self.least, self.most, self.kth, live,
         )  # fmt: skip
 
     def _scored(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ FLAGS = boolean[::1]
 DOCS = int32[:, ::1]
 SCORES = float32[:, ::1]
 KEYS = uint64[:, ::1]
+CURSORS = int64[:, ::1]
 
 # Documents per window. Their float64 sums, 128 KB, fit the processor's cache.
 WINDOW = 1 << 14
@@ -185,17 +186,18 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks
     return n, threshold
 
 
-@kernel((I32, F32, I64, F32, F32, F32, I32, I64, I64, F64, F64, F64, U8, I32, U64, KEYS))
+@kernel((I32, F32, I64, F32, F32, F32, I32, I64, I64, F64, F64, CURSORS, F64, U8, I32, U64, KEYS))
 def retrieve(
     docs, impacts, starts, least, most, kth, docno_ranks, query_ends, terms, weights, thresholds,
-    sums, noted, candidates, keys, found
+    cursors, sums, noted, candidates, keys, found
 ):  # fmt: skip
     """Fill each row of `found` with the keys of the best documents for a query, in no order, followed by zeros.
 
     The postings of term t are at the places starts[t] to starts[t + 1] of (docs, impacts); the impacts of deleted documents are NaN.
     `least`, `most` and `kth` are the least, greatest and k-th best impact of each term. `query_ends` are the ends of the queries in
     `terms` and `weights`; impacts are added in this order of the terms. `thresholds` has the threshold that each query reached in the
-    segments before, and is raised. `sums`, `noted`, `candidates` and `keys` are scratch arrays of the calling thread.
+    segments before, and is raised. `cursors`, three rows as long as the longest query, `sums`, `noted`, `candidates` and `keys`
+    are scratch arrays of the calling thread.
     """
     k = found.shape[1]
     begin = 0
@@ -203,7 +205,7 @@ def retrieve(
         own, factors = terms[begin : query_ends[q]], weights[begin : query_ends[q]]
         begin = query_ends[q]
         threshold = _first_threshold(own, factors, least, most, kth)
-        at, ends, stops = np.empty(len(own), np.int64), np.empty(len(own), np.int64), np.empty(len(own), np.int64)
+        at, ends, stops = cursors[0], cursors[1], cursors[2]
         for t in range(len(own)):
             at[t], ends[t] = starts[own[t]], starts[own[t] + 1]
         n, thresholds[q] = _best(
@@ -216,17 +218,17 @@ def retrieve(
             found[q, i] = 0
 
 
-@kernel((I64, I64, I32, F32, FLAGS, I32, F32, F32, F32, SCORES))
-def place(terms, starts, docs_in, impacts_in, dead, docs, impacts, least, most, kth):
+@kernel((I64, I64, I32, F32, FLAGS, I32, F32, F32, F32, SCORES, F32))
+def place(terms, starts, docs_in, impacts_in, dead, docs, impacts, least, most, kth, live):
     """Copy the postings of some terms to their places in (docs, impacts), with NaN as the impact of a deleted document.
 
     `docs_in` and `impacts_in` hold the postings of these terms one after the other. `least`, `most` and `kth` receive the least,
-    the greatest and, for each of LEVELS, the k-th best impact of each term among live documents.
+    the greatest and, for each of LEVELS, the k-th best impact of each term among live documents. `live` is scratch memory
+    for the impacts of a term.
     """
     o = 0
     for term in terms:
         begin = starts[term]
-        live = np.empty(starts[term + 1] - begin, np.float32)
         n = np.int64(0)
         for i in range(begin, starts[term + 1]):
             docs[i], impacts[i] = docs_in[o], impacts_in[o]

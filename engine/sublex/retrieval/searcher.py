@@ -125,9 +125,11 @@ class Searcher:
         found = np.empty((len(ends), k), np.uint64)
         base, end = self.snapshot.bases[segment : segment + 2]
         sums, noted, candidates, keys = self._buffers(k)
+        cursors = np.empty((3, len(terms)), np.int64)
         kernels.retrieve(
             impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, impacts.best(k),
-            self.snapshot.docno_ranks[base:end], ends, terms, weights, thresholds, sums, noted, candidates, keys, found,
+            self.snapshot.docno_ranks[base:end], ends, terms, weights, thresholds,
+            cursors, sums, noted, candidates, keys, found,
         )  # fmt: skip
         return found
 

@@ -67,7 +67,9 @@ class LexiconReader:
         from sublex.index import kernels
 
         wanted = Strings.of(terms)
-        return kernels.find_strings(self.terms.data, self.terms.starts, wanted.arena, starts_of(wanted.sizes)).tolist()
+        found = np.empty(len(wanted), np.int64)
+        kernels.find_strings(self.terms.data, self.terms.starts, wanted.arena, starts_of(wanted.sizes), found)
+        return found.tolist()
 
     @cached_property
     def df(self) -> np.ndarray:

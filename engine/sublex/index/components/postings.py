@@ -129,7 +129,8 @@ class PostingsReader:
         blocks = self._block_starts[terms]
         bad = kernels.decode_terms(
             self._words.values, self._lasts.values, self._widths.values, self._word_starts[blocks], blocks,
-            self._tails.values, self._tail_starts[terms], self._tail_starts[terms + 1], df, self._docs, docs, tfs,
+            self._tails.values, self._tail_starts[terms], self._tail_starts[terms + 1], df, self._docs,
+            np.empty(kernels.BLOCK, np.uint32), np.empty(kernels.BLOCK, np.uint32), docs, tfs,
         )  # fmt: skip
         if bad >= 0:
             term = self._lexicon.terms[int(terms[bad])].decode(errors="replace")
