@@ -55,7 +55,7 @@ for module in MODULES:
 def test_a_command_needs_the_kernels_that_are_compiled_ahead_with_the_types_that_they_declare(tmp_path):
     index, run = tmp_path / "ix", tmp_path / "a.run"
     topics, qrels = DEMO.parent / "topics.trec", DEMO.parent / "qrels.txt"
-    run.write_text("1 Q0 medicine-05 1 2.5 tag\n")
+    run.write_text("1 Q0 birds-05 1 2.5 tag\n")
     more = tmp_path / "more.jsonl"
     more.write_text('{"id": "one", "text": "a crane and a crane"}\n{"id": "two", "text": "no bird"}\n')
     for words in (

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -46,11 +47,17 @@ class RawTokens(NamedTuple):
 
 
 @cache
-def byte_classes() -> tuple[np.ndarray, np.ndarray]:
-    """Return the class of each of the 256 byte values, as the tokenizing kernel wants them, and whether it is in words."""
+def _kernels() -> ModuleType:
+    """Return the module of kernels. It is imported with the first text, because it imports Numba."""
     from sublex.analysis import kernels
 
-    k = kernels
+    return kernels
+
+
+@cache
+def byte_classes() -> tuple[np.ndarray, np.ndarray]:
+    """Return the class of each of the 256 byte values, as the tokenizing kernel wants them, and whether it is in words."""
+    k = _kernels()
     classes = np.full(256, k.BREAK, np.uint8)
     classes[128:] = k.HIGH
     for first, last, kind in ((65, 90, k.LETTER), (97, 122, k.LETTER), (48, 57, k.DIGIT)):
@@ -62,13 +69,15 @@ def byte_classes() -> tuple[np.ndarray, np.ndarray]:
 
 def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     """Cut texts into raw tokens. `text` holds their UTF-8 bytes end to end; `ends` is where each ends."""
-    from sublex.analysis import kernels
-
+    kernels = _kernels()
     text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
-    bounds = np.empty(int(np.diff(ends, prepend=0).max(initial=0)) + 2, np.int64)
+    # One text is a query, for which every microsecond counts.
+    longest = ends[0] if len(ends) == 1 else np.diff(ends, prepend=0).max(initial=0)
+    bounds = np.empty(int(longest) + 2, np.int64)
     tokens, token_ends = np.empty(len(text) // 2 + len(ends) + 1, np.int32), np.empty(len(ends), np.int64)
     room = _ROOM if len(text) > _SHORT else _ROOM // 16
-    slots, keys = np.full(2 * room, -1, np.int32), np.empty((room, 3), np.uint64)
+    slots, keys = np.empty(2 * room, np.int32), np.empty((room, 3), np.uint64)
+    slots.fill(-1)
     starts, hashes, state = np.empty(room, np.int64), np.empty(room, np.uint64), np.zeros(5, np.int64)
     while kernels.tokenize(
         text, ends, *byte_classes(), bounds, slots, keys, starts, hashes, tokens, token_ends, state
@@ -81,11 +90,8 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
 
 def with_spare(text: np.ndarray, end: int) -> np.ndarray:
     """Return the bytes with the spare bytes that kernels read after `end`; copy them only if the spare is missing."""
-    from sublex.analysis import kernels
-
-    if len(text) - end >= kernels.SPARE:
-        return text
-    return np.concatenate([text, np.zeros(kernels.SPARE, np.uint8)])
+    spare = _kernels().SPARE
+    return text if len(text) - end >= spare else np.concatenate([text, np.zeros(spare, np.uint8)])
 
 
 def raw_tokens(text: str) -> list[str]:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
@@ -89,6 +90,13 @@ class Searcher:
                 for q, n in enumerate(counts.tolist()):
                     yield Hits(self.snapshot, docs[q, :n], scores[q, :n])
 
+    @cached_property
+    def _kernels(self) -> ModuleType:
+        # Imported with the first search, because it imports Numba.
+        from sublex.retrieval import kernels
+
+        return kernels
+
     def _prepare(self) -> None:
         """Compute what threads share before they start."""
         _ = self.impacts, self.term_table.df, self.term_table.ordinals, self.snapshot.docno_ranks
@@ -101,10 +109,8 @@ class Searcher:
 
     def _group(self, queries: Sequence[Weighted], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return documents and scores, one row for each query, best first, and the number of hits in each row."""
-        from sublex.retrieval import kernels
-
         ends, terms, weights = self._weighted(queries)
-        thresholds = np.full(len(queries), kernels.LOWEST)
+        thresholds = np.full(len(queries), self._kernels.LOWEST)
         found = []
         for segment, ordinals in zip(range(len(self.snapshot.segments)), self.term_table.ordinals, strict=True):
             found.append(self._retrieve(segment, *_of_segment(ordinals, ends, terms, weights), thresholds, k))
@@ -112,21 +118,19 @@ class Searcher:
         keys.sort(axis=1)
         shape = len(queries), k
         docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(len(queries), np.int64)
-        kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
+        self._kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
         return docs, scores, counts
 
     def _retrieve(
         self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
     ) -> np.ndarray:
-        from sublex.retrieval import kernels
-
         impacts = self.impacts[segment]
         impacts.need(terms)
         found = np.empty((len(ends), k), np.uint64)
         base, end = self.snapshot.bases[segment : segment + 2]
         sums, noted, candidates, keys = self._buffers(k)
         cursors = np.empty((3, len(terms)), np.int64)
-        kernels.retrieve(
+        self._kernels.retrieve(
             impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, impacts.best(k),
             self.snapshot.docno_ranks[base:end], ends, terms, weights, thresholds,
             cursors, sums, noted, candidates, keys, found,
@@ -135,21 +139,17 @@ class Searcher:
 
     def _buffers(self, k: int) -> tuple[np.ndarray, ...]:
         """Return the scratch arrays of this thread. The kernel leaves them as it finds them."""
-        from sublex.retrieval import kernels
-
         mine = self._scratch
         if not hasattr(mine, "sums"):
-            mine.sums = np.zeros(kernels.WINDOW)
-            mine.noted = np.zeros(kernels.WINDOW, np.uint8)
-            mine.candidates = np.empty(kernels.WINDOW, np.int32)
+            mine.sums = np.zeros(self._kernels.WINDOW)
+            mine.noted = np.zeros(self._kernels.WINDOW, np.uint8)
+            mine.candidates = np.empty(self._kernels.WINDOW, np.int32)
         if getattr(mine, "k", 0) != k:
             mine.k, mine.keys = k, np.empty(max(2 * k, k + 256), np.uint64)
         return mine.sums, mine.noted, mine.candidates, mine.keys
 
     def scores(self, queries: Sequence[Weighted], docs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the scores of given documents for each query, equal to those of retrieval; -inf for a document without a query term."""
-        from sublex.retrieval import kernels
-
         self._prepare()
         ends, terms, weights = self._weighted(queries)
         sizes = np.array([len(own) for own in docs], np.int64)
@@ -164,7 +164,7 @@ class Searcher:
             wanted_ends = np.cumsum(np.bincount(np.repeat(np.arange(len(sizes)), sizes)[inside], minlength=len(sizes)))
             found = np.empty(len(inside))
             wanted = (flat[inside] - base).astype(np.int32)
-            kernels.rescore(
+            self._kernels.rescore(
                 impacts.docs, impacts.impacts, impacts.starts, own_ends, own_terms, own_weights, wanted_ends, wanted, found
             )  # fmt: skip
             sums[inside] = found
