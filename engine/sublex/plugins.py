@@ -34,6 +34,10 @@ COMPONENTS = ("ranker", "expander", "representation", "filter")
 RESERVED = {*NORMALISERS, *KEYWORDS}
 # The beginning of the modules of built-in plugins.
 BUILT_IN = "sublex."
+# The modules of built-in plugins that are loaded when a name of their kind is looked up.
+BUILT_IN_KINDS = {
+    "sublex.readers": "reader", "sublex.analysis": "analyzer", "sublex.rankers": "ranker", "sublex.expanders": "expander",
+}  # fmt: skip
 Defaults = Mapping[str, Mapping[str, Any]]
 NO_DEFAULTS: Defaults = {}
 _NORMALISED = (Param("x", Expression, ...),)
@@ -97,12 +101,37 @@ class Registry:
     """The loaded plugins, and the names that they registered."""
 
     def __init__(self, points: Iterable[EntryPoint]):
-        self.plugins: list[Plugin] = []
+        self._points = list(points)
+        self._loaded: dict[int, Plugin] = {}
+        self._absent: list[Plugin] = []
         self._manager = pluggy.PluginManager("sublex")
         self._manager.add_hookspecs(hookspecs)
         self._names: dict[tuple[str, str], list[Registration]] = {}
-        for point in points:
-            self.plugins.append(self._load(point))
+
+    @property
+    def plugins(self) -> list[Plugin]:
+        """All plugins, those that failed to load among them."""
+        self._load_for(KINDS)
+        return [*(self._loaded[place] for place in range(len(self._points))), *self._absent]
+
+    def miss(self, name: str, error: str) -> None:
+        """Add a plugin that is wanted but not installed."""
+        self._absent.append(Plugin(name, "", error=error))
+
+    def _load_for(self, kinds: Iterable[str]) -> None:
+        """Load the plugins that may register one of these kinds. A built-in plugin registers one kind, and another may any."""
+        for place, point in enumerate(self._points):
+            if place not in self._loaded and BUILT_IN_KINDS.get(point.value) not in set(KINDS).difference(kinds):
+                self._loaded[place] = self._load(point)
+
+    def _registrations(self, kind: str, name: str) -> list[Registration]:
+        """Return all registrations of a name, in the order of the plugins."""
+        self._load_for(_kinds(kind))
+        order = [point.name for point in self._points]
+        found = [registration for k in _kinds(kind) for registration in self._names.get((k, name), [])]
+        return sorted(
+            found, key=lambda registration: (_kinds(kind).index(registration.kind), order.index(registration.plugin))
+        )
 
     def _load(self, point: EntryPoint) -> Plugin:
         """Return the plugin of an entry point, with its registrations or with its error."""
@@ -146,12 +175,13 @@ class Registry:
 
     def names(self, kind: str) -> list[str]:
         """Return all names of a kind, in alphabetical order."""
+        self._load_for(_kinds(kind))
         return sorted({name for named_kind, name in self._names if named_kind in _kinds(kind)})
 
     def find(self, kind: str, name: str) -> Registration:
         """Return the registration of `name` or `plugin:name`. Raise UnknownName when there is none, or more than one."""
         plugin, _, short = name.rpartition(":")
-        registrations = [r for k in _kinds(kind) for r in self._names.get((k, short), []) if plugin in ("", r.plugin)]
+        registrations = [r for r in self._registrations(kind, short) if plugin in ("", r.plugin)]
         if len(registrations) == 1:
             return registrations[0]
         if registrations:
@@ -161,7 +191,7 @@ class Registry:
 
     def version(self, registration: Registration) -> str:
         """Return the name and version of the distribution that registered a component."""
-        plugin = next(plugin for plugin in self.plugins if plugin.name == registration.plugin)
+        plugin = next(plugin for plugin in self._loaded.values() if plugin.name == registration.plugin)
         return f"{plugin.distribution} {plugin.version}".strip()
 
     def _unknown(self, kind: str, name: str) -> str:
@@ -195,7 +225,7 @@ class Registry:
             return self.resolve_all(expression, defaults)
 
         values = matched(call, registration.params, inner, defaults.get(registration.name, {}))
-        unique = sum(len(self._names.get((k, registration.name), [])) for k in _kinds(kind)) == 1
+        unique = len(self._registrations(kind, registration.name)) == 1
         name = registration.name if unique else f"{registration.plugin}:{registration.name}"
         declared = [
             (p, ... if p.default is ... else typed(name, p, p.default, self.resolve_all)) for p in registration.params
@@ -217,6 +247,7 @@ class Registry:
 
     def hook(self, name: str) -> list[tuple[Plugin, Callable[..., Any]]]:
         """Return each plugin that implements a hook, with its function. The caller calls each function by itself."""
+        # All plugins are loaded, because any of them may implement the hook.
         named = {plugin.name: plugin for plugin in self.plugins}
         return [(named[impl.plugin_name], impl.function) for impl in getattr(self._manager.hook, name).get_hookimpls()]
 
@@ -238,7 +269,5 @@ def load(builtin: bool = True) -> Registry:
         p for p in points if (builtin if p.value.startswith(BUILT_IN) else names is None or p.name in names)
     )
     for name in sorted((names or set()) - {"", *(point.name for point in points)}):
-        registry.plugins.append(
-            Plugin(name, "", error="SUBLEX_PLUGINS lists it, but no plugin of this name is installed")
-        )
+        registry.miss(name, "SUBLEX_PLUGINS lists it, but no plugin of this name is installed")
     return registry
