@@ -9,6 +9,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from types import CodeType, ModuleType
@@ -95,37 +96,47 @@ def processors() -> int:
 
 
 def compile_all(jobs: Iterable[Job], processes: int, advance: Callable[[], None]) -> None:
-    """Compile in several processes and call `advance` after each job.
+    """Compile in several processes, of which this is one, and call `advance` after each job.
 
     A process that fails leaves its jobs undone; the kernels are then compiled when they are called.
     """
     waiting = deque(jobs)
-    started: list[subprocess.Popen] = []
-
-    def work() -> None:
-        with subprocess.Popen(
-            [sys.executable, "-P", "-c", _PROGRAM],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=_environment(),
-        ) as process:  # fmt: skip
-            started.append(process)
-            assert process.stdin and process.stdout
+    with ThreadPoolExecutor(max(1, processes - 1)) as pool:
+        others = [_start() for _ in range(processes - 1)]
+        futures = [pool.submit(_feed, process, waiting, advance) for process in others]
+        try:
             while waiting:
+                waiting.popleft().compile()
+                advance()
+            for future in futures:
+                future.result()
+        except BaseException:
+            waiting.clear()
+            for process in others:
+                process.terminate()
+            raise
+
+
+def _start() -> subprocess.Popen[str]:
+    """Start a process that compiles the jobs it is told."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", _PROGRAM],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=_environment(),
+    )  # fmt: skip
+
+
+def _feed(process: subprocess.Popen[str], waiting: deque[Job], advance: Callable[[], None]) -> None:
+    """Tell a process one job after another, until none is left or the process fails."""
+    with suppress(IndexError, OSError), process:
+        assert process.stdin and process.stdout
+        # The process says when it has started; until then this one takes the jobs.
+        if process.stdout.readline():
+            while True:
                 process.stdin.write(" ".join(map(str, waiting.popleft())) + "\n")
                 process.stdin.flush()
                 if not process.stdout.readline():
                     return
                 advance()
-
-    with ThreadPoolExecutor(processes) as pool:
-        futures = [pool.submit(work) for _ in range(processes)]
-        try:
-            for future in futures:
-                future.result()
-        except BaseException:
-            waiting.clear()
-            for process in started:
-                process.terminate()
-            raise
 
 
 def _environment() -> dict[str, str]:
@@ -140,6 +151,9 @@ def serve() -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers, sys.stdout = sys.stdout, sys.stderr
+    import_module("numba")
+    answers.write("ready\n")
+    answers.flush()
     for line in sys.stdin:
         module, name, number = line.split()
         Job(module, name, int(number)).compile()
