@@ -17,6 +17,7 @@ from unittest import mock
 from numba.core import event
 
 from sublex import cli
+from sublex.cli import compiling
 
 
 class Done(NamedTuple):
@@ -55,10 +56,14 @@ def _text(stream: io.TextIOWrapper) -> str:
 
 @contextmanager
 def _fresh_commands() -> Iterator[None]:
-    """Keep a command from leaving plugins' commands and a listener to compilation behind in this process."""
+    """Keep a command from leaving plugins' commands and a listener to compilation behind in this process.
+
+    Kernels are compiled in this process when they are called, so no command prints that it compiles.
+    """
     with (
         mock.patch.object(cli.cli, "_has_plugin_commands", False),
         mock.patch.dict(cli.cli.commands),
+        mock.patch.object(compiling, "compile_missing", lambda jobs: False),
         mock.patch.object(event, "register", _register),
     ):
         yield

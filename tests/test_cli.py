@@ -226,17 +226,6 @@ def test_impacts_of_a_ranker_that_is_gone_do_not_fail_a_change_that_is_made(demo
     assert demo("index", "other", "new.jsonl", "--impacts", "BM25")[0] == 0
 
 
-def test_a_machine_without_a_place_for_compiled_kernels_is_told_what_to_name(monkeypatch, capsys):
-    def failing(**_):
-        raise RuntimeError("cannot cache function 'scan': no locator available for file 'kernels.py'")
-
-    monkeypatch.setattr(cli, "cli", failing)
-    assert cli.run() == 2
-    assert capsys.readouterr().err.startswith(
-        "sublex: No place to keep compiled kernels; name a folder in NUMBA_CACHE_DIR"
-    )
-
-
 @pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(demo):
     command = " ".join(f"'{part}'" for part in [*SUBLEX, "terms", "demo", "-n", "0"])

@@ -59,7 +59,7 @@ def run(command: str, folder: Path) -> str:
         text=True,
     )
     # Kernels are compiled only the first time that they run on a machine.
-    return re.sub(r"^Compiling kernels.*\n", "", done.stdout, flags=re.MULTILINE)
+    return re.sub(r"^Compil(ing|ed) .*\bkernels?\b.*\n", "", done.stdout, flags=re.MULTILINE)
 
 
 def commands(block: str) -> Iterator[tuple[str, str]]:

@@ -64,7 +64,7 @@ def decode(code: Encoded, df: list[int], limit: int = HUGE) -> tuple[int, list[P
     tails = starts_of(code.sizes)
     bad = kernels.decode_terms(
         code.words, code.lasts, code.widths, words[blocks], blocks, code.tails, tails[:-1], tails[1:],
-        np.array(df, np.int64), limit, docs, tfs,
+        np.array(df, np.int64), limit, *np.empty((2, kernels.BLOCK), np.uint32), docs, tfs,
     )  # fmt: skip
     cuts = np.cumsum(df)[:-1]
     return bad, [(d.tolist(), t.tolist()) for d, t in zip(np.split(docs, cuts), np.split(tfs, cuts), strict=True)]

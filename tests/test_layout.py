@@ -12,14 +12,14 @@ ENGINE = Path(__file__).parents[1] / "engine" / "sublex"
 FILES = sorted(path for path in ENGINE.rglob("*.py") if "template" not in path.parts)
 # Each layer may import from those before it and from itself.
 LAYERS = [
-    {"messages"},
+    {"messages", "compiled"},
     {"errors"},
     {"arguments", "frames", "tables", "trees"},
     {"base"},
     {"hookspecs", "expression", "parser", "functions", "fitted"},
     {"parameters"},
     {"plugins"},
-    {"files", "profiles", "scores", "workers"},
+    {"files", "profiles", "scores", "workers", "compile_kernels"},
     {"strings"},
     {"analysis"},
     {"readers", "trec"},
@@ -108,18 +108,17 @@ def functions(path: Path, decorator: str) -> list[ast.FunctionDef]:
     ]
 
 
-def test_kernels_live_in_kernels_and_are_cached():
+def test_kernels_live_in_kernels():
     for path in FILES:
-        for function in functions(path, "njit"):
-            assert path.name == "kernels.py", f"{function.name} is a kernel outside kernels.py"
-            decorators = [ast.unparse(decorator) for decorator in function.decorator_list]
-            assert all("cache=True" in text and "nogil=True" in text for text in decorators), (path, function.name)
+        assert path.name == "compiled.py" or not functions(path, "njit"), (
+            f"{path}: use the decorators of sublex.compiled"
+        )
+        assert path.name == "kernels.py" or not functions(path, "kernel(") + functions(path, "inner"), path
 
 
-def test_kernels_import_nothing_of_ours():
-    assert {path: imports(path, at_import=False) for path in FILES if path.name == "kernels.py"} == {
-        path: set() for path in FILES if path.name == "kernels.py"
-    }
+def test_kernels_import_nothing_of_ours_but_their_decorators():
+    kernels = [path for path in FILES if path.name == "kernels.py"]
+    assert all(imports(path, at_import=False) == {"compiled"} for path in kernels)
 
 
 def test_nothing_is_unpickled_evaluated_or_printed():

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache, partial
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import Any, NamedTuple
 
 import pluggy
@@ -34,6 +34,10 @@ COMPONENTS = ("ranker", "expander", "representation", "filter")
 RESERVED = {*NORMALISERS, *KEYWORDS, FUNCTION}
 # The beginning of the modules of built-in plugins.
 BUILT_IN = "sublex."
+# The modules of built-in plugins that are loaded when a name of their kind is looked up.
+BUILT_IN_KINDS = {
+    "sublex.readers": "reader", "sublex.analysis": "analyzer", "sublex.rankers": "ranker", "sublex.expanders": "expander",
+}  # fmt: skip
 Defaults = Mapping[str, Mapping[str, Any]]
 NO_DEFAULTS: Defaults = {}
 _NORMALISED = (Param("x", Expression, ...),)
@@ -86,22 +90,57 @@ class Plugin:
     error: str = ""
 
 
+@cache
+def _name_and_version(distribution: Distribution) -> tuple[str, str]:
+    """Return the name and the version of a distribution. They are read from a file, once for all its entry points."""
+    metadata = distribution.metadata
+    return metadata["Name"], metadata["Version"]
+
+
 class Registry:
     """The loaded plugins, and the names that they registered."""
 
     def __init__(self, points: Iterable[EntryPoint]):
-        self.plugins: list[Plugin] = []
+        self._points = list(points)
+        self._loaded: dict[int, Plugin] = {}
+        self._absent: list[Plugin] = []
         self._manager = pluggy.PluginManager("sublex")
         self._manager.add_hookspecs(hookspecs)
         self._names: dict[tuple[str, str], list[Registration]] = {}
-        for point in points:
-            self.plugins.append(self._load(point))
+
+    @property
+    def plugins(self) -> list[Plugin]:
+        """All plugins, those that failed to load among them."""
+        self._load_for(KINDS)
+        return [*(self._loaded[place] for place in range(len(self._points))), *self._absent]
+
+    def miss(self, name: str, error: str) -> None:
+        """Add a plugin that is wanted but not installed."""
+        self._absent.append(Plugin(name, "", error=error))
+
+    def _load_for(self, kinds: Iterable[str]) -> None:
+        """Load the plugins that may register one of these kinds. A built-in plugin registers one kind, and another may any."""
+        for place, point in enumerate(self._points):
+            if place not in self._loaded and BUILT_IN_KINDS.get(point.value) not in set(KINDS).difference(kinds):
+                self._loaded[place] = self._load(point)
+
+    def _registrations(self, kind: str, name: str) -> list[Registration]:
+        """Return all registrations of a name, whatever its case, in the order of the plugins."""
+        self._load_for(_kinds(kind))
+        order = [point.name for point in self._points]
+        found = [
+            registration
+            for (known_kind, known), registered in self._names.items()
+            if known_kind in _kinds(kind) and known.casefold() == name.casefold()
+            for registration in registered
+        ]
+        return sorted(found, key=lambda found: (_kinds(kind).index(found.kind), order.index(found.plugin)))
 
     def _load(self, point: EntryPoint) -> Plugin:
         """Return the plugin of an entry point, with its registrations or with its error."""
         plugin = Plugin(point.name, point.value)
         if point.dist:
-            plugin.distribution, plugin.version = point.dist.name, point.dist.version
+            plugin.distribution, plugin.version = _name_and_version(point.dist)
         try:
             module = point.load()
             plugin.api = getattr(module, "sublex_api", None)
@@ -139,6 +178,7 @@ class Registry:
 
     def names(self, kind: str) -> list[str]:
         """Return all names of a kind, in alphabetical order."""
+        self._load_for(_kinds(kind))
         return sorted({name for named_kind, name in self._names if named_kind in _kinds(kind)})
 
     def find(self, kind: str, name: str) -> Registration:
@@ -146,14 +186,8 @@ class Registry:
 
         A name that is written as it was registered goes before one that differs in case.
         """
-        plugin, _, short = (part.casefold() for part in name.rpartition(":"))
-        alike = [
-            r
-            for (k, known), registered in self._names.items()
-            if k in _kinds(kind) and known.casefold() == short
-            for r in registered
-            if plugin in ("", r.plugin.casefold())
-        ]
+        plugin, _, short = name.rpartition(":")
+        alike = [r for r in self._registrations(kind, short) if plugin.casefold() in ("", r.plugin.casefold())]
         exact = [r for r in alike if name in (r.name, f"{r.plugin}:{r.name}")]
         registrations = exact or alike
         if len(registrations) == 1:
@@ -166,11 +200,11 @@ class Registry:
 
     def _has(self, name: str) -> bool:
         """Return whether a component is registered under exactly this name."""
-        return any((kind, name) in self._names for kind in COMPONENTS)
+        return any(registration.name == name for registration in self._registrations("component", name))
 
     def version(self, registration: Registration) -> str:
         """Return the name and version of the distribution that registered a component."""
-        plugin = next(plugin for plugin in self.plugins if plugin.name == registration.plugin)
+        plugin = next(plugin for plugin in self._loaded.values() if plugin.name == registration.plugin)
         return f"{plugin.distribution} {plugin.version}".strip()
 
     def _unknown(self, kind: str, name: str) -> str:
@@ -211,7 +245,7 @@ class Registry:
             return self.resolve_all(expression, defaults)
 
         values = matched(call, registration.params, inner, defaults.get(registration.name, {}))
-        unique = sum(len(self._names.get((k, registration.name), [])) for k in _kinds(kind)) == 1
+        unique = [r.name for r in self._registrations(kind, registration.name)].count(registration.name) == 1
         name = registration.name if unique else f"{registration.plugin}:{registration.name}"
         declared = [
             (p, ... if p.default is ... else typed(name, p, p.default, self.resolve_all)) for p in registration.params
@@ -233,6 +267,7 @@ class Registry:
 
     def hook(self, name: str) -> list[tuple[Plugin, Callable[..., Any]]]:
         """Return each plugin that implements a hook, with its function. The caller calls each function by itself."""
+        # All plugins are loaded, because any of them may implement the hook.
         named = {plugin.name: plugin for plugin in self.plugins}
         return [(named[impl.plugin_name], impl.function) for impl in getattr(self._manager.hook, name).get_hookimpls()]
 
@@ -254,7 +289,5 @@ def load(builtin: bool = True) -> Registry:
         p for p in points if (builtin if p.value.startswith(BUILT_IN) else names is None or p.name in names)
     )
     for name in sorted((names or set()) - {"", *(point.name for point in points)}):
-        registry.plugins.append(
-            Plugin(name, "", error="SUBLEX_PLUGINS lists it, but no plugin of this name is installed")
-        )
+        registry.miss(name, "SUBLEX_PLUGINS lists it, but no plugin of this name is installed")
     return registry

@@ -17,11 +17,12 @@ class Strings(Sequence[str]):
     """A sequence of strings kept as UTF-8 in one array, without a Python object for each.
 
     String k is `arena[starts[k] : starts[k] + sizes[k]]`. The strings need not be in the order of the arena, and several
-    may share bytes. `starts` and `sizes` are int64; `arena` is uint8. The arrays are not copied if they have these types.
+    may share bytes. `starts` and `sizes` are int64; `arena` is uint8 and read-only. The arrays are not copied if they have
+    these types.
     """
 
     def __init__(self, arena: np.ndarray, starts: np.ndarray, sizes: np.ndarray):
-        self.arena = np.ascontiguousarray(arena, np.uint8)
+        self.arena = read_only(np.ascontiguousarray(arena, np.uint8))
         self.starts = np.ascontiguousarray(starts, np.int64)
         self.sizes = np.ascontiguousarray(sizes, np.int64)
 
@@ -65,3 +66,15 @@ class Strings(Sequence[str]):
         """Return the places of the strings in ascending order of their bytes, like `argsort`."""
         data = self.tobytes()
         return np.fromiter(sorted(range(len(data)), key=data.__getitem__), np.int64, len(data))
+
+
+def read_only(values: np.ndarray) -> np.ndarray:
+    """Return a view of an array that nobody can write to, or the array itself if that is so already.
+
+    Kernels are compiled for read-only bytes of text, so that one piece of machine code fits texts of any origin.
+    """
+    if not values.flags.writeable:
+        return values
+    view = values.view()
+    view.flags.writeable = False
+    return view

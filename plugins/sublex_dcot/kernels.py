@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from numba import njit
+from numba import float32, float64, int32
+
+from sublex.compiled import kernel
+
+# The types of arguments.
+I32 = int32[::1]
+F32 = float32[::1]
+F64 = float64[::1]
+F64M = float64[:, ::1]
+F32M = float32[:, ::1]
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, I32, F64, I32, F64M, F64M), (I32, I32, F32, I32, F32M, F32M))
 def affine(indptr, indices, data, place, weights, out):
     """Set out[i] = W [x; 1] for each sparse row x.
 
@@ -24,7 +33,7 @@ def affine(indptr, indices, data, place, weights, out):
                     out[i, k] += x * weights[w, k]
 
 
-@njit(cache=True, nogil=True)
+@kernel((F64M, F64M, F64M), (F32M, F32M, F32M))
 def affine_dense(rows, weights, out):
     """Set out[i] = W [x; 1] for each dense row x. The last row of the weights is the bias."""
     bias = len(weights) - 1

@@ -7,10 +7,22 @@ of[g] with probability gammas[g], for g from begins[w] to begins[w + 1]. Callers
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import float64, int32, int64
+
+from sublex.compiled import kernel
+
+# The types of arguments.
+I32 = int32[::1]
+I64 = int64[::1]
+F64 = float64[::1]
+MATRIX = float64[:, ::1]
 
 
-@njit(cache=True, nogil=True)
+@kernel(
+    (I32, I32, I32, int64, F64, MATRIX, I64, I64, F64, F64, MATRIX, MATRIX, MATRIX),
+    (I32, I32, F64, int64, F64, MATRIX, I64, I64, F64, F64, MATRIX, MATRIX, MATRIX),
+    (I64, I64, F64, int64, F64, MATRIX, I64, I64, F64, F64, MATRIX, MATRIX, MATRIX),
+)
 def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, mu, sigma, vectors):
     """Set vectors[d] to the Fisher vector (equation 8) of row first + d.
 
@@ -49,7 +61,7 @@ def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, 
                     vector[(gaussians + k) * e + j] = spread / (width * width * root * np.sqrt(2.0))
 
 
-@njit(cache=True, nogil=True)
+@kernel((I64, MATRIX, I64, I64, F64, MATRIX, MATRIX, F64, F64))
 def similarities(words, x, begins, of, gammas, squares, linear, constants, values):
     """Set values[word] to the dot product of the word's Fisher vector with the query's, for each of the words.
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.analysis import kernels
-from sublex.strings import Strings
+from sublex.strings import Strings, read_only
 
 
 class Interner:
@@ -34,14 +33,20 @@ class Interner:
 
     def add(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Return the numbers (int32) of the strings `text[start : start + length]`, and add those that are new."""
+        from sublex.analysis import kernels
+
         text = np.concatenate([text, np.zeros(kernels.SPARE, np.uint8)])
+        starts = np.ascontiguousarray(starts, np.int64)
+        lengths = np.ascontiguousarray(lengths, np.int64)
         return self.add_described(text, starts, *kernels.describe(text, starts, lengths))
 
     def add_described(self, text: np.ndarray, starts: np.ndarray, keys: np.ndarray, hashes: np.ndarray) -> np.ndarray:
         """Return the numbers of strings for which a kernel has computed keys and hashes, and add those that are new."""
+        from sublex.analysis import kernels
+
         self._make_room(len(starts), int(keys[:, 2].sum()) + len(starts))
         numbers, self.size = kernels.intern(
-            text, starts, keys, hashes, self.slots, self.keys, self.hashes, self.ends, self.arena, self.size
+            read_only(text), starts, keys, hashes, self.slots, self.keys, self.hashes, self.ends, self.arena, self.size
         )
         return numbers
 
@@ -58,6 +63,8 @@ class Interner:
 
     def _make_room(self, strings: int, size: int) -> None:
         """Enlarge the arrays for at most `strings` more strings of `size` bytes in all, newlines included."""
+        from sublex.analysis import kernels
+
         if self.size + strings > len(self.ends):
             self.ends = _longer(self.ends, self.size + strings)
             self.hashes = _longer(self.hashes, self.size + strings)

@@ -8,7 +8,21 @@ their keys are; longer ones need a comparison of the bytes that follow.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import int32, int64, uint8, uint32, uint64
+from numba.core.types import Array
+
+from sublex.compiled import inner, kernel
+
+# The types of arguments.
+U8 = uint8[::1]
+U32 = uint32[::1]
+U64 = uint64[::1]
+I32 = int32[::1]
+I64 = int64[::1]
+TEXT = Array(uint8, 1, "C", readonly=True)
+TABLE = Array(uint32, 1, "C", readonly=True)
+ROWS = int64[:, ::1]
+KEYS = uint64[:, ::1]
 
 # Classes of bytes. The joiners, from COLON on, belong to a token only between the right neighbours (UAX 29, rules WB6,
 # WB7, WB11 and WB12).
@@ -26,7 +40,7 @@ MIX1, MIX2, PRIME = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x100000001B
 NEWLINE = np.uint8(10)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _joins(kind, before, after):
     """Return whether a joiner of this class, between bytes of the two other classes, is inside a token.
 
@@ -41,7 +55,7 @@ def _joins(kind, before, after):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _breaking(text, i, end):
     """Return the bytes of the non-ASCII punctuation character at `i` if it can never be inside a word, else 0.
 
@@ -60,7 +74,7 @@ def _breaking(text, i, end):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _runs(text, begin, end, in_word, bounds):
     """Write to `bounds` where runs of word bytes start and end, in turn, and return how many entries were written.
 
@@ -81,7 +95,7 @@ def _runs(text, begin, end, in_word, bounds):
     return n if seen < 128 else _runs_above_ascii(text, begin, end, in_word, bounds)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _runs_above_ascii(text, begin, end, in_word, bounds):
     """Do the work of `_runs` for text with bytes above ASCII, where breaking punctuation ends a run."""
     n = 0
@@ -100,7 +114,7 @@ def _runs_above_ascii(text, begin, end, in_word, bounds):
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _word8(text, i):
     """Return eight bytes as one number; the compiler turns this into one load."""
     i = U(i)
@@ -116,14 +130,14 @@ def _word8(text, i):
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _head(text, start, length):
     """Return the first sixteen bytes of a string as two numbers, with zeros after the end of a shorter string."""
     wide = min(U(length), SIXTEEN)
     return _word8(text, start) & LOW[wide], _word8(text, start + 8) & HIGHER[wide]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _hash(text, start, length, a, b):
     h = (a * MIX1) ^ ((b + U(length)) * MIX2)
     h = (h ^ (h >> U(32))) * MIX1
@@ -132,36 +146,14 @@ def _hash(text, start, length, a, b):
     return h ^ (h >> U(29))
 
 
-@njit(cache=True, nogil=True)
-def tokenize(text, ends, classes):
+@kernel((TEXT, I64, U8, U8, I64, I32, KEYS, I64, U64, I32, I64, I64))
+def tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
     """Cut documents, laid end to end in `text`, into raw tokens, and number the distinct raw tokens from 0.
 
-    Return five arrays: the number of each occurrence, where each document's occurrences end, and the starts, keys and
-    hashes of the distinct raw tokens. An ASCII raw token is a word; one with bytes above ASCII is a run of whole words.
-    """
-    in_word = ((classes >= LETTER) & (classes <= HIGH)).astype(np.uint8)
-    longest = np.int64(0)
-    for doc in range(len(ends)):
-        longest = max(longest, ends[doc] - (ends[doc - 1] if doc else 0))
-    bounds = np.empty(longest + 2, np.int64)
-    tokens = np.empty(len(text) // 2 + len(ends) + 1, np.int32)
-    token_ends = np.empty(len(ends), np.int64)
-    slots, keys = np.full(1 << 13, -1, np.int32), np.empty((1 << 12, 3), np.uint64)
-    starts, hashes = np.empty(1 << 12, np.int64), np.empty(1 << 12, np.uint64)
-    state = np.zeros(5, np.int64)
-    while _tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
-        keys, starts, hashes = _doubled_keys(keys), _doubled(starts), _doubled(hashes)
-        slots = _slots(hashes, state[3], 4 * state[3])
-    n, o = state[3], state[4]
-    return tokens[:o], token_ends, starts[:n].copy(), keys[:n].copy(), hashes[:n].copy()
-
-
-@njit(cache=True, nogil=True)
-def _tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
-    """Cut text from a saved state on; return True if the table is full and must grow, False at the end of the text.
-
-    `state` holds the document, the position in its runs, the number of runs, of distinct raw tokens and of occurrences.
-    No array is replaced in this function: that keeps the loop fast.
+    Cut from a saved state on; return True if the table is full and must grow, False at the end of the text. `state` holds
+    the document, the position in its runs, the number of runs, of distinct raw tokens and of occurrences. `in_word` says
+    which bytes are in words, and `bounds` has room for the bytes of the longest document and 2 more. An ASCII raw token is a
+    word; one with bytes above ASCII is a run of whole words.
     """
     doc, k, m, n, o = state[0], state[1], state[2], state[3], state[4]
     mask = U(len(slots) - 1)
@@ -209,7 +201,7 @@ def _tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes,
     return full
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _blank(text, start, end, classes):
     """Return whether a run consists of underscores only."""
     for i in range(start, end):
@@ -218,21 +210,7 @@ def _blank(text, start, end, classes):
     return True
 
 
-@njit(cache=True, nogil=True)
-def _doubled(values):
-    longer = np.empty(2 * len(values), values.dtype)
-    longer[: len(values)] = values
-    return longer
-
-
-@njit(cache=True, nogil=True)
-def _doubled_keys(keys):
-    longer = np.empty((2 * len(keys), 3), np.uint64)
-    longer[: len(keys)] = keys
-    return longer
-
-
-@njit(cache=True, nogil=True)
+@inner
 def _slots(hashes, n, size):
     """Return an open-addressing hash table, a power of two in size, of the first n entries."""
     slots = np.full(size, -1, np.int32)
@@ -245,7 +223,7 @@ def _slots(hashes, n, size):
     return slots
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _same(a, i, b, j, length):
     for x in range(length):
         if a[i + x] != b[j + x]:
@@ -253,7 +231,7 @@ def _same(a, i, b, j, length):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel((U8, I64, I64))
 def describe(text, starts, lengths):
     """Return the keys and hashes of strings of a text; they equal those that `tokenize` computes. The text ends in SPARE bytes."""
     keys, hashes = np.empty((len(starts), 3), np.uint64), np.empty(len(starts), np.uint64)
@@ -264,7 +242,7 @@ def describe(text, starts, lengths):
     return keys, hashes
 
 
-@njit(cache=True, nogil=True)
+@kernel((TEXT, I64, KEYS, U64, I32, KEYS, U64, I64, U8, int64))
 def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, arena, n):
     """Return the numbers of byte strings, adding new strings to the table, and how many strings the table then holds.
 
@@ -299,7 +277,7 @@ def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, ar
     return numbers, n
 
 
-@njit(cache=True, nogil=True)
+@kernel((U64, int64, int64))
 def refill(hashes, n, size):
     """Return a hash table of the given size for `intern`."""
     return _slots(hashes, n, size)
@@ -309,7 +287,7 @@ def refill(hashes, n, size):
 # A word is word[start:k + 1], an array of code points; k changes as suffixes are removed. The paper calls _measure m.
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _consonant(word, start, i):
     c = word[i]
     if c == 97 or c == 101 or c == 105 or c == 111 or c == 117:
@@ -319,7 +297,7 @@ def _consonant(word, start, i):
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _measure(word, start, j):
     """Return m, the number of vowel-consonant sequences in word[start:j + 1]."""
     m = 0
@@ -334,7 +312,7 @@ def _measure(word, start, j):
     return m
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _has_vowel(word, start, j):
     for i in range(start, j + 1):
         if not _consonant(word, start, i):
@@ -342,12 +320,12 @@ def _has_vowel(word, start, j):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _double(word, start, j):
     return j > start and word[j] == word[j - 1] and _consonant(word, start, j)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cvc(word, start, i):
     if (
         i < start + 2
@@ -359,7 +337,7 @@ def _cvc(word, start, i):
     return word[i] != 119 and word[i] != 120 and word[i] != 121
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _ends(word, start, k, suffix, a, b):
     """Return the index before the suffix if word[start:k + 1] ends in suffix[a:b], else start - 2."""
     length = b - a
@@ -371,7 +349,7 @@ def _ends(word, start, k, suffix, a, b):
     return k - length
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _replace(word, start, k, table, bounds, least):
     """Find the first suffix of the table that ends the word, and replace it if the stem's m exceeds `least`; return the new k."""
     for row in range(len(bounds)):
@@ -386,7 +364,7 @@ def _replace(word, start, k, table, bounds, least):
     return k
 
 
-@njit(cache=True, nogil=True)
+@kernel((U32, uint32, TABLE, ROWS, I64))
 def porter(words, breaks, tables, rows, row_ends):
     """Stem words of code points, separated by `breaks`, in place; return how many code points remain.
 
@@ -394,8 +372,7 @@ def porter(words, breaks, tables, rows, row_ends):
     steps 2, 3 and 4.
     """
     step2, step3, step4 = rows[: row_ends[0]], rows[row_ends[0] : row_ends[1]], rows[row_ends[1] : row_ends[2]]
-    out = 0
-    i = 0
+    out = i = np.int64(0)
     while i < len(words):
         start = i
         while i < len(words) and words[i] != breaks:
@@ -413,7 +390,7 @@ def porter(words, breaks, tables, rows, row_ends):
     return out
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _stem(w, start, k, tables, step2, step3, step4):
     # Step 1a: plurals.
     if w[k] == 115:
@@ -465,7 +442,7 @@ def _stem(w, start, k, tables, step2, step3, step4):
     return k
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _residual(w, start, k, tables, step4):
     """Do step 4: remove the first suffix that ends the word if m exceeds 1 (-ion only after s or t); return the new k."""
     for row in range(len(step4)):

@@ -10,17 +10,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from sublex.analysis import kernels
 from sublex.analysis.words import split_terms
 from sublex.base import Analyzer, Token
 from sublex.errors import contract
+from sublex.strings import read_only
 
 # Between two words: punctuation or an empty line.
 _PAUSE = re.compile(r"\S|\n\s*\n")
+# Distinct raw tokens for which a table has room at first, a power of two; and bytes of a text for which less is enough.
+_ROOM, _SHORT = 1 << 12, 1 << 14
 
 
 class RawTokens(NamedTuple):
@@ -44,28 +47,51 @@ class RawTokens(NamedTuple):
 
 
 @cache
-def byte_classes() -> np.ndarray:
-    """Return the class of each of the 256 byte values, as the tokenizing kernel wants them."""
-    k = kernels
+def _kernels() -> ModuleType:
+    """Return the module of kernels. It is imported with the first text, because it imports Numba."""
+    from sublex.analysis import kernels
+
+    return kernels
+
+
+@cache
+def byte_classes() -> tuple[np.ndarray, np.ndarray]:
+    """Return the class of each of the 256 byte values, as the tokenizing kernel wants them, and whether it is in words."""
+    k = _kernels()
     classes = np.full(256, k.BREAK, np.uint8)
     classes[128:] = k.HIGH
     for first, last, kind in ((65, 90, k.LETTER), (97, 122, k.LETTER), (48, 57, k.DIGIT)):
         classes[first : last + 1] = kind
     for characters, kind in (("_", k.UNDERSCORE), (":", k.COLON), (",;", k.COMMA), (".'", k.DOT), ('"', k.QUOTE)):
         classes[[ord(c) for c in characters]] = kind
-    return classes
+    return classes, ((classes >= k.LETTER) & (classes <= k.HIGH)).astype(np.uint8)
 
 
 def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     """Cut texts into raw tokens. `text` holds their UTF-8 bytes end to end; `ends` is where each ends."""
-    return RawTokens(*kernels.tokenize(with_spare(text, int(ends[-1]) if len(ends) else 0), ends, byte_classes()))
+    kernels = _kernels()
+    text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
+    # One text is a query, for which every microsecond counts.
+    longest = ends[0] if len(ends) == 1 else np.diff(ends, prepend=0).max(initial=0)
+    bounds = np.empty(int(longest) + 2, np.int64)
+    tokens, token_ends = np.empty(len(text) // 2 + len(ends) + 1, np.int32), np.empty(len(ends), np.int64)
+    room = _ROOM if len(text) > _SHORT else _ROOM // 16
+    slots, keys = np.empty(2 * room, np.int32), np.empty((room, 3), np.uint64)
+    slots.fill(-1)
+    starts, hashes, state = np.empty(room, np.int64), np.empty(room, np.uint64), np.zeros(5, np.int64)
+    while kernels.tokenize(
+        text, ends, *byte_classes(), bounds, slots, keys, starts, hashes, tokens, token_ends, state
+    ):  # fmt: skip
+        keys, starts, hashes = (np.concatenate([table, np.empty_like(table)]) for table in (keys, starts, hashes))
+        slots = kernels.refill(hashes, len(starts) // 2, 2 * len(starts))
+    n, o = state[3:].tolist()
+    return RawTokens(tokens[:o], token_ends, starts[:n].copy(), keys[:n].copy(), hashes[:n].copy())
 
 
 def with_spare(text: np.ndarray, end: int) -> np.ndarray:
     """Return the bytes with the spare bytes that kernels read after `end`; copy them only if the spare is missing."""
-    if len(text) - end >= kernels.SPARE:
-        return text
-    return np.concatenate([text, np.zeros(kernels.SPARE, np.uint8)])
+    spare = _kernels().SPARE
+    return text if len(text) - end >= spare else np.concatenate([text, np.zeros(spare, np.uint8)])
 
 
 def raw_tokens(text: str) -> list[str]:

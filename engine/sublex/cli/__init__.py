@@ -33,8 +33,8 @@ SECTIONS = {
     "Rank documents": {"search": "search", "explain": "explain", "run": "run", "fuse": "fuse"},
     "Evaluate rankings": {"eval": "eval:evaluate", "compare": "compare", "tune": "tune", "lint": "lint"},
     "Fit models": {"fit": "fit", "card": "fit", "forget": "fit", "encode": "fit", "resource": "resource"},
-    "Components, plugins and the demo": {
-        "components": "components", "plugins": "plugin", "plugin": "plugin", "demo": "demo",
+    "Components, plugins, the demo and compilation": {
+        "components": "components", "plugins": "plugin", "plugin": "plugin", "demo": "demo", "warmup": "warmup",
     },
 }  # fmt: skip
 COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
@@ -183,10 +183,6 @@ def run() -> int:
         return 0
     except OSError as error:
         return _refuse(f"{error.filename or 'Cannot write the output'}: {error.strerror}.")
-    except RuntimeError as error:
-        if "no locator available" not in str(error):
-            raise
-        return _refuse("No place to keep compiled kernels; name a folder in NUMBA_CACHE_DIR that can be written to.")
 
 
 def _refuse(sentence: str) -> int:

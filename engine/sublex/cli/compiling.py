@@ -1,18 +1,113 @@
-"""Tell the user when Numba compiles a kernel, which makes a command slow the first time it runs."""
+"""Compile the kernels that a command needs before it begins, and tell the user about it.
+
+The machine code is stored, so later commands start at once.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from sublex.cli.output import say
+from sublex.cli.progress import progress
+from sublex.messages import counted
+
+if TYPE_CHECKING:
+    from sublex.compile_kernels import Job
+
+# The kernels that commands need: rooms, each with names of kernels.
+NOTHING: dict[str, str] = {}
+ANALYZE = {"analysis": "tokenize porter"}
+SEARCH = {**ANALYZE, "index": "find_strings decode_terms", "retrieval": "retrieve place unpack"}
+BUILD = {
+    "analysis": "tokenize porter intern describe refill",
+    "index": "count_terms add_frequencies scatter encode_postings document_lists",
+}
+NUMBERED = {**SEARCH, "analysis": "tokenize porter intern describe"}
+READ_RUNS = {"analysis": "intern describe", "trec": "split parse"}
+NEEDED = {
+    "index": BUILD, "add": BUILD,
+    "delete": {"index": "decode_terms count_dead"},
+    "merge": {"index": "decode_terms decode_lists merge_postings encode_lists encode_postings"},
+    "check": {"index": "decode_terms decode_lists"},
+    "analyze": ANALYZE, "search": SEARCH, "tune": SEARCH, "compare": NUMBERED,
+    "explain": {**SEARCH, "retrieval": "retrieve place unpack rescore"},
+    "run": {**SEARCH, "trec": "shortest write classify"},
+    "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
+    "info": NOTHING,
+    "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
+    "demo": {
+        "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']}", "readers": "scan",
+        "retrieval": SEARCH["retrieval"],
+    },
+}  # fmt: skip
 
 
 def say_if_compiling() -> None:
-    """Print one line on standard error when this process compiles its first kernel.
+    """Compile what this process's command needs and is not yet compiled, and print what happens on standard error.
 
-    Only Numba knows whether a kernel has to be compiled and where compiled kernels are cached, so this function listens
-    to Numba's events. It imports Numba; commands that run no kernel should not call it.
+    A kernel that is not foreseen here is compiled when it is called; a line on standard error says that too.
     """
+    context = click.get_current_context()
+    needed = NEEDED.get(context.info_name or "", {})
+    if needed is NOTHING:
+        return
+    from sublex.compile_kernels import jobs_of
+
+    jobs = [job for room, names in needed.items() for job in jobs_of(f"sublex.{room}.kernels", names.split())]
+    if _has_json(context.params.get("sources") or ()):
+        jobs += jobs_of("sublex.readers.kernels", ["scan"])
+    compile_missing(jobs)
+    _announce_others()
+
+
+def compile_missing(jobs: Iterable[Job]) -> bool:
+    """Compile the kernels whose machine code is not on disk, in parallel, and return whether there were any."""
+    from sublex.compile_kernels import compile_all, missing, processors
+
+    left = missing(jobs)
+    if not left:
+        return False
+    begin = time.monotonic()
+    kernels, processes = counted(len(left), "kernel"), min(len(left), processors())
+    say(f"Compiling {kernels} on {counted(processes, 'processor')}, {_fate(left)}.")
+    with progress("Compiling", "kernels", len(left)) as advance:
+        done = 0
+
+        def count() -> None:
+            nonlocal done
+            done += 1
+            advance(done)
+
+        compile_all(left, processes, count)
+    say(f"Compiled {kernels} in {time.monotonic() - begin:.1f} s.")
+    return True
+
+
+def _has_json(sources: Iterable[str]) -> bool:
+    """Return whether a source looks like JSON lines by its name or by the names of the files in it. A guess only costs time."""
+    return any(
+        ".json" in name.lower()
+        for source in sources
+        for name in (source, *(os.listdir(source) if os.path.isdir(source) else ()))
+    )
+
+
+def _fate(jobs: Sequence[Job]) -> str:
+    """Return whether the machine code outlives this command, as the end of a sentence."""
+    from sublex.compiled import is_temporary
+
+    if is_temporary(jobs[0].kernel()):
+        return "for this command only; name a folder in NUMBA_CACHE_DIR that can be written to"
+    return "which are then stored for every later command"
+
+
+def _announce_others() -> None:
+    """Print a line when Numba compiles a kernel that was not foreseen."""
     from numba.core import event
 
     class Listener(event.Listener):
@@ -23,7 +118,7 @@ def say_if_compiling() -> None:
         def on_start(self, event: Any) -> None:
             """Announce that a compilation has started, once."""
             if not self.announced:
-                say("Compiling kernels; this may take half a minute. They are stored for the next time.")
+                say("Compiling another kernel, which takes a second or two.")
             self.announced = True
 
         def on_end(self, event: Any) -> None:

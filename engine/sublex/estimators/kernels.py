@@ -6,10 +6,20 @@ Documents are compressed sparse rows in three arrays: where each row starts, its
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import boolean, float32, float64, int32, int64
+
+from sublex.compiled import kernel
+
+# The types of arguments.
+I32 = int32[::1]
+I64 = int64[::1]
+F32 = float32[::1]
+F64 = float64[::1]
+FLAGS = boolean[::1]
+MATRIX = float64[:, ::1]
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, I32, I32, MATRIX, MATRIX), (I32, I32, F64, MATRIX, MATRIX), (I64, I64, F64, MATRIX, MATRIX))
 def gram(starts, terms, counts, x, y):
     """Add AᵀA x to y, one row of A after another."""
     width = x.shape[1]
@@ -28,7 +38,12 @@ def gram(starts, terms, counts, x, y):
                 row[c] += count * z[c]
 
 
-@njit(cache=True, nogil=True)
+@kernel(
+    (I32, I32, I32, F64, int64, F64),
+    (I32, I32, F32, F64, int64, F64),
+    (I32, I32, F64, F64, int64, F64),
+    (I64, I64, F64, F64, int64, F64),
+)
 def products(starts, terms, counts, values, first, sums):
     """Set sums[d] to the sum of count × value over the terms of row first + d."""
     for d in range(len(sums)):
@@ -46,7 +61,7 @@ def products(starts, terms, counts, values, first, sums):
         sums[d] = (v + w) + (x + y)
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, FLAGS, I64))
 def distinct(terms, seen, out):
     """Write the distinct terms to `out` in the order of their first occurrence, and return their number.
 
@@ -63,7 +78,7 @@ def distinct(terms, seen, out):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel((MATRIX, MATRIX, F64))
 def dots(a, b, out):
     """Set out[k] to the dot product of the k-th columns of a and b."""
     rows, columns = a.shape
@@ -73,7 +88,7 @@ def dots(a, b, out):
             out[k] += a[i, k] * b[i, k]
 
 
-@njit(cache=True, nogil=True)
+@kernel((F64, MATRIX, MATRIX, F64, MATRIX, MATRIX, F64))
 def advance(alpha, p, s, inverse, x, r, rho):
     """Take a step of conjugate gradients: x += alpha p, r -= alpha s, rho[k] = r[:, k] · inverse r[:, k].
 
@@ -90,7 +105,7 @@ def advance(alpha, p, s, inverse, x, r, rho):
             rho[k] += m * left * left
 
 
-@njit(cache=True, nogil=True)
+@kernel((F64, MATRIX, F64, MATRIX))
 def turn(beta, r, inverse, p):
     """Set p = inverse r + beta p, the next direction of conjugate gradients."""
     rows, columns = p.shape
@@ -100,7 +115,7 @@ def turn(beta, r, inverse, p):
             p[i, k] = m * r[i, k] + beta[k] * p[i, k]
 
 
-@njit(cache=True, nogil=True)
+@kernel((I64, MATRIX, F64, F64))
 def similarities(words, vectors, query, values):
     """Set values[word] to the dot product of the word's vector with the query's, for each of the words."""
     for i in range(len(words)):

@@ -14,7 +14,6 @@ from sublex.analysis.interner import Interner
 from sublex.analysis.tokens import RawTokens, terms_of
 from sublex.analysis.words import split_terms
 from sublex.base import Analyzer
-from sublex.index import kernels
 from sublex.index.components.document_terms import DocumentTermsWriter
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.lexicon import LexiconWriter
@@ -58,6 +57,8 @@ def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_
 
     `numbers` are the numbers of the batch's raw tokens; `token_terms` must cover them.
     """
+    from sublex.index import kernels
+
     last_places = np.zeros(token_terms.terms, np.int32)
     ends, flat = token_terms.ends, token_terms.numbers
     return BatchCounts(*kernels.count_terms(tokens.numbers, tokens.ends, keep, numbers, ends, flat, last_places))
@@ -161,6 +162,8 @@ class Inverter:
 
     def _frequencies(self, group: _Group) -> np.ndarray:
         """Return, for all terms by their numbers, document and collection frequencies within a group: two rows."""
+        from sublex.index import kernels
+
         counts = np.zeros((2, len(self._term_numbers)), np.int64)
         for batch in group.batches:
             kernels.add_frequencies(batch.terms, batch.tfs, counts[0], counts[1])
@@ -181,6 +184,8 @@ class Inverter:
 
         `ranks` takes the number of a term to its position in sorted order; `df` and `group_df` are in sorted order.
         """
+        from sublex.index import kernels
+
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
         begins = np.cumsum(df) - df
         places = []
@@ -250,6 +255,8 @@ def _write_document_terms(
     folder: FolderWriter, docs: np.ndarray, tfs: np.ndarray, places: list[_GroupPostings], workers: Workers
 ) -> None:
     """Turn the postings, which are sorted by terms, back into documents, and write each document's terms in order."""
+
+    from sublex.index import kernels
 
     def encode(place: _GroupPostings) -> tuple[np.ndarray, np.ndarray]:
         group = place.group

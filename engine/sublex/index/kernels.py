@@ -9,7 +9,19 @@ Kernels have no bounds checks. Those that decode therefore check sizes and numbe
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import boolean, int32, int64, uint8, uint32
+from numba.core.types import Array
+
+from sublex.compiled import inner, kernel
+
+# The types of arguments.
+I32 = int32[::1]
+U32 = uint32[::1]
+I64 = int64[::1]
+FLAGS = boolean[::1]
+STORED_U8 = Array(uint8, 1, "C", readonly=True)
+STORED_I32 = Array(int32, 1, "C", readonly=True)
+STORED_U32 = Array(uint32, 1, "C", readonly=True)
 
 # Postings per block.
 BLOCK = 128
@@ -19,7 +31,7 @@ LANES = 4
 ROWS = BLOCK // LANES
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, I64, FLAGS, I32, I64, I32, I32))
 def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, last_places):
     """Count the terms of the documents of a batch that the mask `keep` selects.
 
@@ -30,17 +42,19 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, last_pl
     """
     # The term of a token that has exactly one; -1 for no term, -2 for several.
     single = np.empty(len(numbers), np.int32)
+    several = False
     for local in range(len(numbers)):
         row = numbers[local]
         begin = term_ends[row - 1] if row else 0
         width = term_ends[row] - begin
         single[local] = term_flat[begin] if width == 1 else (-1 if width == 0 else -2)
+        several |= width > 1
     token_counts = np.zeros(len(numbers), np.int64)
     docs = 0
     for doc in range(len(keep)):
         docs += keep[doc]
     room = len(tokens)
-    if len(single) and single.min() == -2:
+    if several:
         for i in range(len(tokens)):
             if single[tokens[i]] == -2:
                 row = numbers[tokens[i]]
@@ -82,7 +96,7 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, last_pl
     return terms[:o].copy(), tfs[:o].copy(), ends, lengths, token_counts
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, I32, I64, I64))
 def add_frequencies(terms, tfs, df, cf):
     """Add the document and collection frequencies of a batch to `df` and `cf`."""
     for i in range(len(terms)):
@@ -90,7 +104,7 @@ def add_frequencies(terms, tfs, df, cf):
         cf[terms[i]] += tfs[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, I32, I64, int64, I32, I64, I32, I32))
 def scatter(terms, tfs, ends, first_doc, ranks, cursors, docs_out, tfs_out):
     """Write the postings of a batch to docs_out and tfs_out.
 
@@ -108,14 +122,17 @@ def scatter(terms, tfs, ends, first_doc, ranks, cursors, docs_out, tfs_out):
             i += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, I32, I64, I64, int64, I64))
 def document_lists(docs, tfs, begins, ends, first_doc, counts):
     """Return the byte code of the terms of consecutive documents, and the size of each document's list in bytes.
 
     The documents' postings of term t are docs[begins[t]:ends[t]]; document first_doc + d has counts[d] terms.
     """
-    cursors = np.cumsum(counts) - counts
-    terms, frequencies = np.empty(counts.sum(), np.int32), np.empty(counts.sum(), np.int32)
+    cursors, total = np.empty(len(counts), np.int64), np.int64(0)
+    for doc in range(len(counts)):
+        cursors[doc] = total
+        total += counts[doc]
+    terms, frequencies = np.empty(total, np.int32), np.empty(total, np.int32)
     for term in range(len(begins)):
         for i in range(begins[term], ends[term]):
             doc = docs[i] - first_doc
@@ -123,10 +140,10 @@ def document_lists(docs, tfs, begins, ends, first_doc, counts):
             cursors[doc] = at + 1
             terms[at] = term
             frequencies[at] = tfs[i]
-    return encode_lists(terms, frequencies, counts)
+    return _encode_lists(terms, frequencies, counts)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put(out, o, value):
     """Append a number in the byte code: seven bits a byte, lowest first, the eighth bit set if more follow. Returns the new o."""
     while value >= 128:
@@ -137,7 +154,7 @@ def _put(out, o, value):
     return o + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_list(ids, tfs, i, stop, last, out, o):
     """Append ids[i:stop], ascending and greater than `last`, with their frequencies. Returns the new o.
 
@@ -155,21 +172,26 @@ def _put_list(ids, tfs, i, stop, last, out, o):
     return o
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, I32, I64))
 def encode_lists(ids, tfs, counts):
     """Return the byte code of lists that lie end to end, list k with counts[k] entries, and the size of each in bytes."""
+    return _encode_lists(ids, tfs, counts)
+
+
+@inner
+def _encode_lists(ids, tfs, counts):
     out = np.empty(10 * len(ids) + 1, np.uint8)
     sizes = np.empty(len(counts), np.int64)
-    i = o = 0
+    i = o = np.int64(0)
     for k in range(len(counts)):
         begin = o
-        o = _put_list(ids, tfs, i, i + counts[k], -1, out, o)
+        o = _put_list(ids, tfs, i, i + counts[k], np.int64(-1), out, o)
         i += counts[k]
         sizes[k] = o - begin
     return out[:o].copy(), sizes
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _width(bits):
     """Return how many bits a number needs."""
     width = 0
@@ -179,7 +201,7 @@ def _width(bits):
     return width
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _pack(values, width, out, o):
     """Bit-pack 128 values into out[o:] and return the new o.
 
@@ -198,7 +220,7 @@ def _pack(values, width, out, o):
     return o + LANES * width
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, I32, I64))
 def encode_postings(docs, tfs, df):
     """Encode the posting lists of terms that lie end to end, term t with df[t] postings.
 
@@ -214,7 +236,7 @@ def encode_postings(docs, tfs, df):
     lasts, widths = np.empty(blocks, np.int32), np.empty(2 * blocks, np.uint8)
     tails, sizes = np.empty(10 * rest + 1, np.uint8), np.empty(len(df), np.int64)
     gaps, more = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32)
-    i = w = b = o = 0
+    i = w = b = o = np.int64(0)
     for term in range(len(df)):
         stop = i + df[term]
         last = np.int64(-1)
@@ -226,7 +248,7 @@ def encode_postings(docs, tfs, df):
                 last = np.int64(docs[i + x])
                 all_gaps |= gaps[x]
                 all_more |= more[x]
-            lasts[b], widths[2 * b], widths[2 * b + 1] = last, _width(all_gaps), _width(all_more)
+            lasts[b], widths[2 * b], widths[2 * b + 1] = last, _width(np.uint32(all_gaps)), _width(np.uint32(all_more))
             w = _pack(gaps, np.int64(widths[2 * b]), words, w)
             w = _pack(more, np.int64(widths[2 * b + 1]), words, w)
             i += BLOCK
@@ -238,7 +260,7 @@ def encode_postings(docs, tfs, df):
     return words[:w].copy(), lasts, widths, tails[:o].copy(), sizes
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _unpack(words, at, width, out):
     """Undo `_pack` for the block that starts at words[at]; the width is at most 32.
 
@@ -273,7 +295,7 @@ def _unpack(words, at, width, out):
             shift = shift + wide - full
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _get_list(data, at, stop, last, limit, n, ids, tfs, o):
     """Decode n entries of the byte code in data[at:stop] to ids[o:] and tfs[o:].
 
@@ -311,15 +333,16 @@ def _get_list(data, at, stop, last, limit, n, ids, tfs, o):
     return o if at == stop else -1
 
 
-@njit(cache=True, nogil=True)
-def decode_postings(words, lasts, widths, word, block, blocks, tails, tail, tail_end, rest, limit, docs, tfs, o):
+@inner
+def decode_postings(
+    words, lasts, widths, word, block, blocks, tails, tail, tail_end, rest, limit, gaps, more, docs, tfs, o
+):
     """Decode the posting list of one term to docs[o:] and tfs[o:].
 
     The list has `blocks` blocks, from number `block` on, with words from words[word] on; then `rest` postings in
     tails[tail:tail_end]. Returns the new o, or -1 if a block does not end with the document that `lasts` states, if a document
     is not below `limit`, or if the code leaves its bounds.
     """
-    gaps, more = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32)
     last = np.int64(-1)
     for b in range(block, block + blocks):
         wide, wide_tf = np.int64(widths[2 * b]), np.int64(widths[2 * b + 1])
@@ -338,27 +361,31 @@ def decode_postings(words, lasts, widths, word, block, blocks, tails, tail, tail
     return _get_list(tails, tail, tail_end, last, limit, rest, docs, tfs, o)
 
 
-@njit(cache=True, nogil=True)
-def decode_terms(words, lasts, widths, word_begins, block_begins, tails, tail_begins, tail_ends, df, limit, docs, tfs):
-    """Decode the posting lists of several terms, one after the other. Returns the place of the first damaged one, or -1."""
-    o = 0
+@kernel((STORED_U32, STORED_I32, STORED_U8, I64, I64, STORED_U8, I64, I64, I64, int64, U32, U32, I32, I32))
+def decode_terms(
+    words, lasts, widths, word_begins, block_begins, tails, tail_begins, tail_ends, df, limit, gaps, more, docs, tfs
+):  # fmt: skip
+    """Decode the posting lists of several terms, one after the other. Returns the place of the first damaged one, or -1.
+
+    `gaps` and `more` are scratch memory for a block.
+    """
+    o = np.int64(0)
     for k in range(len(df)):
         o = decode_postings(
             words, lasts, widths, word_begins[k], block_begins[k], df[k] // BLOCK,
-            tails, tail_begins[k], tail_ends[k], df[k] % BLOCK, limit, docs, tfs, o,
+            tails, tail_begins[k], tail_ends[k], df[k] % BLOCK, limit, gaps, more, docs, tfs, o,
         )  # fmt: skip
         if o < 0:
             return k
     return -1
 
 
-@njit(cache=True, nogil=True)
-def find_strings(arena, starts, wanted, wanted_starts):
-    """Return the place of each wanted string among ascending strings, or -1.
+@kernel((STORED_U8, I64, STORED_U8, I64, I64))
+def find_strings(arena, starts, wanted, wanted_starts, found):
+    """Write the place of each wanted string among ascending strings to `found`, or -1.
 
     Strings lie end to end; string k is arena[starts[k]:starts[k + 1]].
     """
-    found = np.empty(len(wanted_starts) - 1, np.int64)
     for k in range(len(found)):
         begin, size = wanted_starts[k], wanted_starts[k + 1] - wanted_starts[k]
         low, high = 0, len(starts) - 1
@@ -376,24 +403,23 @@ def find_strings(arena, starts, wanted, wanted_starts):
                 low = middle + 1
             else:
                 high = middle
-    return found
 
 
-@njit(cache=True, nogil=True)
+@kernel((STORED_U8, I64, I64, I64, int64, I32, I32))
 def decode_lists(data, starts, ends, counts, limit, ids, tfs):
     """Decode lists of the byte code: list k has counts[k] entries in data[starts[k]:ends[k]].
 
     Returns the number of the first damaged list, or -1.
     """
-    o = 0
+    o = np.int64(0)
     for k in range(len(counts)):
-        o = _get_list(data, starts[k], ends[k], -1, limit, counts[k], ids, tfs, o)
+        o = _get_list(data, starts[k], ends[k], np.int64(-1), limit, counts[k], ids, tfs, o)
         if o < 0:
             return k
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, I32, I64, I64, I32, I64, I32, I32))
 def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, docs_out, tfs_out):
     """Copy decoded posting lists of one segment to those of the merged segment, without documents that doc_map takes to -1.
 
@@ -412,7 +438,7 @@ def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, docs_out, tfs_out
         cursors[ranks[k]] = at
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, I32, I64, FLAGS, I64, I64))
 def count_dead(docs, tfs, counts, dead, df, cf):
     """Add to `df` and `cf` the frequencies of terms within the documents of the mask `dead`; term k has counts[k] postings."""
     i = 0

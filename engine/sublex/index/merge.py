@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.index import kernels
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import DocumentTermsWriter
 from sublex.index.components.lengths import LengthsWriter
@@ -147,6 +146,8 @@ class _TermMerge:
 
     def _encode(self, chunk: _Chunk) -> _EncodedChunk:
         """Decode the postings of a chunk from all segments, merge and encode them. Any thread may call this."""
+        from sublex.index import kernels
+
         df = chunk.df
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
         starts = np.cumsum(df) - df
@@ -196,6 +197,8 @@ def _merge_document_terms(
     segments: list[Segment], ranks: list[np.ndarray], live: list[np.ndarray], folder: FolderWriter, workers: Workers
 ) -> None:
     """Write the terms of all live documents with their new ordinals."""
+
+    from sublex.index import kernels
 
     def recode(job: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
         k, begin, end = job

@@ -19,7 +19,6 @@ import numpy as np
 from sublex.base import Report
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.files import sync
-from sublex.index import kernels
 from sublex.index.build import SEGMENT, BuildSettings, Progress, SegmentBuilder
 from sublex.index.build_summary import BuildSummary
 from sublex.index.components.tombstones import write_tombstones
@@ -278,6 +277,8 @@ def _delete_documents(segments: list[Segment], docnos: Iterable[str], new: Manif
 
 def _put_tombstones(segment: Segment, docs: np.ndarray, generation: int) -> dict[str, Any]:
     """Write the tombstones of a generation, for all deleted documents of a segment, and return their manifest entry."""
+    from sublex.index import kernels
+
     dead = np.zeros(segment.docs, np.bool_)
     dead[docs] = True
     df, cf = np.zeros(len(segment.terms), np.int64), np.zeros(len(segment.terms), np.int64)

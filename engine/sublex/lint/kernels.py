@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import boolean, int64, uint8
+from numba.core.types import Array
+
+from sublex.compiled import kernel
+
+# The types of arguments.
+I64 = int64[::1]
+TEXT = Array(uint8, 1, "C", readonly=True)
 
 ZERO, NINE, BIG_A, BIG_Z = 48, 57, 65, 90
 
 
-@njit(cache=True, nogil=True)
+@kernel((TEXT, I64, I64, boolean, boolean))
 def fold(arena, starts, sizes, case, zeros):
     """Fold each string: ASCII letters to lower case (`case`), and leading zeros of its numbers left out (`zeros`).
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,22 +22,17 @@ from sublex.expression import Expression
 from sublex.functions import is_transformer, operand, versions
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
-from sublex.pipeline import kept_impacts
-from sublex.pipeline.compose import Composer
-from sublex.pipeline.pipeline import Answer, Pipeline
-from sublex.pipeline.run_metadata import describe
-from sublex.pipeline.stages.stage import State
 from sublex.plugins import Component
-from sublex.representations.loaded import LoadedModel, LoadedRepresentation
-from sublex.retrieval.hits import Hits
-from sublex.retrieval.searcher import Searcher
-from sublex.trec.given_topics import topics_of
-from sublex.trec.run_names import tag_of
-from sublex.trec.runs import Run
 
 if TYPE_CHECKING:
     from sublex.index.build_summary import BuildSummary
     from sublex.index.document_source import Documents
+    from sublex.pipeline.compose import Composer
+    from sublex.pipeline.pipeline import Answer, Pipeline
+    from sublex.representations.loaded import LoadedModel, LoadedRepresentation
+    from sublex.retrieval.hits import Hits
+    from sublex.retrieval.searcher import Searcher
+    from sublex.trec.runs import Run
 
 Expr = str | Expression
 Say = Callable[[str], None]
@@ -67,8 +62,15 @@ class Index:
 
     def _open(self) -> None:
         """Open the current generation of the index."""
-        snapshot = Snapshot(self.path, self._load_registry)
-        self._composer = Composer(snapshot, allow_uncovered=self.allow_uncovered)
+        self._snapshot = Snapshot(self.path, self._load_registry)
+        self.__dict__.pop("_composer", None)
+
+    @cached_property
+    def _composer(self) -> Composer:
+        # Imported with the first pipeline: commands that only look into the index start sooner without it.
+        from sublex.pipeline.compose import Composer
+
+        return Composer(self._snapshot, allow_uncovered=self.allow_uncovered)
 
     def __repr__(self) -> str:
         return f"<Index {self.path}: {len(self):,} documents>"
@@ -82,7 +84,7 @@ class Index:
     @property
     def snapshot(self) -> Snapshot:
         """The generation that this index reads: its segments, statistics and files. It never changes."""
-        return self._composer.snapshot
+        return self._snapshot
 
     @property
     def registry(self) -> plugins.Registry:
@@ -209,6 +211,8 @@ class Index:
         Parameters that the expression leaves out get the defaults of `profile`, or of the index's own profile. Without an expression
         the pipeline is the profile's default ranker. A pipeline is returned as it is.
         """
+        from sublex.pipeline.pipeline import Pipeline
+
         if isinstance(expression, Pipeline):
             if expression.snapshot.path.resolve() != self.path.resolve():
                 raise InputError(
@@ -274,6 +278,11 @@ class Index:
         (qid, text), or a list of texts, which are numbered from 1. `workers` is the number of threads, by default all cores.
         `each` is called with every answer.
         """
+        from sublex.pipeline.run_metadata import describe
+        from sublex.trec.given_topics import topics_of
+        from sublex.trec.run_names import tag_of
+        from sublex.trec.runs import Run
+
         asked, most, threads = topics_of(topics), arguments.whole(k, "k"), arguments.threads(workers)
         ready = self.pipeline(pipeline, profile)
         docs, scores = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
@@ -292,6 +301,8 @@ class Index:
 
         The evidence of the root has the document's `rank` (None when it is not found) and the number of documents `found`.
         """
+        from sublex.pipeline.stages.stage import State
+
         ready = self.pipeline(pipeline, profile)
         doc, query = self._live(docno, ready.snapshot), self.query(text)
         tree = ready.scorer.explain(State(query), doc)
@@ -304,6 +315,8 @@ class Index:
 
     def store_impacts(self, rankers: Expr | Iterable[Expr], profile: str | None = None) -> None:
         """Store the impacts of these rankers, and of no others, on disk; they are computed again after every change of the index."""
+        from sublex.pipeline import kept_impacts
+
         several = [rankers] if isinstance(rankers, (str, Expression)) else rankers
         if not isinstance(several, Iterable):
             raise InputError(f"The rankers are {shown(rankers)}; give expressions such as 'BM25'.")
@@ -311,6 +324,12 @@ class Index:
 
     def kept_impacts(self) -> dict[str, int]:
         """Return the bytes on disk of each ranker's impacts, and of the decoded documents that they share."""
+        from sublex.retrieval import impact_store
+
+        if not impact_store.declared(self.path):
+            return {}
+        from sublex.pipeline import kept_impacts
+
         return kept_impacts.sizes(self._composer)
 
     # Fitted models.
@@ -346,6 +365,8 @@ class Index:
 
     def representation(self, expression: Expr) -> LoadedRepresentation:
         """Return a fitted representation of this index: its model, the rows of the documents, and their scores."""
+        from sublex.representations.loaded import LoadedRepresentation
+
         model = self.fitted_model(expression)
         if not isinstance(model, LoadedRepresentation):
             raise InputError(f"{model.name} is not a representation.")
@@ -434,4 +455,6 @@ class Index:
     def _refresh(self, say: Say) -> None:
         """Open the generation that was just committed, and compute its stored impacts."""
         self._open()
+        from sublex.pipeline import kept_impacts
+
         kept_impacts.refresh(self._composer, say)

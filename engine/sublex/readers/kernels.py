@@ -7,7 +7,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import boolean, int64, uint8
+from numba.core.types import Array
+
+from sublex.compiled import inner, kernel
+
+# The types of arguments.
+U8 = uint8[::1]
+I64 = int64[::1]
+TEXT = Array(uint8, 1, "C", readonly=True)
 
 QUOTE, BACKSLASH, COMMA, COLON = 34, 92, 44, 58
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
@@ -18,14 +26,14 @@ DIGITS = 4000
 SPARE = 16
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _skip_space(buf, i, end):
     while i < end and (buf[i] == 32 or buf[i] == 9 or buf[i] == 13):
         i += 1
     return i
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _marks(buf, special):
     """Return the places of quotes, backslashes and control characters, and of the end. The loop has no branch."""
     marks = np.empty(len(buf) + 1, np.int64)
@@ -37,7 +45,7 @@ def _marks(buf, special):
     return marks[: n + 1].copy()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _string_end(buf, i, end, marks, m):
     """Return the place of the quote that closes the string whose first byte is at `i`, or -1 if the string is odd.
 
@@ -58,7 +66,7 @@ def _string_end(buf, i, end, marks, m):
         i = min(at + 2, end)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _nested_end(buf, i, end, marks, m):
     """Return the index after the bracket that closes the one at `i`, or -1 if no bracket does."""
     depth = 0
@@ -78,14 +86,14 @@ def _nested_end(buf, i, end, marks, m):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _digits_end(buf, i, end):
     while i < end and 48 <= buf[i] <= 57:
         i += 1
     return i
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _plain_end(buf, i, end):
     """Return the index after a natural number, `true`, `false` or `null` at `i`, or -1 for anything else."""
     c = buf[i]
@@ -101,7 +109,7 @@ def _plain_end(buf, i, end):
     return stop if 0 < stop - i < DIGITS else -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _hex4(buf, i, end):
     """Return the value of four hexadecimal digits at `i`, or -1."""
     value = 0
@@ -120,7 +128,7 @@ def _hex4(buf, i, end):
     return value
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_code(out, o, code):
     """Write a code point to `out` in UTF-8 and return the index after it."""
     if code < 0x80:
@@ -142,7 +150,7 @@ def _put_code(out, o, code):
     return o + 4
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _string(buf, span, out, o):
     """Write the characters of a string field to `out`; return the index after them, or -1 if an escape is odd."""
     begin, size = span[2], span[3] - span[2]
@@ -153,7 +161,7 @@ def _string(buf, span, out, o):
     return o + size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _unescape(buf, i, end, out, o):
     """Write a string with escapes to `out`; return the index after it, or -1 if an escape is not JSON or half a surrogate pair."""
     while i < end:
@@ -198,7 +206,7 @@ def _unescape(buf, i, end, out, o):
     return o
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _alias(buf, start, stop, names, name_ends):
     """Return which of the names buf[start:stop] is, or -1."""
     begin = 0
@@ -216,7 +224,7 @@ def _alias(buf, start, stop, names, name_ends):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fields(buf, i, end, trusted, spans, marks, m):
     """Write (key start, key end, value start, value end, escaped) of each field of the object at `i` to `spans`.
 
@@ -281,7 +289,7 @@ def _fields(buf, i, end, trusted, spans, marks, m):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _choose(buf, spans, n, names, name_ends, first, last):
     """Return the field with the earliest of names[first:last], and which name; (-1, -1) for none, (-2, -2) if a name is repeated."""
     best, which = -1, -1
@@ -295,7 +303,7 @@ def _choose(buf, spans, n, names, name_ends, first, last):
     return best, which
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _visible(data, start, end):
     """Return whether data[start:end] has a printable ASCII character other than white space."""
     for i in range(start, end):
@@ -304,7 +312,7 @@ def _visible(data, start, end):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel((TEXT, U8, TEXT, I64, int64, int64, int64, boolean))
 def scan(buf, special, names, name_ends, ids, texts, capacity, trusted):
     """Cut records, one per line, into arrays of docnos, contents and other fields.
 
@@ -329,9 +337,7 @@ def scan(buf, special, names, name_ends, ids, texts, capacity, trusted):
     spans = np.empty((capacity, 5), np.int64)
     chosen = np.empty(3, np.int64)
     served = np.empty(3, np.int64)
-    n = n_odd = number = 0
-    d = t = e = 0
-    start = first = m = 0
+    n = n_odd = number = d = t = e = start = first = m = np.int64(0)
     while start < size:
         while m < len(marks) - 1 and buf[marks[m]] != NEWLINE:
             m += 1
@@ -363,10 +369,10 @@ def scan(buf, special, names, name_ends, ids, texts, capacity, trusted):
             extra[:e].copy(), extra_ends[:n].copy(), used, odd[:n_odd].copy())  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _roles(buf, spans, fields, names, name_ends, ids, texts, chosen, served):
     """Write to `chosen` the fields that are docno, text and title, and to `served` their names; return False for an odd record."""
-    chosen[0], served[0] = _choose(buf, spans, fields, names, name_ends, 0, ids)
+    chosen[0], served[0] = _choose(buf, spans, fields, names, name_ends, np.int64(0), ids)
     chosen[1], served[1] = _choose(buf, spans, fields, names, name_ends, ids, ids + texts)
     chosen[2], served[2] = _choose(buf, spans, fields, names, name_ends, ids + texts, ids + texts + 1)
     if chosen[0] < 0 or chosen[1] == -2 or chosen[2] == -2 or (chosen[1] < 0 and chosen[2] < 0):
@@ -377,7 +383,7 @@ def _roles(buf, spans, fields, names, name_ends, ids, texts, chosen, served):
     return (chosen[1] < 0 or spans[chosen[1], 1] < 0) and (chosen[2] < 0 or spans[chosen[2], 1] < 0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _contents(buf, spans, chosen, text, t):
     """Write title, newline and text from `t` on; return the index after them, or -1, and the bytes of the title."""
     title = 0
@@ -393,7 +399,7 @@ def _contents(buf, spans, chosen, text, t):
     return o, title
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _readable(buf, spans, fields, scratch, at):
     """Return whether every escape of the record can be read; `scratch` is overwritten from `at` on."""
     for f in range(fields):
@@ -402,7 +408,7 @@ def _readable(buf, spans, fields, scratch, at):
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _others(buf, spans, fields, chosen, extra, e):
     """Write the fields without a role as a JSON object, or nothing if there are none; return the index after it."""
     begin = e

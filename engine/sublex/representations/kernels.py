@@ -4,10 +4,19 @@ Callers check the arguments. Each sum is kept in four parts, which a processor a
 """
 
 import numpy as np
-from numba import njit
+from numba import float32, float64, int64, uint32, uint64
+
+from sublex.compiled import kernel
+
+# The types of arguments.
+U32 = uint32[::1]
+U64 = uint64[::1]
+I64 = int64[::1]
+F64 = float64[::1]
+MATRIX = float32[:, ::1]
 
 
-@njit(cache=True, nogil=True)
+@kernel((U64, U32, U32, F64, F64, U64, F64))
 def dot(starts, terms, levels, level_values, weights, docs, sums):
     """Set sums[k] = Σ level_values[levels[i]] · weights[terms[i]] over the terms i of document docs[k].
 
@@ -28,7 +37,7 @@ def dot(starts, terms, levels, level_values, weights, docs, sums):
         sums[k] = (v + w) + (x + y)
 
 
-@njit(cache=True, nogil=True)
+@kernel((MATRIX, F64, I64, F64))
 def products(rows, vector, docs, sums):
     """Set sums[k] to the product of row docs[k] with a vector."""
     width = len(vector)

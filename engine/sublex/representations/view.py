@@ -19,7 +19,6 @@ from sublex.fitted import CountTransform, Rows
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
-from sublex.representations import kernels
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK, Vocabulary, recoded
 from sublex.representations.rows import stacked
 
@@ -75,6 +74,8 @@ class View:
 
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the product of each document's dense row with a vector, float64."""
+        from sublex.representations import kernels
+
         vector = np.ascontiguousarray(vector, np.float64)
         products = np.empty(len(self) if docs is None else len(docs))
         for number, chosen, local in self._by_segment(docs):
@@ -98,6 +99,8 @@ class View:
         self, weights: np.ndarray, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
     ) -> np.ndarray:
         """Return for each document the sum of count times weight over its terms, float64; see `sublex.fitted.View.dot`."""
+        from sublex.representations import kernels
+
         self.index.need("terms", "are scored by")
         # Terms that the model does not know have the number -1, and so the weight 0 at the end.
         padded = np.append(np.ascontiguousarray(weights, np.float64), 0.0)

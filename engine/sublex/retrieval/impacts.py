@@ -16,7 +16,6 @@ from sublex.index.format import Folder
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.segment import Segment
 from sublex.rankers.lucene_lengths import round_lengths
-from sublex.retrieval import kernels
 
 
 class Impacts:
@@ -34,6 +33,8 @@ class Impacts:
         collection: Statistics,
         stored: tuple[Folder, Folder] | None = None,
     ):
+        from sublex.retrieval import kernels
+
         self.segment, self.ranker, self.term, self.collection = segment, ranker, term, collection
         self._stored = stored
         terms = len(segment.terms)
@@ -68,6 +69,8 @@ class Impacts:
 
     def best(self, k: int) -> np.ndarray:
         """Return for each term a lower bound of its k-th best impact; -inf where none is known."""
+        from sublex.retrieval import kernels
+
         level = bisect_left(kernels.LEVELS, k)
         return self.kth[level] if level < len(kernels.LEVELS) else self._unknown
 
@@ -85,10 +88,13 @@ class Impacts:
             derived.write(impacts, {name: getattr(self, name) for name in names})
 
     def _fill(self, terms: np.ndarray) -> None:
+        from sublex.retrieval import kernels
+
         docs, tfs = self.segment.gather(terms)
+        live = np.empty(int(self.segment.df[terms].max(initial=0)), np.float32)
         kernels.place(
             terms, self.starts, docs, self._scored(terms, docs, tfs), self.segment.dead,
-            self.docs, self.impacts, self.least, self.most, self.kth,
+            self.docs, self.impacts, self.least, self.most, self.kth, live,
         )  # fmt: skip
 
     def _scored(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray) -> np.ndarray:

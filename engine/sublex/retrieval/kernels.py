@@ -8,7 +8,22 @@ the lower half. The larger key ranks higher, ties included, so the best k docume
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import boolean, float32, float64, int32, int64, uint8, uint64
+
+from sublex.compiled import inner, kernel
+
+# The types of arguments.
+U8 = uint8[::1]
+U64 = uint64[::1]
+I32 = int32[::1]
+I64 = int64[::1]
+F32 = float32[::1]
+F64 = float64[::1]
+FLAGS = boolean[::1]
+DOCS = int32[:, ::1]
+SCORES = float32[:, ::1]
+KEYS = uint64[:, ::1]
+CURSORS = int64[:, ::1]
 
 # Documents per window. Their float64 sums, 128 KB, fit the processor's cache.
 WINDOW = 1 << 14
@@ -20,7 +35,7 @@ LOWEST = -1.7976931348623157e308
 LEVELS = (10, 100, 1000)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def key_of(score, rank):
     """Return the key of a score, rounded to float32, and the rank of a docno."""
     # Adding 0 turns -0 into 0, so the two are equal.
@@ -33,7 +48,7 @@ def key_of(score, rank):
     return np.uint64((bits << 32) | np.int64(rank))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def score_of(key):
     """Return the float32 score of a key."""
     bits = np.int64(key >> np.uint64(32))
@@ -44,7 +59,7 @@ def score_of(key):
     return np.int32(bits).view(np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel((KEYS, I32, DOCS, SCORES, I64))
 def unpack(keys, docs_by_docno, docs, scores, counts):
     """Write documents and scores, best first, for rows of ascending keys, and the number of hits of each row to `counts`.
 
@@ -61,7 +76,7 @@ def unpack(keys, docs_by_docno, docs, scores, counts):
         counts[q] = n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def select(values, n, k):
     """Reorder the first n values: the k largest come first, and the least of these is at place k - 1."""
     low, high, at = 0, n - 1, k - 1
@@ -85,13 +100,13 @@ def select(values, n, k):
             return
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _at_least(score):
     """Return a lower bound of the float64 sums that round to this float32 score or a higher one."""
     return np.float64(np.nextafter(np.float32(score), np.float32(-np.inf)))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first_threshold(terms, weights, least, most, kth):
     """Return a score that at least k documents reach; LOWEST when none is known.
 
@@ -112,7 +127,7 @@ def _first_threshold(terms, weights, least, most, kth):
     return threshold
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks, k, sums, noted, candidates, keys):
     """Write the keys of the best documents for one query to `keys`, in no order. Return their number, at most k, and the threshold.
 
@@ -120,7 +135,7 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks
     sum first reaches the threshold, and tested again with its final sum; a document that no term matches is never noted.
     Between windows all `sums` are 0 and no document is `noted`.
     """
-    n = 0
+    n = np.int64(0)
     while True:
         lowest = np.int64(len(docno_ranks))
         for t in range(len(terms)):
@@ -171,17 +186,18 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks
     return n, threshold
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, F32, I64, F32, F32, F32, I32, I64, I64, F64, F64, CURSORS, F64, U8, I32, U64, KEYS))
 def retrieve(
     docs, impacts, starts, least, most, kth, docno_ranks, query_ends, terms, weights, thresholds,
-    sums, noted, candidates, keys, found
+    cursors, sums, noted, candidates, keys, found
 ):  # fmt: skip
     """Fill each row of `found` with the keys of the best documents for a query, in no order, followed by zeros.
 
     The postings of term t are at the places starts[t] to starts[t + 1] of (docs, impacts); the impacts of deleted documents are NaN.
     `least`, `most` and `kth` are the least, greatest and k-th best impact of each term. `query_ends` are the ends of the queries in
     `terms` and `weights`; impacts are added in this order of the terms. `thresholds` has the threshold that each query reached in the
-    segments before, and is raised. `sums`, `noted`, `candidates` and `keys` are scratch arrays of the calling thread.
+    segments before, and is raised. `cursors`, three rows as long as the longest query, `sums`, `noted`, `candidates` and `keys`
+    are scratch arrays of the calling thread.
     """
     k = found.shape[1]
     begin = 0
@@ -189,27 +205,31 @@ def retrieve(
         own, factors = terms[begin : query_ends[q]], weights[begin : query_ends[q]]
         begin = query_ends[q]
         threshold = _first_threshold(own, factors, least, most, kth)
-        at, ends, stops = starts[own], starts[own + 1], np.empty(len(own), np.int64)
+        at, ends, stops = cursors[0], cursors[1], cursors[2]
+        for t in range(len(own)):
+            at[t], ends[t] = starts[own[t]], starts[own[t] + 1]
         n, thresholds[q] = _best(
             docs, impacts, own, factors, at, ends, stops, max(threshold, thresholds[q]), docno_ranks, k, sums, noted,
             candidates, keys,
         )  # fmt: skip
-        found[q, :n] = keys[:n]
-        found[q, n:] = 0
+        for i in range(n):
+            found[q, i] = keys[i]
+        for i in range(n, k):
+            found[q, i] = 0
 
 
-@njit(cache=True, nogil=True)
-def place(terms, starts, docs_in, impacts_in, dead, docs, impacts, least, most, kth):
+@kernel((I64, I64, I32, F32, FLAGS, I32, F32, F32, F32, SCORES, F32))
+def place(terms, starts, docs_in, impacts_in, dead, docs, impacts, least, most, kth, live):
     """Copy the postings of some terms to their places in (docs, impacts), with NaN as the impact of a deleted document.
 
     `docs_in` and `impacts_in` hold the postings of these terms one after the other. `least`, `most` and `kth` receive the least,
-    the greatest and, for each of LEVELS, the k-th best impact of each term among live documents.
+    the greatest and, for each of LEVELS, the k-th best impact of each term among live documents. `live` is scratch memory
+    for the impacts of a term.
     """
     o = 0
     for term in terms:
         begin = starts[term]
-        live = np.empty(starts[term + 1] - begin, np.float32)
-        n = 0
+        n = np.int64(0)
         for i in range(begin, starts[term + 1]):
             docs[i], impacts[i] = docs_in[o], impacts_in[o]
             if dead[docs_in[o]]:
@@ -229,7 +249,7 @@ def place(terms, starts, docs_in, impacts_in, dead, docs, impacts, least, most, 
                 n = k
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _skip(docs, i, end, doc):
     """Return the first place from i on with a document of at least `doc`, or `end`: a galloping, then a binary search."""
     step = 1
@@ -246,7 +266,7 @@ def _skip(docs, i, end, doc):
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, F32, I64, I64, I64, F64, I64, I32, F64))
 def rescore(docs, impacts, starts, query_ends, terms, weights, wanted_ends, wanted, sums):
     """Write the scores of the wanted documents of each query to `sums`; NOTHING for a document that no term matches.
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from sublex.errors import InputError, contract
 from sublex.index import derived
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
-from sublex.retrieval import impact_store, kernels
+from sublex.retrieval import impact_store
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts, checked
 from sublex.retrieval.term_table import TermTable
@@ -89,6 +90,13 @@ class Searcher:
                 for q, n in enumerate(counts.tolist()):
                     yield Hits(self.snapshot, docs[q, :n], scores[q, :n])
 
+    @cached_property
+    def _kernels(self) -> ModuleType:
+        # Imported with the first search, because it imports Numba.
+        from sublex.retrieval import kernels
+
+        return kernels
+
     def _prepare(self) -> None:
         """Compute what threads share before they start."""
         _ = self.impacts, self.term_table.df, self.term_table.ordinals, self.snapshot.docno_ranks
@@ -102,7 +110,7 @@ class Searcher:
     def _group(self, queries: Sequence[Weighted], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return documents and scores, one row for each query, best first, and the number of hits in each row."""
         ends, terms, weights = self._weighted(queries)
-        thresholds = np.full(len(queries), kernels.LOWEST)
+        thresholds = np.full(len(queries), self._kernels.LOWEST)
         found = []
         for segment, ordinals in zip(range(len(self.snapshot.segments)), self.term_table.ordinals, strict=True):
             found.append(self._retrieve(segment, *_of_segment(ordinals, ends, terms, weights), thresholds, k))
@@ -110,7 +118,7 @@ class Searcher:
         keys.sort(axis=1)
         shape = len(queries), k
         docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(len(queries), np.int64)
-        kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
+        self._kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
         return docs, scores, counts
 
     def _retrieve(
@@ -121,9 +129,11 @@ class Searcher:
         found = np.empty((len(ends), k), np.uint64)
         base, end = self.snapshot.bases[segment : segment + 2]
         sums, noted, candidates, keys = self._buffers(k)
-        kernels.retrieve(
+        cursors = np.empty((3, len(terms)), np.int64)
+        self._kernels.retrieve(
             impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, impacts.best(k),
-            self.snapshot.docno_ranks[base:end], ends, terms, weights, thresholds, sums, noted, candidates, keys, found,
+            self.snapshot.docno_ranks[base:end], ends, terms, weights, thresholds,
+            cursors, sums, noted, candidates, keys, found,
         )  # fmt: skip
         return found
 
@@ -131,9 +141,9 @@ class Searcher:
         """Return the scratch arrays of this thread. The kernel leaves them as it finds them."""
         mine = self._scratch
         if not hasattr(mine, "sums"):
-            mine.sums = np.zeros(kernels.WINDOW)
-            mine.noted = np.zeros(kernels.WINDOW, np.uint8)
-            mine.candidates = np.empty(kernels.WINDOW, np.int32)
+            mine.sums = np.zeros(self._kernels.WINDOW)
+            mine.noted = np.zeros(self._kernels.WINDOW, np.uint8)
+            mine.candidates = np.empty(self._kernels.WINDOW, np.int32)
         if getattr(mine, "k", 0) != k:
             mine.k, mine.keys = k, np.empty(max(2 * k, k + 256), np.uint64)
         return mine.sums, mine.noted, mine.candidates, mine.keys
@@ -154,7 +164,7 @@ class Searcher:
             wanted_ends = np.cumsum(np.bincount(np.repeat(np.arange(len(sizes)), sizes)[inside], minlength=len(sizes)))
             found = np.empty(len(inside))
             wanted = (flat[inside] - base).astype(np.int32)
-            kernels.rescore(
+            self._kernels.rescore(
                 impacts.docs, impacts.impacts, impacts.starts, own_ends, own_terms, own_weights, wanted_ends, wanted, found
             )  # fmt: skip
             sums[inside] = found

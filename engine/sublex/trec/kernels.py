@@ -8,7 +8,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from numba import boolean, float32, float64, int32, int64, uint8
+from numba.core.types import Array
+
+from sublex.compiled import inner, kernel
+
+# The types of arguments.
+U8 = uint8[::1]
+I32 = int32[::1]
+I64 = int64[::1]
+F32 = float32[::1]
+F64 = float64[::1]
+FLAGS = boolean[::1]
+TEXT = Array(uint8, 1, "C", readonly=True)
+SPANS = int32[:, ::1]
 
 NEWLINE, SPACE, HASH, PLUS, MINUS, DOT, ZERO, NINE, SMALL_E = 10, 32, 35, 43, 45, 46, 48, 57, 101
 # Powers of ten up to here are exact in float64.
@@ -22,12 +35,12 @@ DIGITS = 9
 LONGEST_NUMBER = 24
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_space(c):
     return c == SPACE or 9 <= c <= 13
 
 
-@njit(cache=True, nogil=True)
+@kernel((TEXT, int64))
 def split(buf, width):
     """Return where the first `width` columns of each line begin and end, the line's number from 0, and its number of columns.
 
@@ -60,7 +73,7 @@ def split(buf, width):
     return spans[:n], lines[:n], counts[:n]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _number(buf, i, end, tens):
     """Return a decimal number to within a few units of float64's last place, and whether it is a number within range."""
     negative = buf[i] == MINUS
@@ -100,7 +113,7 @@ def _number(buf, i, end, tens):
     return -value if negative else value, True
 
 
-@njit(cache=True, nogil=True)
+@kernel((TEXT, SPANS, F64))
 def parse(buf, spans, tens):
     """Return numbers as float32, and whether each is certain.
 
@@ -115,7 +128,7 @@ def parse(buf, spans, tens):
     return values, certain
 
 
-@njit(cache=True, nogil=True)
+@kernel((F32, I32, F64))
 def shortest(scores, bits, tens):
     """Return the fewest decimal digits that read back to each float32, as mantissas and exponents of 10.
 
@@ -159,7 +172,7 @@ def shortest(scores, bits, tens):
     return mantissas, exponents
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rounded(x, half, places, tens):
     """Return x rounded to `places` decimal places, as a whole number, and whether it reads back to x: 1 yes, 0 no, -1 unknown.
 
@@ -177,7 +190,7 @@ def _rounded(x, half, places, tens):
     return int(m), 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put(out, o, part):
     """Write bytes from index `o` on and return the index after them."""
     for x in range(len(part)):
@@ -185,7 +198,7 @@ def _put(out, o, part):
     return o + len(part)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_whole(out, o, number):
     """Write a natural number in decimal and return the index after it. Division by ten is cheap for unsigned numbers."""
     rest, end, limit = np.uint64(number), o + 1, np.uint64(10)
@@ -199,7 +212,7 @@ def _put_whole(out, o, number):
     return end
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_number(out, o, mantissa, exponent):
     """Write mantissa · 10^exponent as Python writes a float (12.0, 0.5, 1e-07, 1.5e+16); return the index after it."""
     end = _put_whole(out, o, mantissa)
@@ -236,7 +249,7 @@ def _put_number(out, o, mantissa, exponent):
     return end + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel((TEXT, I64, I64, FLAGS, I64, I64, TEXT, TEXT, U8))
 def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out):
     """Write the lines `head` docno rank score `tail` of one topic and return their size in bytes; `out` must have room."""
     o = 0
@@ -257,7 +270,7 @@ def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out)
     return o
 
 
-@njit(cache=True, nogil=True)
+@kernel((TEXT, I64, I64))
 def classify(arena, starts, sizes):
     """Return for each string 0 if it is ASCII without white space, 1 if it is empty or has white space, 2 if it is not ASCII."""
     kinds = np.zeros(len(starts), np.uint8)

@@ -164,7 +164,7 @@ def _read(data: bytes, layout: Layout, path: str, first: int, hits: _Hits) -> No
     spans, lines, counts = kernels.split(buf, layout.columns)
     wrong = int(np.argmax(np.append(counts, 0) != layout.columns))
     spans, lines = spans[:wrong], lines + np.int64(first)
-    scores, certain = kernels.parse(buf, spans[:, layout.score], kernels.TENS)
+    scores, certain = kernels.parse(buf, np.ascontiguousarray(spans[:, layout.score]), kernels.TENS)
     for k in np.flatnonzero(~certain):
         start, end = spans[k, layout.score]
         text = data[start:end]

@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 
 from sublex.errors import IndexCorrupt
-from sublex.index import kernels
 from sublex.index.components.lengths import LengthsReader
 from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import starts_of
@@ -59,6 +58,8 @@ class DocumentTermsReader:
     def _decode(
         self, data: np.ndarray, begins: np.ndarray, ends: np.ndarray, uniques: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        from sublex.index import kernels
+
         counts = uniques.astype(np.int64)
         terms, tfs = np.empty(int(counts.sum()), np.int32), np.empty(int(counts.sum()), np.int32)
         if kernels.decode_lists(data, begins, ends, counts, self._terms, terms, tfs) >= 0:

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.index import kernels
 from sublex.index.components.strings import StringsReader, StringsWriter
 from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import starts_of
@@ -65,8 +64,12 @@ class LexiconReader:
 
     def find_all(self, terms: Sequence[str]) -> list[int]:
         """Return the ordinals of terms, -1 for unknown ones."""
+        from sublex.index import kernels
+
         wanted = Strings.of(terms)
-        return kernels.find_strings(self.terms.data, self.terms.starts, wanted.arena, starts_of(wanted.sizes)).tolist()
+        found = np.empty(len(wanted), np.int64)
+        kernels.find_strings(self.terms.data, self.terms.starts, wanted.arena, starts_of(wanted.sizes), found)
+        return found.tolist()
 
     @cached_property
     def df(self) -> np.ndarray:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.errors import IndexCorrupt
-from sublex.index import kernels
 from sublex.index.components.lexicon import LexiconReader
 from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
@@ -30,7 +29,9 @@ class EncodedPostings(NamedTuple):
 
 def encode_postings(docs: np.ndarray, tfs: np.ndarray, df: np.ndarray) -> EncodedPostings:
     """Encode posting lists that lie end to end; term k has `df[k]` postings. Any thread may call this."""
-    return EncodedPostings(*kernels.encode_postings(docs, tfs, df))
+    from sublex.index import kernels
+
+    return EncodedPostings(*kernels.encode_postings(docs, tfs, np.ascontiguousarray(df)))
 
 
 class PostingsWriter:
@@ -77,6 +78,8 @@ class PostingsReader:
     @cached_property
     def _block_starts(self) -> np.ndarray:
         """The first block of each term."""
+        from sublex.index import kernels
+
         starts = starts_of(self._lexicon.df // kernels.BLOCK)
         if starts[-1] != len(self._lasts):
             raise IndexCorrupt(f"{self._df_path} does not fit the postings; rebuild the index.")
@@ -85,6 +88,8 @@ class PostingsReader:
     @cached_property
     def _word_starts(self) -> np.ndarray:
         """The first word of each block."""
+        from sublex.index import kernels
+
         widths = self._widths.all().reshape(-1, 2)
         starts = starts_of(kernels.LANES * widths.sum(axis=1, dtype=np.int64))
         if starts[-1] != len(self._words) or len(starts) != len(self._lasts) + 1:
@@ -117,12 +122,15 @@ class PostingsReader:
         self._tails.part(int(self._tail_starts[begin]), int(self._tail_starts[end]))
 
     def _decode(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        from sublex.index import kernels
+
         df = self._lexicon.df[terms].astype(np.int64)
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
         blocks = self._block_starts[terms]
         bad = kernels.decode_terms(
             self._words.values, self._lasts.values, self._widths.values, self._word_starts[blocks], blocks,
-            self._tails.values, self._tail_starts[terms], self._tail_starts[terms + 1], df, self._docs, docs, tfs,
+            self._tails.values, self._tail_starts[terms], self._tail_starts[terms + 1], df, self._docs,
+            np.empty(kernels.BLOCK, np.uint32), np.empty(kernels.BLOCK, np.uint32), docs, tfs,
         )  # fmt: skip
         if bad >= 0:
             term = self._lexicon.terms[int(terms[bad])].decode(errors="replace")

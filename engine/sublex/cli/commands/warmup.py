@@ -1,0 +1,21 @@
+"""The command that compiles all kernels: warmup."""
+
+from __future__ import annotations
+
+import click
+
+from sublex.cli.compiling import compile_missing
+from sublex.cli.output import say
+
+
+@click.command()
+def warmup() -> None:
+    """Compile all kernels now, so that no later command has to.
+
+    Kernels are the functions that Numba compiles to machine code. Each command compiles the kernels that it needs, once.
+    This command compiles all of them, with those of the installed plugins, on all processors.
+    """
+    from sublex.compile_kernels import all_jobs
+
+    if not compile_missing(all_jobs()):
+        say("All kernels are compiled.")
