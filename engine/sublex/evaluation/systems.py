@@ -7,11 +7,8 @@ index's fingerprint, the whole expression, the fitted models and the depth; it n
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +18,7 @@ from sublex.base import VERSION
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.expression import Expression
 from sublex.index import derived
+from sublex.index.directory import Directory
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
 from sublex.trec.run_names import tag_of
@@ -90,7 +88,7 @@ def run_system(
         # A read-only index can be compared too, without the cache.
         with suppress(IndexProblem):
             derived.write(path, {**columns, "milliseconds": milliseconds})
-        _remove_oldest(path.parent)
+        derived.remove_oldest(index.path, "run-", CACHED_RUNS)
     return System(str(pipeline), run, milliseconds)
 
 
@@ -123,13 +121,13 @@ def systems_of(
     return systems
 
 
-def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Path:
+def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Directory:
     queries = [(topic[0], topic[1]) for topic in topics]
     key = json.dumps([VERSION, pipeline.snapshot.fingerprint, str(pipeline), pipeline.models, k, queries])
-    return pipeline.snapshot.path / derived.DERIVED / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
+    return derived.folder_of(pipeline.snapshot.path) / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
 
 
-def _read_cached(topics: Topics, pipeline: Pipeline, path: Path) -> System | None:
+def _read_cached(topics: Topics, pipeline: Pipeline, path: Directory) -> System | None:
     """Return the cached run, or None if it is missing or damaged. Reading marks it as used now."""
     stored = derived.read(path)
     if stored is None:
@@ -140,14 +138,7 @@ def _read_cached(topics: Topics, pipeline: Pipeline, path: Path) -> System | Non
     except (IndexCorrupt, KeyError):
         return None
     with suppress(OSError):
-        os.utime(path)
+        path.mark_used()
     qids, name = [topic.qid for topic in topics], str(pipeline)
     run = Run(qids, bounds, docs, scores, pipeline.snapshot.all_docnos, tag_of(name))
     return System(name, run, milliseconds, cached=True)
-
-
-def _remove_oldest(folder: Path) -> None:
-    with suppress(OSError):
-        runs = sorted(folder.glob("run-*"), key=lambda path: path.stat().st_mtime)
-        for path in runs[:-CACHED_RUNS]:
-            shutil.rmtree(path, ignore_errors=True)

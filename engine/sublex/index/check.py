@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from sublex.errors import IndexCorrupt, SublexError
-from sublex.files import hash_of
 from sublex.index import derived
+from sublex.index.directory import Directory
 from sublex.index.format import Folder
 from sublex.index.manifest import FITTED, REPRESENTATIONS, RESOURCES, SEGMENTS, Manifest, read_manifest
 from sublex.index.offsets import POSTINGS_PER_CALL, spans
@@ -26,52 +26,58 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
         manifest = read_manifest(root)
     except IndexCorrupt as error:
         return [str(error)]
-    problems = []
+    problems, index = [], Directory(root)
     for entry in manifest["segments"]:
         progress(f"segment {entry['name']}")
-        problems += _check_segment(root / SEGMENTS / entry["name"], entry)
+        problems += _check_segment(index / SEGMENTS / entry["name"], entry)
     for name, entry in manifest.get(FITTED, {}).items():
         progress(entry["expression"])
         problems += _check_model(root, name, entry)
     for name, entry in manifest.get(RESOURCES, {}).items():
-        problems += _check_resource(root / RESOURCES / name / entry["file"], entry)
+        problems += _check_resource(index / RESOURCES / name, entry)
     return [*problems, *derived.check(root)]
 
 
 def _check_model(root: Path, name: str, entry: Manifest) -> list[str]:
     """Check a fitted model and all its rows."""
-    place = root / REPRESENTATIONS / name
+    place = Directory(root) / REPRESENTATIONS / name
     folders = [(place / "model", entry["model"])]
     for rows_name, rows in entry["rows"].items():
         folders += [(place / rows_name / segment, stored["data"]) for segment, stored in rows["segments"].items()]
     remedy = f"run: {command('forget', root, name)}, then: {command('fit', root, entry['expression'])}"
-    problems = [problem for path, data in folders for problem in _check_folder(path, data)]
+    problems = [problem for folder, data in folders for problem in _check_folder(folder, data)]
     return [f"{problem.rpartition(';')[0]}; {remedy}" for problem in problems]
 
 
-def _check_folder(path: Path, entry: Manifest) -> list[str]:
+def _check_folder(folder: Directory, entry: Manifest) -> list[str]:
     try:
-        return list(_damaged_components(Folder(path, entry)))
+        return list(_damaged_components(Folder(folder, entry)))
     except SublexError as error:
         return [str(error)]
 
 
-def _check_resource(path: Path, entry: Manifest) -> list[str]:
+def _check_resource(folder: Directory, entry: Manifest) -> list[str]:
     try:
-        sound = path.is_file() and path.stat().st_size == entry.get("bytes") and hash_of(path) == entry["hash"]
+        sound = folder.hash(entry["file"]) == (entry.get("bytes"), entry["hash"])
     except OSError:
         sound = False
-    return [] if sound else [f"{path} is missing or damaged; add the same file again by sublex resource add."]
+    except IndexCorrupt as error:
+        return [str(error)]
+    return (
+        []
+        if sound
+        else [f"{folder.path / entry['file']} is missing or damaged; add the same file again by sublex resource add."]
+    )
 
 
-def _check_segment(path: Path, entry: Manifest) -> list[str]:
+def _check_segment(directory: Directory, entry: Manifest) -> list[str]:
     """Check a segment. Whether components agree is checked only if each of them is undamaged."""
     try:
-        segment = Segment(path, entry)
+        segment = Segment(directory, entry)
         deleted = entry.get("deleted")
         problems = list(_damaged_components(segment.folder))
         if deleted:
-            problems += _damaged_components(Folder(path / deleted["name"], deleted["data"]))
+            problems += _damaged_components(Folder(directory / deleted["name"], deleted["data"]))
         return problems or list(_disagreements(segment))
     except SublexError as error:
         return [str(error)]

@@ -25,6 +25,7 @@ from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
+from sublex.index.directory import Directory
 from sublex.index.manifest import FITTED, MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, Manifest, read_manifest
 from sublex.index.segment import Segment
 from sublex.messages import command
@@ -243,12 +244,13 @@ class Snapshot:
 
     def nbytes(self) -> dict[str, int]:
         """Return the bytes on disk of each kind of component, of models and resources, and of derived data."""
-        sizes: dict[str, int] = {"manifest": (self.path / MANIFEST).stat().st_size}
+        index = Directory(self.path)
+        sizes: dict[str, int] = {"manifest": len(index.read(MANIFEST))}
         for segment in self.segments:
             for name, size in segment.nbytes().items():
                 sizes[name] = sizes.get(name, 0) + size
         for name in (REPRESENTATIONS, RESOURCES, DERIVED):
-            size = sum(file.stat().st_size for file in (self.path / name).rglob("*") if file.is_file())
+            size = (index / name).nbytes()
             sizes |= {name: size} if size else {}
         return sizes
 
@@ -267,7 +269,7 @@ def _open_generation(path: Path) -> tuple[Manifest, list[Segment]]:
 
 
 def _open_segments(path: Path, manifest: Manifest) -> list[Segment]:
-    return [Segment(path / SEGMENTS / entry["name"], entry) for entry in manifest["segments"]]
+    return [Segment(Directory(path) / SEGMENTS / entry["name"], entry) for entry in manifest["segments"]]
 
 
 def _terms_from(segment: Segment, k: int, prefix: bytes) -> Iterator[tuple[bytes, int, int]]:

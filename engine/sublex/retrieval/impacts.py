@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cached_property
-from pathlib import Path
 from threading import Lock
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from sublex.base import DocStats, Ranker, Statistics, TermStats
 from sublex.errors import PluginError, contract
 from sublex.index import derived
+from sublex.index.directory import Directory
 from sublex.index.format import Folder
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.segment import Segment
@@ -75,7 +75,7 @@ class Impacts:
     def _unknown(self) -> np.ndarray:
         return np.full(len(self.least), -np.inf, np.float32)
 
-    def write(self, documents: Path, impacts: Path) -> None:
+    def write(self, documents: Directory, impacts: Directory) -> None:
         """Compute the impacts of all terms and write them, and the decoded documents, to these folders unless they are there."""
         self.need(np.arange(len(self._ready)))
         if derived.read(documents) is None:

@@ -24,7 +24,7 @@ def write_tombstones(folder: FolderWriter, dead: np.ndarray, df: np.ndarray, cf:
     for name, values in (("docs", np.flatnonzero(dead)), ("terms", terms), ("df", df[terms]), ("cf", cf[terms])):
         folder.put(name, with_smallest_dtype(values))
     totals = {"docs": int(dead.sum()), "tokens": int(cf.sum()), "postings": int(df.sum())}
-    return {"name": folder.path.name} | totals | {"data": folder.finish()}
+    return {"name": folder.directory.name} | totals | {"data": folder.finish()}
 
 
 class TombstonesReader:
