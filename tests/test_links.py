@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,12 +27,12 @@ QUERY = "cranes by the river"
 COMMANDS = [
     ("check", "INDEX"), ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "crane*"),
     ("search", "INDEX", QUERY), ("search", "INDEX", QUERY, "-r", "lsi(e=5)"), ("explain", "INDEX", QUERY, "birds-02"),
-    ("run", "INDEX", str(TOPICS), "-o", "out.run"), ("compare", "INDEX", str(TOPICS), str(QRELS), "BM25", "PL2"),
+    ("run", "INDEX", str(TOPICS), "-o", "out.run"), ("compare", "INDEX", str(TOPICS), str(QRELS), "-r", "BM25", "-r", "PL2"),
     ("add", "INDEX", "more.jsonl"), ("delete", "INDEX", "birds-02"), ("merge", "INDEX"),
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "vectors(given, idf=false)"), ("card", "INDEX"),
     ("card", "INDEX", "lsi(e=5)"), ("forget", "INDEX", "lsi(e=5)"), ("encode", "INDEX", "lsi(e=5)", "-o", "out.npz"),
     ("resource", "list", "INDEX"), ("resource", "add", "INDEX", "given", "vectors.txt"),
-    ("resource", "add", "INDEX", "other", "vectors.txt"), ("resource", "remove", "INDEX", "given"),
+    ("resource", "add", "INDEX", "other", "vectors.txt"), ("resource", "remove", "INDEX", "spare"),
     ("index", "INDEX", str(DEMO), "--overwrite"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume"),
     ("index", "INDEX", str(DEMO), "--overwrite", "--impacts", "PL2"),
 ]  # fmt: skip
@@ -45,12 +46,13 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "more.jsonl").write_text('{"id": "new", "text": "a crane at night"}\n')
     index = sublex.build(DEMO, folder / "index")
     index.add_resource("given", folder / "vectors.txt")
+    index.add_resource("spare", folder / "vectors.txt")
     index.fit("vectors(given)")
     index.fit("lsi(e=5)")
     index.add([sublex.Document(f"more-{k}", "a crane and a seal") for k in range(5)])
     index.delete(["more-1", "birds-01"])
     index.store_impacts(["BM25"])
-    sublex.compare(["BM25", "PL2"], TOPICS, QRELS, index=index)
+    sublex.compare(index, TOPICS, QRELS, ["BM25", "PL2"])
     building = index.path / "building"
     shutil.copytree(index.path / "segments" / "000001", building / "spill-0000")
     (building / "journal.json").write_text('{"sources": [], "batches": 1, "docs": 1, "spills": [], "outcome": {}}')
@@ -105,7 +107,8 @@ def attempt(full: Path, place: Path, name: str, kind: str, words: tuple[str, ...
     signal.alarm(0)
     what = f"{' '.join(words)} with a {kind} as {name}"
     assert done.code in (0, 1, 2), f"{what}: exit code {done.code}"
-    assert done.code != 2 or len(done.messages.splitlines()) == 1, f"{what}: {done.messages}"
+    refusals = [line for line in done.messages.splitlines() if line.startswith("sublex: ")]
+    assert done.code != 2 or refusals == done.messages.splitlines()[-1:], f"{what}: {done.messages}"
     assert contents(place / "outside") == before, f"{what} changed files outside"
 
 
@@ -235,5 +238,9 @@ def test_a_nest_of_folders_ends_no_command(tmp_path):
         handle = inner
     os.close(handle)
     os.chdir(here)
-    index.delete(["a"])
-    assert checking.check(index.path) == [] and index.nbytes()
+    try:
+        index.delete(["a"])
+        assert checking.check(index.path) == [] and index.nbytes()
+    finally:
+        # Python's own `rmtree`, by which pytest clears up, fails for so many levels.
+        subprocess.run(["rm", "-rf", index.path], check=True)

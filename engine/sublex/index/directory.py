@@ -147,6 +147,9 @@ class Directory:
     def remove(self) -> None:
         """Remove the folder with everything in it, as far as that is possible. Links in it are removed and not followed."""
         with suppress(OSError, RecursionError, IndexCorrupt), self.parent._holding(self.name) as descriptor:
+            # `rmtree` would wait for a pipe in the place of the folder.
+            with self.opened():
+                pass
             shutil.rmtree(self.name, ignore_errors=True, dir_fd=descriptor)
 
     def remove_empty_index(self) -> None:
