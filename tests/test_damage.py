@@ -355,7 +355,8 @@ def test_components_that_are_whole_but_do_not_fit_each_other_are_found(copy):
         writer = FolderWriter(Directory(folder))
         for other, values in arrays.items():
             writer.put(other, change(values).astype(values.dtype) if other == name else values)
-        new = [entry | {"data": writer.finish(), "deleted": None}, *manifest["segments"][1:]]
+        whole = {key: value for key, value in entry.items() if key != "deleted"}
+        new = [whole | {"data": writer.finish()}, *manifest["segments"][1:]]
         manifests.commit(copy, manifest | {"segments": new})
         assert checked(copy), f"{name} changed"
     shutil.rmtree(folder)

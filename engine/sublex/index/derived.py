@@ -17,6 +17,7 @@ import numpy as np
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
 from sublex.index.format import Folder, FolderWriter
+from sublex.index.schema import FOLDER, expect
 
 DERIVED = "derived"
 ENTRY = "entry.json"
@@ -32,8 +33,10 @@ def folder_of(root: Path) -> Directory:
 def read(place: Directory) -> Folder | None:
     """Return the stored arrays, or None if they are missing or damaged. Their values are verified at the first access."""
     try:
-        return Folder(place, json.loads(place.read(ENTRY)), private=True)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, IndexCorrupt, IndexProblem):
+        entry = json.loads(place.read(ENTRY))
+        expect(entry, FOLDER)
+        return Folder(place, entry, private=True)
+    except (OSError, ValueError, RecursionError, MemoryError, IndexCorrupt, IndexProblem):
         return None
 
 

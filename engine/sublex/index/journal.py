@@ -10,6 +10,8 @@ from sublex.errors import IndexCorrupt, InputError
 from sublex.index.build_summary import BuildSummary
 from sublex.index.directory import Directory
 from sublex.index.manifest import BUILDING
+from sublex.index.schema import JOURNAL as JOURNAL_SCHEMA
+from sublex.index.schema import expect
 
 JOURNAL = "journal.json"
 
@@ -44,6 +46,7 @@ def read_journal(folder: Directory, sources: Any) -> Journal | None:
     path = folder.path / JOURNAL
     try:
         values = json.loads(folder.read(JOURNAL))
+        expect(values, JOURNAL_SCHEMA)
         journal = Journal(
             values["sources"],
             values["batches"],
@@ -53,7 +56,7 @@ def read_journal(folder: Directory, sources: Any) -> Journal | None:
         )
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise IndexCorrupt(f"{path} is damaged: start again without --resume.") from None
     if sources is None or journal.sources != sources:
         raise InputError(

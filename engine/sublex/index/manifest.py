@@ -7,7 +7,6 @@ visible. Files that it does not name are leftovers, and the next writer removes 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,10 @@ from typing import Any
 import xxhash
 
 from sublex.errors import IndexCorrupt, IndexProblem
-from sublex.index.directory import Directory, is_plain
+from sublex.index.directory import Directory
 from sublex.index.format import FORMAT
+from sublex.index.schema import MANIFEST as MANIFEST_SCHEMA
+from sublex.index.schema import MOST_DOCS, TOTALS, Mismatch, expect
 from sublex.messages import command
 
 # Names of files and folders within an index.
@@ -27,6 +28,8 @@ REPRESENTATIONS = "representations"
 RESOURCES = "resources"
 # The manifest's key for fitted models.
 FITTED = "fitted"
+# The component that each optional part of an index is stored in.
+PARTS = {"text": "texts", "terms": "document_terms"}
 # The manifest, or one of its entries, as JSON values.
 Manifest = dict[str, Any]
 
@@ -47,7 +50,7 @@ def read_manifest(root: Path) -> Manifest:
     try:
         manifest = json.loads(text)
         version = manifest["format"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError, MemoryError):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
     if version != FORMAT:
         raise IndexProblem(
@@ -56,47 +59,29 @@ def read_manifest(root: Path) -> Manifest:
     if manifest.pop("checksum", None) != _checksum(manifest):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.")
     try:
-        names = list(_names(manifest))
-        if not all(isinstance(name, str) for name in names):
-            raise TypeError("a name is not a string")
-    except (AttributeError, KeyError, TypeError):
-        raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
-    for name in names:
-        if not is_plain(name):
-            raise IndexCorrupt(f"{path} names {name!r}, which lies outside the index; do not trust it.")
+        expect(manifest, MANIFEST_SCHEMA)
+        _expect_agreement(manifest)
+    except (Mismatch, RecursionError) as error:
+        raise IndexCorrupt(f"{path} is damaged: {error}; rebuild the index.") from None
     return manifest
 
 
-def _names(manifest: Manifest) -> Iterator[str]:
-    """Yield all names of files and folders in a manifest. Raise an error if an entry is missing or of a wrong type."""
-    for segment in manifest["segments"]:
-        yield segment["name"]
-        yield from segment["data"]["components"]
-        if segment.get("deleted"):
-            yield segment["deleted"]["name"]
-            yield from segment["deleted"]["data"]["components"]
-    for name, entry in manifest.get(FITTED, {}).items():
-        yield name
-        yield from entry["model"]["components"]
-        _expect(entry, expression=str, version=object, depends=list, resources=dict, origin=str, seen=dict)
-        _expect({"checksum": entry["model"]["checksum"]}, checksum=str)
-        for rows_name, rows in entry["rows"].items():
-            yield rows_name
-            _expect(rows, expression=str)
-            for segment, stored in rows["segments"].items():
-                yield segment
-                yield from stored["data"]["components"]
-    for name, entry in manifest.get(RESOURCES, {}).items():
-        yield name
-        yield entry["file"]
-        _expect(entry, hash=str)
-
-
-def _expect(entry: Manifest, **types: type) -> None:
-    """Raise `KeyError` or `TypeError` unless the entry has values of these types under these names."""
-    for name, expected in types.items():
-        if not isinstance(entry[name], expected):
-            raise TypeError(name)
+def _expect_agreement(manifest: Manifest) -> None:
+    """Raise `Mismatch` unless the parts of a manifest agree: totals with their sums, stored parts with components, names once."""
+    segments = manifest["segments"]
+    if len({segment["name"] for segment in segments}) < len(segments):
+        raise Mismatch("segments name one folder twice")
+    for number, segment in enumerate(segments):
+        deleted = segment.get("deleted") or {}
+        if any(deleted.get(name, 0) > segment[name] for name in TOTALS):
+            raise Mismatch(f"segments[{number}].deleted exceeds the segment")
+        for part, component in PARTS.items():
+            if part in manifest["store"] and component not in segment["data"]["components"]:
+                raise Mismatch(f"segments[{number}] lacks the component {component}")
+    if manifest["statistics"] != _statistics(segments):
+        raise Mismatch("statistics do not fit the segments")
+    if sum(segment["docs"] for segment in segments) > MOST_DOCS:
+        raise Mismatch("segments have too many documents")
 
 
 def _no_index(root: Path) -> str:
