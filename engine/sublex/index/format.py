@@ -11,7 +11,7 @@ import json
 import mmap
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ HEADER = 128
 CHECKSUMS = "checksums"
 # The types of arrays that a component may hold.
 DTYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
+# The types of sizes, counts and numbers, which are stored in the smallest type that holds them.
+UNSIGNED = ("|u1", "<u2", "<u4", "<u8")
 Content = bytes | bytearray | mmap.mmap
 
 
@@ -198,6 +200,17 @@ class Component:
         """Return the whole array, verified. Raise `IndexCorrupt` if a checksum differs."""
         return self.part(0, len(self.values))
 
+    def numbers(self, most: int) -> np.ndarray:
+        """Return the whole array, verified. Raise `IndexCorrupt` unless all values are at most `most`; the type has no sign."""
+        values = self.all()
+        if len(values) and int(values.max()) > most:
+            raise self.damaged(f"has a number above {most:,}")
+        return values
+
+    def damaged(self, why: str) -> IndexCorrupt:
+        """Return the error for a component whose values cannot be right."""
+        return IndexCorrupt(f"{self.path} {why}; rebuild the index.")
+
     def part(self, begin: int, end: int) -> np.ndarray:
         """Return `values[begin:end]`, verified. Raise `IndexCorrupt` if a checksum differs."""
         size = self.values.itemsize
@@ -278,7 +291,17 @@ class Folder:
             raise IndexProblem(f"Cannot read {self.path}: {error.strerror}.") from None
 
     def __getitem__(self, name: str) -> Component:
+        if name not in self._components:
+            raise IndexCorrupt(f"{self.path} has no component {name}; rebuild the index.")
         return self._components[name]
+
+    def expect(self, name: str, types: Sequence[str], count: int | None = None) -> None:
+        """Raise `IndexCorrupt` unless a component has one of these types and, if given, this number of values."""
+        component = self[name]
+        if component.values.dtype.str not in types:
+            raise component.damaged(f"has values of the type {component.values.dtype}")
+        if count is not None and len(component) != count:
+            raise component.damaged(f"has {len(component):,} values, and not {count:,}")
 
     def __contains__(self, name: str) -> bool:
         return name in self._components

@@ -36,11 +36,11 @@ class Segment:
         deleted = entry.get("deleted")
         folder = Folder(directory / deleted["name"], deleted["data"]) if deleted else None
         self._tombstones = TombstonesReader(folder, deleted, self.docs)
-        self.lexicon = LexiconReader(self.folder)
+        self.lexicon = LexiconReader(self.folder, entry["terms"], self.docs)
         self.terms = self.lexicon.terms
-        self._docnos = DocnosReader(self.folder)
+        self._docnos = DocnosReader(self.folder, self.docs)
         self.docnos = self._docnos.strings
-        self._lengths = LengthsReader(self.folder)
+        self._lengths = LengthsReader(self.folder, self.docs)
         self._postings = PostingsReader(self.folder, self.lexicon, self.docs)
 
     def nbytes(self) -> dict[str, int]:
@@ -77,7 +77,7 @@ class Segment:
 
     def docno(self, doc: int) -> str:
         """Return a document's docno."""
-        return self.docnos[doc].decode()
+        return self.docnos.text(doc)
 
     def find_docno(self, docno: str) -> int | None:
         """Return the live document that has this docno, or None."""
@@ -147,7 +147,7 @@ class Segment:
 
     def surface(self, term: int) -> str:
         """Return the most frequent raw form of a term."""
-        return self.lexicon.surface(term).decode()
+        return self.lexicon.surface(term).decode(errors="replace")
 
     # Postings.
 

@@ -128,7 +128,7 @@ class Snapshot:
         encoded = prefix.encode("utf-8", "surrogatepass")
         streams = [_terms_from(segment, k, encoded) for k, segment in enumerate(self.segments)]
         for name, group in groupby(heapq.merge(*streams), itemgetter(0)):
-            text = name.decode()
+            text = name.decode(errors="replace")
             if fnmatch.fnmatchcase(text, pattern):
                 term = self._term(text, [(self.segments[k], ordinal) for _, k, ordinal in group])
                 if term:
@@ -146,7 +146,7 @@ class Snapshot:
         if len(self.segments) == 1:
             segment = self.segments[0]
             best = np.argsort(-segment.live_df.astype(np.int64), kind="stable")[:number].tolist()
-            terms = (self._term(segment.terms[ordinal].decode(), [(segment, ordinal)]) for ordinal in best)
+            terms = (self._term(segment.terms.text(ordinal), [(segment, ordinal)]) for ordinal in best)
             return [term for term in terms if term]
         return heapq.nsmallest(number, self.terms(), key=lambda term: (-term.df, term.term))
 
@@ -202,7 +202,7 @@ class Snapshot:
     @cached_property
     def docno_ranks(self) -> np.ndarray:
         """The rank of each document's docno in byte order. Ties between scores are broken by it."""
-        ranks = np.empty(len(self.docs_by_docno), np.int32)
+        ranks = np.zeros(len(self.docs_by_docno), np.int32)
         ranks[self.docs_by_docno] = np.arange(len(ranks), dtype=np.int32)
         return ranks
 

@@ -9,7 +9,7 @@ from threading import Lock
 import numpy as np
 
 from sublex.base import DocStats, Ranker, Statistics, TermStats
-from sublex.errors import PluginError, contract
+from sublex.errors import IndexCorrupt, PluginError, contract
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.index.format import Folder
@@ -35,9 +35,9 @@ class Impacts:
         stored: tuple[Folder, Folder] | None = None,
     ):
         self.segment, self.ranker, self.term, self.collection = segment, ranker, term, collection
-        self._stored = stored
         terms = len(segment.terms)
         self.starts = starts_of(segment.df)
+        self._stored = stored = stored if stored and _fit(*stored, int(self.starts[-1]), terms) else None
         self._ready = np.zeros(terms, np.bool_)
         self._lock = Lock()
         if stored:
@@ -59,7 +59,11 @@ class Impacts:
             missing = np.unique(terms[~self._ready[terms]])
             if self._stored:
                 for begin, end in zip(self.starts[missing].tolist(), self.starts[missing + 1].tolist(), strict=True):
-                    self._stored[0]["docs"].part(begin, end)
+                    docs = self._stored[0]["docs"].part(begin, end)
+                    if len(docs) and not 0 <= docs.min() <= docs.max() < self.segment.docs:
+                        raise IndexCorrupt(
+                            f"{self._stored[0]['docs'].path} names a document that does not exist; delete that file."
+                        )
                     self._stored[1]["impacts"].part(begin, end)
             else:
                 for begin, end in spans(self.segment.df[missing], POSTINGS_PER_CALL):
@@ -133,6 +137,22 @@ class Impacts:
                 values = np.asarray(part(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection), np.float64)
             norm += np.bincount(docs, checked(values, docs.shape, self.ranker, "part of a norm"), len(norm))
         return norm
+
+
+def _fit(documents: Folder, impacts: Folder, postings: int, terms: int) -> bool:
+    """Return whether stored documents and impacts have the types and sizes that the segment asks for."""
+    try:
+        documents.expect("docs", ("<i4",), postings)
+        for name, count in (
+            ("impacts", postings),
+            ("least", terms),
+            ("most", terms),
+            ("kth", terms * len(kernels.LEVELS)),
+        ):
+            impacts.expect(name, ("<f4",), count)
+    except IndexCorrupt:
+        return False
+    return True
 
 
 def checked(values: np.ndarray, shape: tuple[int, ...], ranker: Ranker, what: str) -> np.ndarray:
