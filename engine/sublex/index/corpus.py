@@ -52,7 +52,7 @@ class Corpus:
         live: set[str] = set()
         for segment in self._snapshot.segments:
             terms = segment.terms.texts()
-            live.update(terms[k] for k in np.flatnonzero(segment.live_df))
+            live.update(terms[k] for k in np.flatnonzero(segment.live_df).tolist())
         # UTF-8 keeps the order of code points, in which Python compares strings.
         return sorted(live)
 

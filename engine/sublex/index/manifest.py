@@ -100,7 +100,7 @@ def _no_index(root: Path) -> str:
 def commit(root: Path, manifest: Manifest) -> None:
     """Make this manifest the current one, in one rename; statistics, fingerprint and checksum are computed here."""
     manifest["statistics"] = _statistics(manifest["segments"])
-    manifest["fingerprint"] = _fingerprint(manifest)
+    manifest["fingerprint"] = fingerprint_of(manifest)
     text = json.dumps(manifest | {"checksum": _checksum(manifest)}, indent=1, sort_keys=True)
     Directory(root).replace(MANIFEST, text.encode() + b"\n")
     # The rename has committed the generation, so a failure from here on must not be reported as one of the commit.
@@ -119,7 +119,7 @@ def _checksum(manifest: Manifest) -> str:
     return xxhash.xxh3_128_hexdigest(json.dumps(manifest, sort_keys=True).encode())
 
 
-def _fingerprint(manifest: Manifest) -> str:
+def fingerprint_of(manifest: Manifest) -> str:
     """Return a hash of everything that can change a ranker's score: the analyzer, and the segments with their tombstones."""
     segments = [
         [segment["data"]["checksum"], segment["deleted"]["data"]["checksum"] if segment.get("deleted") else None]

@@ -132,6 +132,17 @@ class TextsReader:
             raise self._damaged(block, error) from None
         return TextBlock(sizes, raw[12 * docs : cut], raw[cut:])
 
+    def validate(self, block: int) -> None:
+        """Raise `IndexCorrupt` unless the documents of a block are text and their other fields JSON objects."""
+        raw = self.raw(block)
+        ends = np.cumsum(raw.sizes[:, 2])
+        try:
+            raw.text.tobytes().decode()
+            for doc in np.flatnonzero(raw.sizes[:, 2]).tolist():
+                _fields(raw.extra[ends[doc] - raw.sizes[doc, 2] : ends[doc]])
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(block, error) from None
+
     def _damaged(self, block: int, error: Exception) -> IndexCorrupt:
         return IndexCorrupt(f"{self._data.path} is damaged in block {block} ({error}); rebuild the index.")
 
@@ -144,13 +155,18 @@ class TextsReader:
         text_start, extra_start = int(raw.sizes[:place, 1].sum()), int(raw.sizes[:place, 2].sum())
         contents = raw.text[text_start : text_start + text_size].tobytes()
         try:
-            fields = json.loads(raw.extra[extra_start : extra_start + extra_size].tobytes()) if extra_size else {}
-            if not isinstance(fields, dict):
-                raise ValueError("the fields are no object")
+            fields = _fields(raw.extra[extra_start : extra_start + extra_size]) if extra_size else {}
             text = contents[title_size + 1 :] if title_size else contents
             return Document(docno, text.decode(), contents[:title_size].decode(), fields)
         except (ValueError, RecursionError) as error:
             raise self._damaged(block, error) from None
+
+
+def _fields(data: np.ndarray) -> dict[str, Any]:
+    fields = json.loads(data.tobytes())
+    if not isinstance(fields, dict):
+        raise ValueError("the fields are no object")
+    return fields
 
 
 def _decompressed(frame: bytes) -> bytes:
