@@ -43,8 +43,9 @@ READING = [
     ("compare", "INDEX", str(TOPICS), str(QRELS), "-r", "BM25"), ("resource", "list", "INDEX"),
 ]  # fmt: skip
 WRITING = [
-    ("add", "INDEX", "more.jsonl"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"), ("delete", "INDEX", "birds-02"),
-    ("merge", "INDEX"), ("forget", "INDEX", "lsi(e=5)"), ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
+    ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
+    ("delete", "INDEX", "birds-02"),    ("merge", "INDEX"), ("forget", "INDEX", "dcot(r=8)"),
+    ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
     ("resource", "remove", "INDEX", "given"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume"),
 ]  # fmt: skip
 # Components that say what the documents are, or what a model learned: other values make another index, and none that is wrong.
@@ -266,9 +267,8 @@ def attempt(whole: Path, place: Path, seed: int, right: list[Any]) -> list[str]:
         problems = checking.check(root)
         if any("\n" in problem for problem in problems):
             findings.append(f"{what}: check says {problems}")
-        for line in problems:
-            if "damaged (" in line and "in block" not in line:
-                findings.append(f"{what}: check met an exception: {line}")
+        odd = [line for line in problems if "damaged (" in line and "in block" not in line]
+        findings += [f"{what}: check met an exception: {line}" for line in odd]
     except SublexError as error:
         problems = [str(error)]
     try:
@@ -277,10 +277,10 @@ def attempt(whole: Path, place: Path, seed: int, right: list[Any]) -> list[str]:
         answered = right
     if answered != right and not problems and not content:
         findings.append(f"{what}: wrong answers, and check finds nothing")
-    for words in [*chance.sample(READING, 4), *chance.sample(WRITING, 2)]:
+    for words in [*chance.sample(READING, 3), *chance.sample(WRITING, 1)]:
         done = invoke(*(str(root) if word == "INDEX" else word for word in words))
-        refusals = [line for line in done.messages.splitlines() if line.startswith("sublex: ")]
-        if done.code not in (0, 1, 2) or done.code == 2 and refusals != done.messages.splitlines()[-1:]:
+        last = done.messages.splitlines()[-1:]
+        if done.code not in (0, 1, 2) or done.code == 2 and not "".join(last).startswith("sublex: "):
             findings.append(f"{what}: {words} ended with {done.code}: {done.messages[-300:]}")
     signal.alarm(0)
     (place.parent / f"begun-{seed}").unlink()
@@ -334,7 +334,7 @@ def main(number: int, first: int = 0) -> int:
             copy = Path(shutil.copytree(whole.parent, Path(folder) / "warm"))
             os.chdir(copy)
             done = invoke(*(str(copy / "index") if word == "INDEX" else word for word in words))
-            assert done.code == 0 or "was fitted with" in done.messages, (words, done)
+            assert done.code == 0 or {"remove", "--resume"} & set(words), (words, done)
             shutil.rmtree(copy)
         os.chdir(folder)
         found = findings(whole, _made(Path(folder) / "forged"), number, first, len(os.sched_getaffinity(0)))

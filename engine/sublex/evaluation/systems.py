@@ -133,9 +133,16 @@ def _read_cached(topics: Topics, pipeline: Pipeline, path: Directory) -> System 
     if stored is None:
         return None
     try:
+        stored.expect("offsets", ("<i8",), len(topics) + 1)
+        stored.expect("milliseconds", ("<f4",), len(topics))
+        for name, dtype in (("docs", "<i4"), ("scores", "<f4")):
+            stored.expect(name, (dtype,), int(stored["offsets"].all()[-1]))
         names = ("offsets", "docs", "scores", "milliseconds")
         bounds, docs, scores, milliseconds = (np.array(stored[column].all()) for column in names)
-    except (IndexCorrupt, KeyError):
+    except IndexCorrupt:
+        return None
+    in_index = not len(docs) or 0 <= docs.min() <= docs.max() < len(pipeline.snapshot.all_docnos)
+    if bounds[0] or (np.diff(bounds) < 0).any() or not in_index or np.isnan(scores).any():
         return None
     with suppress(OSError):
         path.mark_used()

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from sublex.errors import IndexProblem, SublexError
+from sublex.errors import IndexProblem, SublexError, is_interrupt
 from sublex.index.directory import Directory
 from sublex.index.manifest import (
     BUILDING,
@@ -49,10 +49,12 @@ def locked(root: Path, action: str, create: bool = False) -> Iterator[None]:
             _sign(file, action)
             try:
                 yield
-            except BaseException:
+            except BaseException as error:
                 # The manifest on disk decides what stays: the block may have committed before it failed.
                 with suppress(SublexError, OSError):
                     remove_leftovers(root, read_manifest(root), building=False)
+                if is_interrupt(error):
+                    raise KeyboardInterrupt from None
                 raise
             finally:
                 if create and index.entries() == [LOCK]:

@@ -13,12 +13,14 @@ from typing import Any
 
 import xxhash
 
-from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.base import Analyzer
+from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
 from sublex.index.format import FORMAT
 from sublex.index.schema import MANIFEST as MANIFEST_SCHEMA
 from sublex.index.schema import MOST_DOCS, TOTALS, Mismatch, expect
-from sublex.messages import command
+from sublex.messages import command, in_short
+from sublex.plugins import Registry
 
 # Names of files and folders within an index.
 MANIFEST = "index.json"
@@ -95,6 +97,19 @@ def _no_index(root: Path) -> str:
             return f"{root} holds no finished index yet: it is being built; try again when that is done."
         return f"{root} holds no finished index: its build was interrupted; run it again, with --resume to go on."
     return f"{root} is not an index: it has no {MANIFEST}."
+
+
+def analyzer_of(manifest: Manifest, registry: Registry) -> Analyzer:
+    """Return the analyzer that an index was built with, made again from its stored settings."""
+    settings = manifest["analyzer"]["settings"]
+    try:
+        return registry.build("analyzer", settings["name"], settings["params"])
+    except SublexError:
+        raise
+    except Exception as error:
+        raise IndexCorrupt(
+            f"The analyzer of the index cannot be made from its settings ({in_short(error)}); rebuild the index."
+        ) from None
 
 
 def commit(root: Path, manifest: Manifest) -> None:

@@ -26,7 +26,16 @@ from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
 from sublex.index.directory import Directory
-from sublex.index.manifest import FITTED, MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, Manifest, read_manifest
+from sublex.index.manifest import (
+    FITTED,
+    MANIFEST,
+    REPRESENTATIONS,
+    RESOURCES,
+    SEGMENTS,
+    Manifest,
+    analyzer_of,
+    read_manifest,
+)
 from sublex.index.segment import Segment
 from sublex.messages import command
 from sublex.strings import Strings
@@ -92,8 +101,7 @@ class Snapshot:
     @cached_property
     def analyzer(self) -> Analyzer:
         """The analyzer that the index was built with, made again from its stored settings."""
-        settings = self.manifest["analyzer"]["settings"]
-        return self.registry.build("analyzer", settings["name"], settings["params"])
+        return analyzer_of(self.manifest, self.registry)
 
     @property
     def analyzer_versions(self) -> dict[str, str]:

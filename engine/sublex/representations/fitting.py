@@ -25,6 +25,7 @@ from sublex.index.manifest import (
     RESOURCES,
     SEGMENTS,
     Manifest,
+    analyzer_of,
     commit_changes,
     read_manifest,
     remove_leftovers,
@@ -113,8 +114,7 @@ class Fitting:
 
     @cached_property
     def _analyzer(self) -> Analyzer:
-        settings = self.manifest["analyzer"]["settings"]
-        return self.namer.registry.build("analyzer", settings["name"], settings["params"])
+        return analyzer_of(self.manifest, self.namer.registry)
 
     def _place(self, model: str) -> Directory:
         """Return the folder of a model and its rows."""
