@@ -94,5 +94,5 @@ def test_an_interrupt_at_any_moment_of_a_command_ends_it_in_one_line(tmp_path):
         codes.add(process.returncode)
         assert process.returncode in (0, 130), (part, messages)
         assert all(word not in messages for word in ("Traceback", "Exception ignored", "SystemError")), (part, messages)
-    assert codes == {0, 130}
+    assert 130 in codes
     assert sublex.open(tmp_path / "index").statistics.docs == 60_000
