@@ -50,7 +50,7 @@ WRITING = [
     ("resource", "remove", "INDEX", "given"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume"),
 ]  # fmt: skip
 # Components that say what the documents are, or what a model learned: other values make another index, and none that is wrong.
-CONTENT = {"terms", "surfaces", "docnos", "texts", "surface_sizes", "docno_sizes"}
+CONTENT = {"terms", "surfaces", "docnos", "texts", "term_sizes", "surface_sizes", "docno_sizes"}
 
 
 def make(folder: Path) -> Path:
@@ -164,6 +164,12 @@ def folders(root: Path) -> list[Path]:
     return sorted(path.parent for path in root.rglob(f"{CHECKSUMS}.npy"))
 
 
+def write(path: Path, text: str) -> None:
+    """Write a new file in the place of one that the copies of the index share."""
+    path.unlink()
+    path.write_text(text)
+
+
 def forge(root: Path, chance: random.Random) -> tuple[str, bool]:
     """Forge one thing in an index. Return what it is, and whether a wrong answer may come of it without a message."""
     kind = chance.choice(["component"] * 7 + ["manifest"] * 2 + ["json"])
@@ -172,14 +178,14 @@ def forge(root: Path, chance: random.Random) -> tuple[str, bool]:
         manifest = json.loads(path.read_text())
         del manifest["checksum"]
         what, forged = forged_json(manifest, chance)
-        path.write_text(
-            json.dumps(forged | {"checksum": manifests._checksum(forged)} if isinstance(forged, dict) else forged)
+        write(
+            path, json.dumps(forged | {"checksum": manifests._checksum(forged)} if isinstance(forged, dict) else forged)
         )
         return f"index.json: {what}", not what.startswith(("segments", "statistics", "store"))
     if kind == "json":
         path = chance.choice([*root.glob("building/*.json"), *root.glob("derived/**/*.json")])
         what, forged = forged_json(json.loads(path.read_text()), chance)
-        path.write_text(json.dumps(forged))
+        write(path, json.dumps(forged))
         return f"{path.relative_to(root)}: {what}", True
     return forge_component(root, chance)
 
@@ -222,12 +228,12 @@ def register(root: Path, folder: Path, entry: dict[str, Any]) -> None:
     """Enter the sizes and the checksum of a forged folder where they are recorded."""
     place = folder.relative_to(root).parts
     if place[0] == "derived":
-        (folder / "entry.json").write_text(json.dumps(entry))
+        write((folder / "entry.json"), json.dumps(entry))
         return
     if place[0] == "building":
         journal = json.loads((root / "building" / "journal.json").read_text())
         journal["spills"][0]["data"] = entry
-        (root / "building" / "journal.json").write_text(json.dumps(journal))
+        write((root / "building" / "journal.json"), json.dumps(journal))
         return
     manifest = manifests.read_manifest(root)
     if place[0] == "segments":
@@ -258,7 +264,8 @@ def attempt(whole: Path, place: Path, seed: int, right: list[Any]) -> list[str]:
     """Make one forgery and try it. Return what was found wrong; an exception or a signal ends the child."""
     chance = random.Random(seed)
     shutil.rmtree(place, ignore_errors=True)
-    shutil.copytree(whole.parent, place)
+    # Sublex never writes into a file that is there, so the copies share the files of the whole index.
+    shutil.copytree(whole.parent, place, copy_function=os.link)
     os.chdir(place)
     root = place / "index"
     what, content = forge(root, chance)
@@ -347,6 +354,7 @@ def main(number: int, first: int = 0) -> int:
             shutil.rmtree(copy)
         os.chdir(folder)
         found = findings(whole, _made(Path(folder) / "forged"), number, first, len(os.sched_getaffinity(0)))
+        assert checking.check(whole) == [], "a file of the whole index was written"
     print("\n".join([*found, f"{number:,} forgeries, {len(found):,} findings"]))
     return bool(found)
 
