@@ -56,13 +56,21 @@ class StringsReader:
         """Where each string starts in the bytes, and as the last value where the last string ends."""
         return piece_starts(self._sizes, self._bytes)
 
-    @cached_property
+    @property
     def data(self) -> np.ndarray:
-        """The bytes of all strings, end to end. Raise `IndexCorrupt` if they are not UTF-8."""
-        data = self._bytes.all()
+        """The bytes of all strings, end to end."""
+        return self._bytes.all()
+
+    @cached_property
+    def text_data(self) -> np.ndarray:
+        """The bytes of all strings, end to end. Raise `IndexCorrupt` unless each string is UTF-8."""
+        data, starts = self.data, self.starts[:-1]
         if len(data) and data.max() >= 128:
-            for string in self.list():
-                self._decoded(string)
+            self._decoded(data.tobytes())
+            # No string begins within a character, so each of them is UTF-8 as all of them are.
+            firsts = data[starts[starts < len(data)]]
+            if ((firsts & 0xC0) == 0x80).any():
+                raise self._bytes.damaged("has a string that is not UTF-8")
         return data
 
     def __getitem__(self, number: int) -> bytes:
@@ -92,7 +100,7 @@ class StringsReader:
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the bytes of all strings, end to end, and the size of each string."""
-        return self.data, np.diff(self.starts)
+        return self.text_data, np.diff(self.starts)
 
     def bisect(self, wanted: bytes, order: np.ndarray | None = None) -> int:
         """Return how many strings are smaller than `wanted`.
