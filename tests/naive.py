@@ -680,7 +680,7 @@ def fused(runs: Sequence[Mapping[str, float]], method: str, how: str, weights: S
     for docno in {docno for part in parts for docno in part}:
         scores = [part[docno] for part in parts if docno in part]
         if method == "weighted":
-            lowest = [min(part.values(), default=0.0) for part in parts]
+            lowest = [0.0 if how == "rrf" else min(part.values(), default=0.0) for part in parts]
             total[docno] = sum(w * part.get(docno, low) for w, part, low in zip(weights, parts, lowest, strict=True))
         else:
             total[docno] = sum(scores) * (len(scores) if method == "combmnz" else 1)
@@ -736,11 +736,12 @@ def retrieve(index: Any, ranker: Ranker, query: Mapping[str, float], k: int) -> 
 
 # Pipelines: normalised scores and blends.
 
-SCALES = ("minmax", "zscore", "rank", "raw")
+SCALES = ("minmax", "zscore", "rank", "raw", "rrf")
 
 
-def scaled(scores: Sequence[float], how: str) -> list[float]:
-    """Return the scores on the scale of a normaliser."""
+def scaled(scores: Sequence[float], how: str, docnos: Sequence[str]) -> list[float]:
+    """Return the scores of these documents on the scale of a normaliser."""
+    ranking = sorted(zip(scores, map(str.encode, docnos), strict=True), reverse=True)
     low, high, mean = min(scores), max(scores), sum(scores) / len(scores)
     spread = math.sqrt(sum((score - mean) ** 2 for score in scores) / len(scores))
     return [
@@ -749,23 +750,38 @@ def scaled(scores: Sequence[float], how: str) -> list[float]:
             "rank": 1 / (1 + sum(other > score for other in scores)),
             "minmax": (score - low) / (high - low) if high > low else 0.0,
             "zscore": (score - mean) / spread if high > low else 0.0,
+            "rrf": 1 / (61 + ranking.index((score, docno.encode()))),
         }[how]
-        for score in scores
+        for score, docno in zip(scores, docnos, strict=True)
     ]
 
 
-def blend(first: Mapping[int, float], second: Mapping[int, float], weight: float, how: str) -> dict[int, float]:
-    """Return the scores of a blend of two parts over the candidates of the first.
+def blend(parts: Sequence[tuple[float, str, Mapping[str, float], int]]) -> dict[str, float]:
+    """Return the scores of a blend by docno.
 
-    A score is the minmax of the first part, plus weight times the second part by the normaliser `how`. A candidate without a
-    score in the second part gets the part's lowest score among the candidates.
+    A part is its weight, its normaliser, its scores of all documents on which it has an opinion, and the number of documents that
+    it finds. The candidates are the union of what the parts of positive weight find. A candidate on which a part has no opinion
+    gets the part's lowest score among the candidates; by `rrf` it gets nothing.
     """
-    docs = list(first)
-    if not docs:
+    found = [
+        sorted(scores, key=lambda docno: (scores[docno], docno.encode()), reverse=True)[:depth]
+        for weight, _, scores, depth in parts
+        if weight > 0
+    ]
+    docnos = sorted({docno for docnos in found for docno in docnos})
+    totals = dict.fromkeys(docnos, 0.0)
+    if not docnos:
         return {}
-    lowest = min((second[doc] for doc in docs if doc in second), default=0.0)
-    others = scaled([second.get(doc, lowest) for doc in docs], how)
-    return {d: a + weight * b for d, a, b in zip(docs, scaled([first[d] for d in docs], "minmax"), others, strict=True)}
+    for weight, how, scores, _ in parts:
+        lowest = min((scores[docno] for docno in docnos if docno in scores), default=0.0)
+        values = scaled([scores.get(docno, lowest) for docno in docnos], how, docnos)
+        if how == "rrf":
+            known = [docno for docno in docnos if docno in scores]
+            ranks = dict(zip(known, scaled([scores[docno] for docno in known], how, known), strict=True))
+            values = [ranks.get(docno, 0.0) for docno in docnos]
+        for docno, value in zip(docnos, values, strict=True):
+            totals[docno] += weight * value
+    return totals
 
 
 def vector(index: Any, docno: str) -> dict[str, int]:
@@ -805,8 +821,21 @@ def times(factor: float, weights: Mapping[str, float]) -> dict[str, float]:
     return {term: factor * weight for term, weight in weights.items()}
 
 
+def coverage(bags: Bags, query: Mapping[str, float], hits: Iterable[Any]) -> float:
+    """Return the share of the query's idf that a hit holds, in the mean of the hits."""
+    idf = {term: math.log(1 + len(bags) / df) for term in query if (df := occurrences(bags, term)[0])}
+    shares = [sum(value for term, value in idf.items() if term in bags[hit.docno]) for hit in hits]
+    return sum(shares) / len(shares) / sum(idf.values()) if shares and idf else 0.0
+
+
 def rm3(
-    bags: Bags, query: Mapping[str, float], hits: Iterable[Any], number: int, original: float, variant: str = "anserini"
+    bags: Bags,
+    query: Mapping[str, float],
+    hits: Iterable[Any],
+    number: int,
+    original: float,
+    variant: str = "anserini",
+    trust: float = 0,
 ) -> dict[str, float]:
     """Return RM3: the relevance model of the hits, interpolated with the query."""
     hits = list(hits)
@@ -825,7 +854,8 @@ def rm3(
         for term, tf in selected.items():
             model[term] += weight * tf / size
     new = heaviest(normed(model), number)
-    return sum_of(times(original, normed(query)), times(1 - original, normed(new))) if new else dict(query)
+    share = (1 - original) * coverage(bags, query, hits) ** trust
+    return sum_of(times(1 - share, normed(query)), times(share, normed(new))) if new else dict(query)
 
 
 def divergence(
@@ -836,8 +866,10 @@ def divergence(
     number: int,
     beta: float | None = None,
     least: int = 2,
+    trust: float = 0,
 ) -> dict[str, float]:
     """Return Bo1 or KL: Terrier's weights, from the hits as one bag of words, added to the query."""
+    hits = list(hits)
     feedback = [bags[hit.docno] for hit in hits]
     size, tokens = (sum(sum(bag.values()) for bag in some) for some in (feedback, bags.values()))
 
@@ -858,7 +890,7 @@ def divergence(
     top = next(iter(heaviest(weights, 1)))
     scale = 1 / weigh(tfs[top], tfs[top]) if beta is None else beta / weights[top]
     chosen = weights if number else {term: weight for term, weight in weights.items() if term in query}
-    new = heaviest(times(scale, chosen), max(number, len(query)))
+    new = heaviest(times(scale * coverage(bags, query, hits) ** trust, chosen), max(number, len(query)))
     return sum_of(times(1 / (max(map(abs, query.values()), default=0) or 1), query), new)
 
 

@@ -7,6 +7,7 @@ import gzip
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from shared import DEMO, SUBLEX
+from shared import DEMO, QRELS, ROOT, SUBLEX
 
 from sublex import cli
 from sublex.cli import output
@@ -119,9 +120,9 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
             ["index", "x", "noise.bin", "--reader", "jsonl"],
             "There is no document to index; the first of 2 malformed records",
         ),
-        (["index", "x", str(DEMO), "--reader", "json"], "No reader json; did you mean jsonl?"),
+        (["index", "x", str(DEMO), "--reader", "jsonk"], "No reader jsonk; did you mean json?"),
         (["index", "x", "cut.jsonl.gz"], "cut.jsonl.gz is cut short"),
-        (["index", "demo", str(DEMO)], "indexes/demo is already an index; --overwrite replaces it"),
+        (["index", "demo", str(DEMO)], "indexes/demo is already an index; build it with overwrite to replace it"),
         (["index", "x", str(DEMO), "--memory", "lots"], "lots is not a size; write for example 512MB or 2GB."),
         (["index", "x", str(DEMO), "--store", "words"], "Cannot store words; there are text, terms, or none."),
         (["index", "x", str(DEMO), "--profile", "lucene"], "No profile lucene"),
@@ -133,6 +134,10 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["index", "./noise.bin", str(DEMO)], "noise.bin is a file, not a folder for an index."),
         (["index", "./other", str(DEMO)], "other holds other files and is not an index; choose another place."),
         (["index", "x", "irds:nothing-of-that-name"], "nothing-of-that-name"),
+        (["index", "x", str(QRELS)], "qrels.txt holds relevance judgements, not documents; name the files of"),
+        (["index", "x", "mine.tsv"], "mine.tsv holds relevance judgements, not documents"),
+        (["index", "x", "mine.txt"], "mine.txt holds a run, not documents; name the files of the collection."),
+        (["explain", "demo", "the of", "sea-01"], "The analyzer leaves no word of the query, so there is no score"),
         (["add", "x", str(DEMO)], "No index at indexes/x"),
         (["add", "demo", str(DEMO)], "Document birds-01 is there twice, so nothing was added"),
         (["info", "other/"], "other is not an index: it has no index.json."),
@@ -148,10 +153,20 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["index", "x" * 300, str(DEMO)], "No file system takes a name as long as xxx"),
         (["search", "demo", "-foo"], "No such option '-f'; if it is no option, write -- before it"),
         (["search", "demo", "crane", "-k", "0"], "'-k': 0 has to be at least 1"),
-        (["search", "demo", "crane", "-r", "bm25"], "did you mean BM25?"),
+        (["search", "demo", "crane", "-r", "bm52"], "did you mean BM25?"),
+        (["search", "demo", "crane", "-r", "BM25(k=1)"], "BM25 has no parameter k; did you mean k1?"),
+        (["search", "demo", "crane", "-k", "ten"], "'-k': 'ten' is not a whole number; see sublex search --help."),
+        (["tune", "demo", "t", "q", "BM25", "--folds", "x"], "'--folds': 'x' is not a whole number"),
+        (["search", "demo", "crane", "wing"], "put it in quotes: sublex search demo 'crane wing'"),
+        (["explain", "demo", "crane", "wing", "birds-05"], "for: birds-05; put text of several words in quotes; see"),
+        (
+            ["search", "dmeo", "crane"],
+            "No index at indexes/dmeo; did you mean demo? To list all indexes: sublex indexes",
+        ),
+        (["info", "nothing"], "No index at indexes/nothing; make one by: sublex index indexes/nothing FILE…"),
         (["search", "demo", "crane", "-r", "nothing"], "No component nothing; there are:"),
         (["index", "x", str(DEMO), "--analyzer", ""], "Cannot read ''"),
-        (["search", "demo", "crane", "-r", ""], "Expected a name"),
+        (["search", "demo", "crane", "-r", ""], "The expression after -r is empty; write for example -r BM25"),
         (["index", "x", ""], "No file or folder ''."),
         (["doc", "demo", ""], "No document '' in indexes/demo."),
     ],
@@ -161,6 +176,8 @@ def test_a_mistake_costs_one_sentence_and_nothing_is_lost(demo, arguments, sente
     Path("blank.jsonl").write_bytes(b"\n \n")
     Path("noise.bin").write_bytes(bytes(range(256)))
     Path("cut.jsonl.gz").write_bytes(gzip.compress(DEMO.read_bytes())[:-1000])
+    Path("mine.txt").write_text("1 Q0 a 1 2.5 tag\n1 Q0 b 2 1e-3 tag\n")
+    Path("mine.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n")
     Path("other").mkdir()
     Path("other/file").write_text("mine")
     before = demo("info", "demo", "--format", "json")[1]
@@ -169,6 +186,23 @@ def test_a_mistake_costs_one_sentence_and_nothing_is_lost(demo, arguments, sente
     assert "Traceback" not in message and message.startswith(("sublex: ", "Reading ")) and "Usage" not in message
     assert demo("info", "demo", "--format", "json")[1] == before
     assert not Path("indexes/x/index.json").exists() and Path("other/file").read_text() == "mine"
+
+
+def test_indexes_and_components_are_found_whatever_their_case(demo):
+    assert demo("search", "DEMO", "crane", "-r", "bm25(k1=.9) >> rm3 >> Bm25") == demo(
+        "search", "demo", "crane", "-r", "BM25(k1=.9) >> RM3 >> BM25"
+    )
+    assert (
+        demo("explain", "Demo", "crane", "birds-05", "-r", "MinMax(Rankers:pl2)")[1]
+        .splitlines()[0]
+        .endswith("by minmax(PL2)")
+    )
+    demo("index", "DEMO", str(DEMO))
+    assert Path("indexes/DEMO").is_dir() and json.loads(demo("info", "DEMO", "--format", "json")[1])["documents"] == 252
+    code, _, message = demo("info", "Demo")
+    assert code == 2 and message == "sublex: Several indexes are called Demo; write DEMO or demo.\n"
+    assert demo("index", "german", str(DEMO), "--analyzer", "GERMAN", "--reader", "JSONL")[0] == 0
+    assert json.loads(demo("info", "german", "--format", "json")[1])["analyzer"] == "german"
 
 
 def test_text_that_looks_like_a_command_to_the_terminal_is_shown_harmless(sublex):
@@ -277,6 +311,17 @@ def shell(command: str, **environment: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git to ask")
+def test_the_demo_leaves_nothing_untracked_in_a_clone(sublex):
+    shutil.copy(ROOT / ".gitignore", ".gitignore")
+    Path("indexes/README.md").write_text("the home of indexes")
+    git = ("git", "-c", "user.name=x", "-c", "user.email=x@x.org")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "clone")):
+        subprocess.run([*git, *words], check=True)
+    assert sublex("demo")[0] == 0 and Path("demo.html").is_file() and Path("indexes/demo/index.json").is_file()
+    assert subprocess.run([*git, "status", "--porcelain"], check=True, capture_output=True).stdout == b""
+
+
 def test_output_that_cannot_be_written_costs_a_sentence(demo):
     if Path("/dev/full").exists():
         for command in ("search demo crane", "info demo"):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from shared import DEMO, TOPICS
 
+import sublex as engine
 from sublex.cli import cli
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
+from sublex.pipeline.running import times_of
 
 
 def test_search_shows_rank_score_title_and_a_passage(demo):
@@ -70,9 +73,9 @@ def test_an_expression_that_is_wrong_costs_a_sentence(demo, expression, message)
 
 
 def test_explain_says_where_a_document_stands_and_why(demo):
-    code, output, _ = demo("explain", "demo", "crane river zzz", "birds-05")
+    code, output, _ = demo("explain", "demo", "crane river zzz Qwertys", "birds-05")
     assert code == 0 and output.startswith("birds-05 is at rank 1 of")
-    assert "in no document zzz" in output and "not in this document" in output
+    assert "in no document zzz, Qwertys" in output and "not in this document" in output
     code, output, _ = demo("explain", "demo", "crane", "sea-01")
     assert code == 0 and "sea-01 is not among the" in output
     tree = json.loads(demo("explain", "demo", "crane", "birds-05", "-r", "minmax(BM25)", "--format", "json")[1])
@@ -94,6 +97,52 @@ def test_run_writes_a_run_for_each_ranker_and_goes_on_after_a_mistake(demo):
     assert len({line[0] for line in lines}) == 29 and max(int(line[3]) for line in lines) == 5
     metadata = Path("runs/new/PL2(c=7).run.yaml").read_text()
     assert "PL2(c=7)" in metadata and "fingerprint" in metadata
+
+
+def test_the_times_of_a_run_leave_out_the_first_query(demo):
+    output = demo("run", "demo", str(TOPICS))[1]
+    assert re.search(r"p99 \S+ a query without the first \(\S+ ms, with the warm-up\); ", output)
+    times = times_of([9, 1, 2, 3], 16, 1)
+    assert (times.queries, times.first, times.mean, times.p50) == (4, 9000, 2000, 2000)
+    Path("one.tsv").write_text("1\tcranes\n", encoding="utf-8")
+    assert "ms for the only query, with the warm-up; " in demo("run", "demo", "one.tsv")[1]
+
+
+def test_a_run_goes_to_the_file_that_is_named_with_the_tag_that_is_given(demo):
+    code, output, _ = demo(
+        "run", "demo", str(TOPICS), "-r", "PL2", "-o", "new/mine.run.gz", "--tag", "first", "-k", "1"
+    )
+    assert code == 0 and output.startswith("new/mine.run.gz  ")
+    run = engine.read_run("new/mine.run.gz")
+    assert run.tag == run.metadata["tag"] == "first" and run.metadata["method"]["expression"] == "PL2"
+    messages = demo("run", "demo", str(TOPICS), "-o", "new/mine.run.gz", "-k", "1")[2]
+    assert "The new/mine.run.gz that was there was made with another expression; it is replaced." in messages
+    for options, sentence in (
+        (("--tag", "a b"), "The tag 'a b' is empty or has white space"),
+        (("--tag", "x", "-r", "BM25", "-r", "PL2"), "--tag x would name 2 runs; give one ranker, or leave --tag out."),
+        (("-o", "mine.txt", "-r", "BM25", "-r", "PL2"), "mine.txt is a file; name a folder with -o."),
+        (("-o", "mine.txt"), "mine.txt is there and is no run; write the run elsewhere."),
+    ):
+        Path("mine.txt").write_text("my notes\n")
+        code, output, messages = demo("run", "demo", str(TOPICS), *options)
+        assert (code, output) == (2, "") and sentence in messages, messages
+        assert Path("mine.txt").read_text() == "my notes\n"
+    assert "folder.run/BM25.run" in demo("run", "demo", str(TOPICS), "-o", "folder.run/", "-k", "1")[1]
+    assert "both.run/PL2.run" in demo("run", "demo", str(TOPICS), "-o", "both.run", "-r", "BM25", "-r", "PL2")[1]
+
+
+def test_runs_in_a_folder_are_named_by_their_expressions(demo):
+    rankers = ("BM25 >> RM3 >> BM25", "PL2 + 0.3*BM25", "PL2 % 3 >> 0.3*BM25")
+    options = [word for ranker in rankers for word in ("-r", ranker)]
+    for _ in range(2):
+        assert demo("run", "demo", str(TOPICS), *options, "--profile", "anserini", "-k", "2", "-o", "runs")[0] == 0
+        names = sorted(path.name for path in Path("runs").glob("*.run"))
+        assert len(names) == 3 and not any(name.startswith("BM25-") for name in names)
+    colliding = Path("runs") / "PL2(c=7).run"
+    demo("run", "demo", str(TOPICS), "-r", "PL2(c=7)", "-o", "runs", "-k", "1", "--metadata", "header")
+    colliding.write_text(colliding.read_text().replace("PL2(c=7)", "Other"))
+    output = demo("run", "demo", str(TOPICS), "-r", "PL2(c=7)", "-o", "runs", "-k", "1")[1]
+    assert re.match(r"runs/PL2\(c=7\)-[0-9a-f]{16}\.run  ", output) and "Other" in colliding.read_text()
 
 
 def test_metadata_go_where_they_are_wanted(demo):
@@ -164,7 +213,7 @@ def test_scores_beyond_float32_are_refused_and_zero_has_no_sign(demo):
             assert (code, output) == (2, "") and messages == (
                 "sublex: The scores of a blend are too large for float32; use smaller weights.\n"
             )
-    assert demo("search", "demo", "crane", "-k", "1", "-r", "-1*BM25")[1].split()[1] == "0"
+    assert demo("search", "demo", "crane", "-k", "1", "-r", "BM25 % 1 >> -1*BM25")[1].split()[1] == "0"
 
 
 def test_scores_are_printed_as_runs_have_them(demo):

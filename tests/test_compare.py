@@ -217,3 +217,20 @@ def test_runs_with_the_same_tag_are_named_by_their_files(demo):
 def test_compare_refuses_bad_input_in_a_sentence(demo, arguments, sentence):
     code, _, messages = demo("compare", *arguments)
     assert code == 2 and sentence in messages and "Traceback" not in messages
+
+
+def test_a_tiny_p_is_never_printed_as_zero(sublex):
+    topics = range(30)
+    Path("q.txt").write_text("".join(f"{k} 0 a 1\n{k} 0 b 0\n" for k in topics))
+    for name, docno in (("good", "a"), ("bad", "b")):
+        Path(f"{name}.run").write_text("".join(f"{k} Q0 {docno} 1 1 {name}\n" for k in topics))
+    code, output, _ = sublex("compare", "q.txt", "good.run", "bad.run", "-m", "AP", "-o", "r.html")
+    row = next(line for line in output.splitlines() if "-1.0000" in line)
+    assert code == 0 and row.split("-1.0000")[1].split()[:2] == ["<", ".0001"]
+    assert '<td class="n best">&lt; .0001</td>' in Path("r.html").read_text()
+
+
+def test_the_note_about_ties_names_three_systems_and_counts_the_others(demo):
+    rankers = [word for b in (0.1, 0.2, 0.3, 0.4, 0.5) for word in ("-r", f"BM25(b={b})")]
+    messages = demo("compare", "demo", str(TOPICS), str(QRELS), *rankers, "-m", "AP")[2]
+    assert messages.count("BM25(b=") == 3 and messages.endswith(" and 2 others.\n")

@@ -141,7 +141,7 @@ def test_a_new_plugin_is_installed_fitted_and_found(command, tmp_path):
     assert done.returncode == 0, done.stderr
     code = (
         "import sublex; index = sublex.build([{'id': 'a', 'text': 'a crane'}, {'id': 'b', 'text': 'a river'}], 'made'); "
-        "index.fit('mine(r=16)'); print([hit.docno for hit in index.search('crane', 'BM25 + 0.5*mine(r=16)')])"
+        "index.fit('mine(r=16)'); print([hit.docno for hit in index.search('crane', 'BM25 >> BM25 + 0.5*mine(r=16)')])"
     )
     done = subprocess.run([python, "-c", code], cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True)
     assert done.stdout.strip() == "['a']", done.stderr

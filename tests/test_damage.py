@@ -469,7 +469,7 @@ def test_a_file_is_no_index(tmp_path):
 
 def test_an_interrupted_first_build_is_called_so(tmp_path):
     (tmp_path / "index" / "building").mkdir(parents=True)
-    with pytest.raises(IndexProblem, match="its build was interrupted; run it again, with --resume to go on"):
+    with pytest.raises(IndexProblem, match="its build was interrupted; run it again, with resume to go on"):
         sublex.open(tmp_path / "index")
 
 

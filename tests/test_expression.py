@@ -125,9 +125,26 @@ def test_operators_refuse_invalid_operands() -> None:
     for wrong in (0, -1, 2.5, True, "2"):
         with pytest.raises(InputError, match="should be a whole number above 0"):
             A % wrong
-    for operation in (lambda: A + 1, lambda: A >> "b", lambda: (A + B) + "c"):
-        with pytest.raises(TypeError):
+    for operation in (lambda: A + 1, lambda: 1 + A, lambda: A >> None, lambda: None >> A, lambda: (A + B) + [C]):
+        with pytest.raises(InputError, match="is no expression; write a text such as 'BM25 % 100'"):
             operation()
+    with pytest.raises(InputError, match=r"The function len becomes a stage by sublex.rerank\(…\)"):
+        A >> len
+    with pytest.raises(InputError, match="Expected a name"):
+        A >> "b >>"
+
+
+def test_texts_and_trees_mix() -> None:
+    pairs = {
+        "a >> b": ["a" >> B, A >> "b"],
+        "a % 9 >> b >> c": ["a % 9" >> B >> C, A % 9 >> "b >> c", "a % 9 >> b" >> C],
+        "a + b + c": ["a" + B + C, "a + b" + C, A + "b" + "c", A + B + "c"],
+        "a + (b + c)": ["a" + (B + C)],
+        "0.3*a + b": ["0.3*a" + B, 0.3 * A + "b"],
+    }
+    for text, trees in pairs.items():
+        for tree in trees:
+            assert repr(tree) == repr(parse(text))
 
 
 # Random trees.

@@ -227,7 +227,7 @@ def test_no_line_is_read_that_does_not_end(index, tmp_path):
 def test_an_empty_first_line_hides_no_width(index, tmp_path):
     path = tmp_path / "wide.txt"
     path.write_text("\n" + f"crane {' '.join(['1'] * 5000)}\n")
-    with pytest.raises(InputError, match="and --memory allows 16"):
+    with pytest.raises(InputError, match="and memory allows 16"):
         index.fit(f'vectors("{path}")', memory=16 << 20)
 
 

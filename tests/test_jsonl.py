@@ -113,7 +113,7 @@ def test_a_rich_record_is_read_with_all_its_escapes_and_values():
 
 def test_plain_records_are_cut_by_the_kernel_alone():
     lines = b'{"id": "a", "text": "one", "year": 7}\n{"docid": 8, "title": "T", "abstract": "two"}\n'
-    with mock.patch.object(jsonl, "_document", side_effect=AssertionError("the line was found odd")):
+    with mock.patch.object(jsonl, "document_of", side_effect=AssertionError("the line was found odd")):
         read = by_kernel(lines)
     assert read.rows == [("a", "", "one", '{"year": 7}'), ("8", "T", "two", "{}")]
 

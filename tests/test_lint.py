@@ -588,6 +588,11 @@ def test_ties_with_judgements_are_reported_with_what_they_do_to_ap(check):
     one = only(check(qrels="1 0 a 1\n1 0 b 0\n", run="1 Q0 a 1 3 t\n1 Q0 b 2 3 t\n"))
     assert (one.rule, one.severity, one.line) == ("tie", "error", 1)
     assert "AP lies between 0.5000 and 1.0000 over the judged topics. It is 0.5000 as trec_eval" in one.text
+    # The relevant document stands at rank 99 or 100: 1/99 and 1/100 differ by .0001; at rank 101 and 102 they do not.
+    for above, severity, said in ((98, "error", "between 0.0100 and 0.0101"), (100, "note", "by less than 0.0001")):
+        hits = "".join(f"1 Q0 x{k} {k} {200 - k} t\n" for k in range(above))
+        one = only(check(qrels="1 0 a 1\n1 0 b 0\n", run=f"{hits}1 Q0 a {above + 1} 3 t\n1 Q0 b {above + 2} 3 t\n"))
+        assert (one.rule, one.severity) == ("tie", severity) and said in one.text
     one = only(check(qrels="1 0 a 1\n1 0 b 1\n", run="1 Q0 a 1 3 t\n1 Q0 b 2 3 t\n"))
     assert one.severity == "note" and "AP is 1.0000 over the judged topics in any order" in one.text
 

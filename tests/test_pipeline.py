@@ -9,7 +9,7 @@ from threading import current_thread, main_thread
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from shared import WORDS, texts
 from strategies import examples
@@ -21,6 +21,7 @@ from sublex.errors import InputError, SublexError
 from sublex.pipeline.passages import passage
 from sublex.pipeline.running import write
 from sublex.profiles import PROFILES
+from sublex.trec.fuse import fuse
 from sublex.trec.topics import Topic, Topics
 
 RANKERS = ["BM25", "PL2", "DirichletLM(mu=50)", "CoordinateMatch", "DPH", 'TFIDF(smart="lnc.ltc")']
@@ -46,9 +47,11 @@ def bags(index) -> naive.Bags:
 
 
 rankers = st.sampled_from(RANKERS)
-normalised = st.builds("{}({})".format, st.sampled_from(["minmax", "zscore", "rank", "raw"]), rankers)
+normalised = st.builds("{}({})".format, st.sampled_from(naive.SCALES), rankers)
 parts = st.builds(lambda w, x: f"{w}*{x}" if w else x, st.sampled_from([None, 0.3, 2, -1]), rankers | normalised)
-blends = st.builds(lambda parts: "(" + " + ".join(parts) + ")", st.lists(parts, min_size=2, max_size=3))
+blends = st.builds(
+    lambda first, parts: f"({' + '.join([first, *parts])})", normalised, st.lists(parts, min_size=1, max_size=2)
+)
 scorers = rankers | normalised | blends
 cuts = st.builds("{} % {}".format, scorers, st.sampled_from([3, 20, 100]))
 stages = st.sampled_from(EXPANDERS) | scorers | cuts
@@ -83,26 +86,84 @@ def test_the_printed_form_includes_the_parameters_of_the_profile(index, profile)
         )
 
 
-@given(
-    text=queries,
-    first=rankers,
-    second=rankers,
-    weight=st.sampled_from([0.3, 1.0, -2.0]),
-    how=st.sampled_from(naive.SCALES),
-)
-@settings(max_examples=examples(80))
-def test_a_blend_equals_its_definition(index, text, first, second, weight, how):
-    def scores(ranker: str) -> dict[int, float]:
-        hits = index.search(text, ranker, 1000)
-        return dict(zip(hits.docs.tolist(), map(float, hits.scores.tolist()), strict=True))
+def all_scores(index, text: str, expression: str) -> dict[str, float]:
+    """Return the score of every document on which a ranker has an opinion, by docno."""
+    hits = index.search(text, expression, 1000)
+    return dict(zip(hits.docnos, map(float, hits.scores.tolist()), strict=True))
 
-    expected = naive.blend(scores(first), scores(second), weight, how)
-    hits = index.search(text, f"{first} + {weight}*{how}({second})", 1000)
-    assert dict(zip(hits.docs.tolist(), hits.scores.tolist(), strict=True)) == pytest.approx(
-        expected, rel=1e-5, abs=1e-6
-    )
+
+blend_parts = st.lists(
+    st.tuples(
+        st.sampled_from([1.0, 0.3, -2.0, 0.0]), st.sampled_from(naive.SCALES), rankers, st.sampled_from([3, 20, 1000])
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(text=queries, parts=blend_parts)
+@settings(max_examples=examples(120))
+def test_a_blend_equals_its_definition(index, text, parts):
+    assume(any(weight > 0 for weight, *_ in parts))
+    expression = " + ".join(f"{weight}*{how}({ranker} % {depth})" for weight, how, ranker, depth in parts)
+    expected = naive.blend([(w, how, all_scores(index, text, ranker), depth) for w, how, ranker, depth in parts])
+    hits = index.search(text, expression, 1000)
+    assert dict(zip(hits.docnos, hits.scores.tolist(), strict=True)) == pytest.approx(expected, rel=1e-5, abs=1e-6)
     order = sorted(zip(hits.scores.tolist(), map(str.encode, hits.docnos), strict=True), reverse=True)
     assert [docno.decode() for _, docno in order] == hits.docnos
+
+
+@given(text=queries, parts=st.lists(parts | cuts.map("({})".format), min_size=2, max_size=4), seed=st.integers(0, 99))
+@settings(max_examples=examples(60))
+def test_the_order_of_the_parts_of_a_blend_does_not_matter(index, text, parts, seed):
+    assume(not all(part.startswith("-") for part in parts))
+    shuffled = random.Random(seed).sample(parts, len(parts))
+    hits, again = (index.search(text, f"BM25 + {' + '.join(order)}", 1000) for order in (parts, shuffled))
+    assert (hits.docnos, hits.scores.tolist()) == (again.docnos, again.scores.tolist())
+
+
+@pytest.mark.parametrize("part", ["BM25 % 5 >> PL2", "(BM25 >> PL2) % 5 >> PL2"])
+def test_a_part_that_rescores_hits_has_no_opinion_on_other_documents(index, part):
+    inner = all_scores(index, "w1 w7", part)
+    bm25 = all_scores(index, "w1 w7", "BM25")
+    assert len(inner) == 5 < len(bm25)
+    expected = naive.blend([(1.0, "raw", inner, 1000), (1.0, "raw", bm25, 1000)])
+    assert all_scores(index, "w1 w7", f"raw({part}) + raw(BM25)") == pytest.approx(expected)
+
+
+def test_a_part_with_feedback_scores_documents_that_another_part_found(index):
+    part = "BM25 >> RM3(docs=5, terms=4) >> BM25"
+    expected = naive.blend(
+        [(1.0, "raw", all_scores(index, "w1 w7", part), 3), (1.0, "raw", all_scores(index, "w1 w7", "PL2"), 1000)]
+    )
+    assert all_scores(index, "w1 w7", f"raw(({part}) % 3) + raw(PL2)") == pytest.approx(expected)
+
+
+def test_after_hits_a_blend_scores_exactly_these_hits(index):
+    first = index.search("w1 w7", "BM25", 1000)
+    for blend in ("DPH + 0.5*(BM25 >> RM3 >> BM25)", "DPH % 2 + PL2", "-1*DPH", "0*DPH"):
+        assert set(index.search("w1 w7", f"BM25 % 30 >> {blend}", 1000).docnos) == set(first.docnos[:30]), blend
+
+
+@pytest.mark.parametrize("how", ["minmax", "zscore", "raw", "rrf"])
+def test_a_blend_and_the_fusion_of_runs_agree_where_every_run_has_every_candidate(index, how):
+    topics = [("1", "w1 w7"), ("2", "w3"), ("3", "w0 w2 w9")]
+    runs = [index.run(topics, ranker) for ranker in ("BM25", "PL2", "DPH")]
+    blend = index.run(topics, f"{how}(BM25) + 0.5*{how}(PL2) + 2*{how}(DPH)")
+    fused = fuse(runs, "weighted", [1, 0.5, 2], how)
+    assert {qid: list(blend[qid]) for qid in "123"} == {qid: list(fused[qid]) for qid in "123"}
+    for qid in "123":
+        assert list(blend[qid].values()) == pytest.approx(list(fused[qid].values()), rel=1e-5, abs=1e-6)
+    if how == "rrf":
+        assert list(fuse(runs)["1"]) == list(index.run(topics, "rrf(BM25) + rrf(PL2) + rrf(DPH)")["1"])
+
+
+def test_an_explanation_says_which_parts_found_the_document(index):
+    docno = index.search("w1 w7", "PL2", 9)[8].docno
+    tree = index.explain("w1 w7", docno, "BM25 % 3 + PL2 + -1*DPH")
+    assert [part.evidence.get("found by this part") for part in tree.parts] == [
+        "no, not among its first 3", "at rank 9", None
+    ]  # fmt: skip
 
 
 def test_rescoring_keeps_the_matching_candidates_and_no_other_documents(index):
@@ -126,6 +187,8 @@ def test_python_operators_give_the_pipeline_of_the_text(index):
         ("RM3", "RM3 changes the query and finds nothing itself; put a ranker after it, as in RM3 >> BM25."),
         ("BM25 >> RM3", "put a ranker after it"),
         ("BM25 + RM3", "put a ranker after it"),
+        ("-1*BM25", "-1*BM25 finds no documents by itself; put a ranker before it, as in BM25 >> -1*BM25."),
+        ("0*BM25 + -2*PL2 >> DPH", "finds no documents by itself"),
         ("minmax(RM3)", "put a ranker after it"),
         ("RM3 % 5 >> BM25", "put a ranker after it"),
         ("BM25(k1={0..1})", "ranges are for sublex tune"),
@@ -215,21 +278,29 @@ def test_an_expander_keeps_the_query_and_names_what_it_adds(index, expander, tex
     assert index.answer(text, f"{expander} >> BM25", 5).query == answer.query
 
 
-@given(text=queries, docs=st.integers(1, 8), terms=st.integers(1, 8), original=st.sampled_from([0.0, 0.4, 1.0]))
+@given(
+    text=queries,
+    docs=st.integers(1, 8),
+    terms=st.integers(1, 8),
+    original=st.sampled_from([0.0, 0.4, 1.0]),
+    trust=st.sampled_from([0, 0.5, 2]),
+)
 @settings(max_examples=examples(60))
-def test_rm3_equals_its_definition(index, bags, text, docs, terms, original):
-    answer = index.answer(text, f"BM25 >> RM3(docs={docs}, terms={terms}, original={original}) >> BM25", 5)
+def test_rm3_equals_its_definition(index, bags, text, docs, terms, original, trust):
+    rm3 = f"RM3(docs={docs}, terms={terms}, original={original}, trust={trust})"
+    answer = index.answer(text, f"BM25 >> {rm3} >> BM25", 5)
     hits = index.search(text, "BM25", docs)
-    expected = naive.rm3(bags, index.query(text).weights(), hits, terms, original)
+    expected = naive.rm3(bags, index.query(text).weights(), hits, terms, original, trust=trust)
     assert answer.query.weights() == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["Bo1", "KL"])
-@given(text=queries, docs=st.integers(1, 6), terms=st.integers(1, 8))
+@given(text=queries, docs=st.integers(1, 6), terms=st.integers(1, 8), trust=st.sampled_from([0, 0.5, 2]))
 @settings(max_examples=examples(40))
-def test_bo1_and_kl_equal_their_definitions(index, bags, name, text, docs, terms):
-    answer = index.answer(text, f"BM25 >> {name}(docs={docs}, terms={terms}) >> BM25", 5)
-    expected = naive.divergence(bags, name, index.query(text).weights(), index.search(text, "BM25", docs), terms)
+def test_bo1_and_kl_equal_their_definitions(index, bags, name, text, docs, terms, trust):
+    answer = index.answer(text, f"BM25 >> {name}(docs={docs}, terms={terms}, trust={trust}) >> BM25", 5)
+    hits = index.search(text, "BM25", docs)
+    expected = naive.divergence(bags, name, index.query(text).weights(), hits, terms, trust=trust)
     assert answer.query.weights() == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
@@ -339,7 +410,8 @@ def test_a_run_has_the_hits_of_each_topic(index):
         assert list(run[qid]) == hits.docnos
         assert list(run[qid].values()) == hits.scores.tolist()
     assert np.array_equal(index.run(topics, "PL2 % 7", workers=1).scores, run.scores)
-    assert len(index.run([], "PL2")) == 0
+    with pytest.raises(InputError, match="There are no topics"):
+        index.run([], "PL2")
 
 
 def test_a_pipeline_keeps_to_its_snapshot_when_the_index_changes(tmp_path):

@@ -340,6 +340,18 @@ def test_the_error_for_an_unknown_name_has_the_nearest_and_all_names(monkeypatch
         registry(monkeypatch).find("reader", "jsnl")
 
 
+def test_a_name_is_found_whatever_its_case_and_as_written_first(monkeypatch):
+    loaded = registry(monkeypatch, one=analyzers(Shout=Shout, quiet=Shout), two=analyzers(shout=Shout, QUIET=Shout))
+    assert loaded.find("ranker", "bm25") == loaded.find("ranker", "Rankers:Bm25") == loaded.find("ranker", "BM25")
+    assert str(loaded.resolve_all(sublex.parse("bm25 >> rm3(docs=1) >> MINMAX(pl2)"))) == (
+        "BM25 >> RM3(docs=1) >> minmax(PL2)"
+    )
+    assert loaded.find("analyzer", "shout").plugin == "two" and loaded.find("analyzer", "Shout").plugin == "one"
+    assert loaded.find("analyzer", "one:SHOUT").name == "Shout"
+    with pytest.raises(UnknownName, match="Several plugins offer the analyzer SHOUT; write Shout or shout"):
+        loaded.find("analyzer", "SHOUT")
+
+
 def test_sublex_plugins_selects_the_plugins_and_keeps_the_built_in_ones(monkeypatch):
     monkeypatch.setenv("SUBLEX_PLUGINS", "nothing")
     names = {plugin.name for plugin in plugins.load().plugins}

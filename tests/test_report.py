@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -173,6 +174,29 @@ def test_a_single_system_and_a_topic_without_hits_have_a_page(comparison):
     assert data_of(render_page(empty))["topics"][0]["lists"] == [[]]
 
 
+def test_names_of_any_length_are_whole_and_within_the_plot():
+    names = ["BM25 >> RM3 >> BM25", "BM25(k1=0.9, b=0.4) >> RM3(docs=7, terms=25) >> BM25(k1=0.9, b=0.4) + 0.25*PL2(c=7)",
+             "run-" + 80 * "x", "ärzte <b>"]  # fmt: skip
+    ends = np.array([[0.2, 0.3], [0.1, 0.4], [0.25, 0.35], [np.nan, np.nan]])
+    plot = ElementTree.fromstring(svg.intervals(names, [0.25, 0.3, 0.3, 0.2], ends, "AP"))
+    lines = [text.text for text in plot.iter("text") if text.get("class") == "name"]
+    assert "".join(lines).replace(" ", "") == "".join(names).replace(" ", "")
+    assert max(sum(map(svg._width, line)) for line in lines) <= svg.NARROW
+    # A tick's text of some 30 pixels stays inside a plot of 360.
+    ticks = [float(text.get("x")[:-1]) for text in plot.iter("text") if text.get("x", "").endswith("%")]
+    assert len(ticks) > 3 and min(ticks) >= 4 and max(ticks) <= 96
+    assert len(list(plot.iter("circle"))) == 4 and plot.get("viewBox") is None
+
+
+def test_cells_shrink_and_lose_their_figures_for_many_systems():
+    for systems, figures in ((3, 9), (12, 144), (40, 0)):
+        plot = ElementTree.fromstring(svg.heat([str(k) for k in range(systems)], ["s"] * systems, np.eye(systems), "x"))
+        cells = [cell for cell in plot.iter("g") if cell.get("class") == "cell"]
+        assert len(cells) == systems**2 and sum(cell.find("text") is not None for cell in cells) == figures
+        assert all(cell.find("title") is not None for cell in cells)
+        assert float(plot.get("viewBox").split()[2]) < 900
+
+
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [(0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]), (0.41, 0.58, [0.45, 0.5, 0.55]), (3, 3, [3]), (-10, 90, [0, 20, 40, 60, 80])],
@@ -239,6 +263,52 @@ def test_systems_measures_and_topics_are_chosen_by_keys_too(comparison, tmp_path
     best = comparison.qids[int(np.argmax(change))]
     assert f"Topic {best}:" in panel(dom) and "BM25: nDCG@10" in panel(dom)
     assert 'data-focused="listbox"' in dom
+
+
+@pytest.mark.slow
+def test_tables_are_sorted_by_a_click_and_plain_without_a_script(comparison, tmp_path):
+    text = render_page(comparison)
+    assert 'class="sortable"' not in text
+    script = """
+    const tables = [...document.querySelectorAll('table.sortable')];
+    const click = (table, column) => tables[table].tHead.rows[0].cells[column].dispatchEvent(new MouseEvent('click', {bubbles: true}));
+    const column = (table, k) => [...tables[table].tBodies[0].rows].map((row) => row.cells[k].textContent.trim()).join('|');
+    const said = [tables.length >= 3];
+    click(0, 1); said.push(column(0, 1));
+    click(0, 1); said.push(column(0, 1));
+    click(0, 4); said.push(column(0, 0));
+    click(1, 3); said.push(column(1, 0));
+    click(1, 3); said.push(column(1, 0), tables[1].tHead.rows[0].cells[3].getAttribute('aria-sort'));
+    document.documentElement.dataset.sorted = JSON.stringify(said);
+    """
+    dom = dom_after(text, script, tmp_path)
+    said = json.loads(html.unescape(re.search('data-sorted="(.*?)"', dom)[1]))
+    feedback = "BM25 >> RM3 >> BM25"
+    # By name both ways; by P@10, where the first two are equal and keep their order; by the difference from the first.
+    assert said == [
+        True, f"BM25|{feedback}|TFIDF", f"TFIDF|{feedback}|BM25", "c|a|b", f"{feedback}|BM25|TFIDF", f"BM25|{feedback}|TFIDF",
+        "ascending",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", ["short", "long"])
+def test_nothing_sticks_out_of_a_narrow_page(comparison, tmp_path, names):
+    if names == "long":
+        made = [System(f"BM25(k1=0.9, b=0.4) >> RM3(docs={k}, terms=25, original=0.35) >> BM25(k1=0.9, b=0.4) + 0.25*PL2(c=7)",
+                       system.run) for k, system in enumerate(comparison.systems)]  # fmt: skip
+        comparison = compare(made, comparison.qrels, comparison.topics, ["AP"], comparison.index)
+    script = """
+    document.body.style.width = '376px'; document.body.style.maxWidth = '376px'; dispatchEvent(new Event('resize'));
+    const edge = document.body.getBoundingClientRect();
+    const out = [...document.querySelectorAll('svg text, h1, h2, h3, select, .facts dd')].filter((node) => {
+      const box = node.getBoundingClientRect();
+      return box.width && !node.closest('.scroll') && (box.right > edge.right + 1 || box.left < edge.left - 1);
+    }).map((node) => node.textContent);
+    document.documentElement.dataset.out = JSON.stringify(out);
+    """
+    dom = dom_after(render_page(comparison), script, tmp_path)
+    assert html.unescape(re.search('data-out="(.*?)"', dom)[1]) == "[]"
 
 
 @pytest.mark.slow

@@ -117,12 +117,22 @@ def test_a_representation_retrieves_rescores_and_blends(index):
         after = scores(index, "BM25 >> projection")[text]
         assert after == {docno: alone[text][docno] for docno in first[text]}
         assert list(scores(index, "projection % 5")[text]) == list(alone[text])[:5]
-        blended = index.search(text, "PL2 + 0.3*projection", k=300)
-        assert {hit.docno for hit in blended} == set(scores(index, "PL2")[text])
+        blended = index.search(text, "PL2 + 0.3*projection % 9", k=300)
+        assert {hit.docno for hit in blended} == {*scores(index, "PL2")[text], *list(alone[text])[:9]}
     tree = index.explain("cranes by the river", "birds-05", "projection")
     assert sum(part.value for part in tree.parts) == pytest.approx(tree.value, rel=1e-6)
     assert tree.value == pytest.approx(alone["cranes by the river"]["birds-05"], rel=1e-6)
     assert {"cranes", "crane"} & {part.label for part in tree.parts}
+    assert index.explain("Qwertys crane", "birds-05", "projection").evidence["not in the model"] == ["Qwertys"]
+
+
+def test_a_representation_without_an_explanation_says_so(index, projection, monkeypatch):
+    index.fit("projection")
+    monkeypatch.delattr(projection.Projection, "explain")
+    tree = index.explain("river", "birds-05", "projection")
+    assert (tree.label, tree.parts) == ("projection: the plugin gives no explanation", ())
+    assert tree.value == {hit.docno: hit.score for hit in index.search("river", "projection", k=300)}["birds-05"]
+    assert index.explain("river", "birds-05", "PL2 + projection").parts
 
 
 def test_the_same_bytes_for_any_number_of_workers(index, monkeypatch):
@@ -170,15 +180,16 @@ def test_a_refit_is_advised_when_too_much_is_unknown(index):
     index.fit("projection")
     said: list[str] = []
     index.add([{"id": "x", "text": "Xyzzy plugh foo crane."}], say=said.append)
-    assert any(
-        "does not know 75% of the 4 tokens added since it was fitted, and 0% of those before; fit it again" in text
-        for text in said
-    )
+    assert not said, "four tokens are no sample"
     facts = index.card("projection")
     assert (facts["tokens added since"], facts["of these unknown"], facts["directions"]) == (4, 3, 64)
     index.merge()
     facts = index.card("projection")
     assert (facts["tokens added since"], facts["of these unknown"]) == (4, 3)
+    index.add([{"id": "y", "text": "Xyzzy plugh foo crane. " * 249}], say=said.append)
+    (advice,) = said
+    expected = "does not know 75% of the 1,000 tokens added since it was fitted, and 0% of those before; fit it again"
+    assert expected in advice
 
 
 def test_words_left_out_on_purpose_are_no_reason_to_fit_again(index):
@@ -247,9 +258,7 @@ def test_stopping_in_the_middle_leaves_nothing(index):
 
 
 def test_memory_is_checked_before(index):
-    with pytest.raises(
-        InputError, match=r"Fitting projection\(r=4096\) takes .* MB and --memory allows 16; allow more"
-    ):
+    with pytest.raises(InputError, match=r"Fitting projection\(r=4096\) takes .* MB and memory allows 16; allow more"):
         index.fit("projection(r=4096)", memory=16 << 20)
 
 

@@ -22,7 +22,7 @@ from sublex.statistics.agreement import kendall, over_topics, rbo, tau_ap
 from sublex.statistics.corrections import CORRECTIONS, bh, bonferroni, holm, none
 from sublex.statistics.intervals import bootstrap
 from sublex.statistics.power import detectable
-from sublex.statistics.sentences import format_difference, format_p, letters, sentence
+from sublex.statistics.sentences import format_difference, format_p, letters, p_cell, sentence
 from sublex.statistics.significance import CHOICES, TESTS, Pair, compare_all, randomisation, t, wilcoxon
 
 NAMES = [f"system{k}" for k in range(10)]
@@ -465,6 +465,8 @@ def test_numbers_as_they_are_printed():
         "1.000",
     ]
     assert [format_p(p) for p in (0.00002, 0.0312, 0.31, 0.998, 1)] == ["< .001", "= .031", "= .31", "> .99", "= 1"]
+    assert [format_p(p, 0.0005) for p in (0, 0.00002, 0.0004, 0.0006)] == ["< .0001", "< .0001", "= .0004", "= .001"]
+    assert [p_cell(p) for p in (0, 0.00009, 0.0001, 0.0312, 1)] == ["< .0001", "< .0001", "0.0001", "0.0312", "1.0000"]
     assert (format_p(0.0499), format_p(0.0502), format_p(0.05)) == ("= .050", "= .0502", "= .050")
 
 

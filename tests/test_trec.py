@@ -15,8 +15,10 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +36,7 @@ from sublex.errors import InputError, SublexError
 from sublex.strings import Strings
 from sublex.trec.fuse import fuse
 from sublex.trec.metadata import from_yaml, to_comments, to_yaml, yaml_in_comments
-from sublex.trec.run_names import file_name_of, tag_of
+from sublex.trec.run_names import file_name_of, is_run_file, path_in, tag_of
 from sublex.trec.run_reader import PIECE, read_run
 from sublex.trec.run_writer import check_docnos, run_lines, shortest, write_run
 from sublex.trec.runs import Run, ranked
@@ -797,32 +799,129 @@ def test_any_text_is_metadata_or_an_error(text):
 # Names.
 
 
-def test_tags_are_the_print_without_spaces_or_a_name_and_a_hash():
+def test_tags_are_the_print_without_spaces_however_long_an_expression_is():
     assert tag_of("BM25(k1=0.9, b=0.4) >> RM3") == "BM25(k1=0.9,b=0.4)>>RM3"
     assert tag_of('BM25 >> topic("gas")') == 'BM25>>topic("gas")'
-    for printed in ("BM25 + " + "0.3*PL2 + " * 10, 'BM25 >> topic("natural gas")', 'BM25 >> topic("naturalgas ")'):
-        assert re.fullmatch(r"BM25-[0-9a-f]{16}", tag_of(printed))
-    assert len(tag_of("x" * 64)) == 64 and len(tag_of("x" * 65)) < 64
+    long = "BM25" + " + 0.3*PL2" * 20
+    assert tag_of(long) == long.replace(" ", "")
+    assert re.fullmatch(r'BM25>>topic\("natural_gas"\)-[0-9a-f]{16}', tag_of('BM25 >> topic("natural gas")'))
     assert tag_of('BM25 >> topic("natural gas")') != tag_of('BM25 >> topic("natural  gas")')
+    assert len(tag_of("x" * 1000)) == 1000 and len(tag_of("x" * 10_000)) == 1017 and not tag_of("#x").startswith("#")
 
 
-def test_file_names_are_the_tag_where_every_file_system_takes_it():
+def test_file_names_are_the_tag_where_every_file_system_takes_it(tmp_path):
     assert file_name_of("BM25(k1=0.9,b=0.4)") == "BM25(k1=0.9,b=0.4).run"
-    assert re.fullmatch(r"BM25_RM3-[0-9a-f]{16}\.run", file_name_of("BM25>>RM3"))
-    assert file_name_of("PL2+0.3*laki") != file_name_of("PL2+0.3_laki")
+    assert file_name_of("BM25>>RM3>>BM25") == "BM25_RM3_BM25.run"
     assert "/" not in file_name_of("../a") and not file_name_of("-x").startswith("-")
+    assert len(file_name_of("x" * 999)) == 204 and file_name_of('""') == "run.run"
+
+
+def test_a_hash_is_in_the_file_name_only_where_another_expression_has_the_name(tmp_path):
+    first = path_in(tmp_path, "PL2 + 0.3*lsi", lambda path: True)
+    assert first.name == "PL2+0.3_lsi.run"
+    first.write_text("")
+    assert path_in(tmp_path, "PL2 + 0.3*lsi", lambda path: False) == first
+    assert re.fullmatch(r"PL2\+0\.3_lsi-[0-9a-f]{16}\.run", path_in(tmp_path, "PL2 + 0.3_lsi", lambda path: True).name)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("bm25.run", True), ("a/b.run.gz", True), ("out.txt", True), ("X.RES", True), ("runs", False), ("runs/", False),
+        ("a.gz", False), ("v1.2", False), ("folder.run", False), ("/dev/null", True),
+    ],
+)  # fmt: skip
+def test_a_path_with_the_ending_of_a_run_is_a_file(tmp_path, monkeypatch, path, expected):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.run").mkdir()
+    assert is_run_file(path) is expected
 
 
 @given(st.lists(st.text(st.sampled_from('aB1.*>"()+-/_é '), min_size=1, max_size=80), unique=True, max_size=30))
-def test_different_expressions_get_different_names(expressions):
+def test_different_expressions_get_different_tags(expressions):
     # White space between words means nothing, white space in a quoted string does.
     different = {text if '"' in text else "".join(text.split()) for text in expressions}
     tags = [tag_of(text) for text in different]
-    names = [file_name_of(tag) for tag in tags]
     assert '"' in "".join(expressions) or len(set(tags)) == len(different)
-    assert len(set(names)) == len(set(tags))
-    assert all(len(tag) <= 64 and not re.search(r"\s", tag) for tag in tags)
-    assert all(len(name) < 100 and re.fullmatch(r"[A-Za-z0-9.,=()_+-]+", name) for name in names)
+    assert all(not re.search(r"\s", tag) for tag in tags)
+    names = [file_name_of(tag) for tag in tags]
+    assert all(len(name) < 210 and re.fullmatch(r"[A-Za-z0-9.,=()_+-]+", name) for name in names)
+
+
+def test_a_json_array_of_topics_is_read_and_a_broken_one_named(file):
+    topics = read_topics(file('[{"qid": 1, "query": "a"},\n {"qid": "2", "query": "b", "x": []}]', "topics.json"))
+    assert topics.format == "json" and [(topic.qid, topic.text) for topic in topics] == [("1", "a"), ("2", "b")]
+    with pytest.raises(InputError, match=r"topics.json:2:1: not JSON"):
+        read_topics(file('[{"qid": 1, "query": "a"},\n x]', "topics.json"))
+
+
+# ir_datasets.
+
+
+@pytest.fixture
+def dataset(monkeypatch) -> Callable[..., str]:
+    """A function that registers a dataset of ir_datasets with these records, and returns its name as users write it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ir_datasets = pytest.importorskip("ir_datasets")
+    from ir_datasets.formats import BaseQrels, BaseQueries
+
+    class Queries(BaseQueries):
+        def __init__(self, records):
+            self.queries_iter = lambda: iter(records)
+
+    class Judgements(BaseQrels):
+        def __init__(self, records):
+            self.qrels_iter = lambda: iter(records)
+
+    def register(queries: Sequence[Any] = (), qrels: Sequence[Any] = ()) -> str:
+        parts = [*([Queries(queries)] if queries else []), *([Judgements(qrels)] if qrels else [])]
+        registry = ir_datasets.registry
+        monkeypatch.setitem(registry._registered, "sublex-test/small", ir_datasets.Dataset(*parts))
+        return "irds:sublex-test/small"
+
+    return register
+
+
+def test_the_queries_of_a_dataset_are_topics(dataset):
+    from ir_datasets.formats import GenericQuery, TrecQuery
+
+    topics = sublex.read_topics(dataset([GenericQuery("7", "night\n herons"), GenericQuery("8", "")]))
+    assert [(topic.qid, topic.text) for topic in topics] == [("7", "night herons"), ("8", "")]
+    assert topics.used == ("text",) and "1 topic (8) with an empty query" in topics.notes[0]
+    assert str(topics).startswith("2 topics from irds:sublex-test/small (irds), by text; the first is 7: night herons")
+    name = dataset([TrecQuery("1", "a", "b", "c")])
+    assert sublex.read_topics(name, "title+desc")[0].text == "a b"
+    with pytest.raises(InputError, match="irds:sublex-test/small:2: topic 1 is on line 1 already"):
+        sublex.read_topics(dataset([GenericQuery("1", "a"), GenericQuery("1", "b")]))
+
+
+def test_the_judgements_of_a_dataset_are_qrels(dataset, tmp_path, monkeypatch):
+    from ir_datasets.formats import GenericQrel, GenericQuery, TrecQrel
+
+    name = dataset([GenericQuery("1", "crane")], [TrecQrel("1", "a", 2, "0"), TrecQrel("1", "b", 0, "0")])
+    qrels = sublex.read_qrels(name)
+    assert dict(qrels) == {"1": {"a": 2, "b": 0}} and qrels.format == "irds"
+    monkeypatch.chdir(tmp_path)
+    sublex.build([{"id": "a", "text": "A crane."}], "indexes/x")
+    code, _, messages = invoke("run", "./indexes/x", name, "-o", "x.run")
+    assert code == 0 and 'name: "irds:sublex-test/small"' in (tmp_path / "x.run.yaml").read_text(), messages
+    assert invoke("eval", name, "x.run", "-m", "AP").output.split()[-1] == "1.0000"
+    invoke("run", "./indexes/x", name, "-o", "y.run", "-r", "PL2")
+    assert invoke("compare", name, "x.run", "y.run", "-m", "AP").code == 0
+    assert invoke("compare", "./indexes/x", name, name, "-r", "BM25", "-m", "AP").code == 0
+    with pytest.raises(InputError, match="document a: the grade '0.5' is not a whole number"):
+        sublex.read_qrels(dataset(qrels=[GenericQrel("1", "a", 0.5)]))
+
+
+@pytest.mark.parametrize("read", [sublex.read_topics, sublex.read_qrels])
+def test_a_dataset_without_what_is_wanted_costs_a_sentence(dataset, read):
+    with pytest.raises(
+        InputError, match="The dataset sublex-test/small of ir_datasets holds no (queries|judgements); h"
+    ):
+        read(dataset())
+    with pytest.raises(InputError, match="ir_datasets knows no dataset sublex-test/none"):
+        read("irds:sublex-test/none")
 
 
 # Fusion.
@@ -831,7 +930,7 @@ def test_different_expressions_get_different_names(expressions):
 @given(
     st.lists(RUNS, min_size=2, max_size=3),
     st.sampled_from(["rrf", "combsum", "combmnz", "weighted"]),
-    st.sampled_from(["minmax", "zscore", "rank", "raw"]),
+    st.sampled_from(["minmax", "zscore", "rank", "rrf", "raw"]),
     st.integers(1, 8),
 )
 def test_fusion_is_what_the_definition_says(runs, method, how, k):
@@ -873,7 +972,7 @@ def test_a_weighted_sum_counts_a_missing_document_as_the_lowest():
     [
         ({"method": "borda"}, "No fusion method borda; there are rrf"),
         ({"method": "rrf", "normalise": "minmax"}, "rrf uses ranks only"),
-        ({"method": "combsum", "normalise": "rrf"}, "No normaliser rrf; there are minmax"),
+        ({"method": "combsum", "normalise": "softmax"}, "No normaliser softmax; there are minmax"),
         ({"method": "combsum", "weights": [1, 2]}, "combsum takes no weights"),
         ({"method": "weighted"}, "weighted needs 2 weights"),
         ({"method": "weighted", "weights": [1]}, "weighted needs 2 weights"),

@@ -264,8 +264,10 @@ def test_settings_that_differ_in_weights_share_what_their_parts_find(demo, monke
         counted(name)
     expression = "PL2 + {0,0.5,1}*(BM25 >> Bo1 >> BM25) + {1,2}*zscore(TFIDF)"
     found = sublex.tune(demo, TOPICS, QRELS, expression, workers=1)
-    # PL2, BM25 for feedback; after it BM25 again and TFIDF score what PL2 found.
-    assert calls == {"search": 2 * len(found.qids), "scores": 2 * len(found.qids)}
+    # PL2, BM25 before and after feedback, and TFIDF find once. Without feedback there are other candidates than with it: PL2
+    # and TFIDF score those that they did not find twice, and BM25 once.
+    assert calls["search"] == 4 * len(found.qids)
+    assert 0 < calls["scores"] <= 5 * len(found.qids)
     for setting, mean in zip(found.settings, found.means, strict=True):
         run = demo.run(sublex.read_topics(TOPICS), setting.text)
         assert mean == pytest.approx(sublex.measure(sublex.read_qrels(QRELS), run, "AP").mean["AP"])
@@ -370,7 +372,7 @@ def test_a_tuning_is_shown_as_tables(small):
         ("BM25(variant={0..1})", {}, "BM25: variant={0..1} is a range, and variant takes no number; write one of lucene,"),
         ("RM3(filter={0,1}) >> BM25", {}, "RM3: filter={0,1} is a range, and filter takes no number; write one of true, false."),
         ("zscore({0..1})", {}, "zscore: x={0..1} is a range, and x takes no number; write a value."),
-        ("BM25(k={0..1})", {}, "BM25 has no parameter k; did you mean k3?"),
+        ("BM25(k={0..1})", {}, "BM25 has no parameter k; did you mean k1?"),
         ("BM25(b={0..1}, k1=x)", {}, "BM25: k1=x has to be a number."),
         ("BM25({0..1}, 1, tf, 2, 3, exact, {7..8})", {}, "BM25 was given too many values"),
         ("BM25(b={0..2})", {}, "BM25: b=1.5 lies outside 0 to 1."),
@@ -393,7 +395,7 @@ def test_a_tuning_is_shown_as_tables(small):
         ("BM25(b={0..1})", {"measure": "NumRet"}, "NumRet is a count, and a higher count is not better"),
         ("BM25(b={0..1})", {"profile": "anserine"}, "No profile anserine; did you mean anserini?"),
         ("BM25(b={0..1})", {"topics": [("7", "crane")]}, "None of these topics has judgements"),
-        ("BM25(b={0..1})", {"topics": [*ASKED, ASKED[0]]}, "Topic 1 comes twice; give each topic once."),
+        ("BM25(b={0..1})", {"topics": [*ASKED, ASKED[0]]}, "Topics 1 and 6 have the same id 1; keep one of the two."),
     ],
 )  # fmt: skip
 def test_a_mistake_is_refused_in_a_sentence(small, expression, options, sentence):

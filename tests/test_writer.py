@@ -429,7 +429,7 @@ def test_two_writers_that_take_turns_lose_nothing(tmp_path):
 
 def test_an_existing_index_is_not_replaced_without_the_flag(copy):
     before = (copy / "index.json").read_bytes()
-    with pytest.raises(IndexProblem, match="is already an index; --overwrite replaces it, and sublex add adds to it"):
+    with pytest.raises(IndexProblem, match="is already an index; build it with overwrite to replace it, or add to it"):
         sublex.build(NEW, copy)
     assert (copy / "index.json").read_bytes() == before
     assert docnos(copy) == HELD
@@ -611,7 +611,7 @@ def test_resume_refuses_changed_sources_and_settings_and_keeps_what_there_is(tmp
         lambda: resumable(root, source, store=("text",), resume=True),
     ]
     for k, again in enumerate(wrong):
-        with pytest.raises(InputError, match="changed since the build was interrupted: start again without --resume"):
+        with pytest.raises(InputError, match="changed since the build was interrupted: start again without resume"):
             again()
         assert (root / "building" / "journal.json").exists(), k
     resumable(root, source, resume=True)
@@ -625,7 +625,7 @@ def test_resume_refuses_changed_sources_and_settings_and_keeps_what_there_is(tmp
 def test_resume_refuses_a_damaged_journal_in_one_sentence(tmp_path, source, text):
     interrupted(tmp_path / "index", source)
     (tmp_path / "index" / "building" / "journal.json").write_text(text)
-    with pytest.raises(IndexCorrupt, match=r"journal.json is damaged: start again without --resume\.$"):
+    with pytest.raises(IndexCorrupt, match=r"journal.json is damaged: start again without resume\.$"):
         resumable(tmp_path / "index", source, resume=True)
     resumable(tmp_path / "index", source)
 
@@ -685,7 +685,9 @@ def test_a_table_of_docnos_beyond_the_memory_does_not_make_every_batch_a_spill(t
 def test_resume_refuses_what_cannot_be_read_twice(tmp_path, source):
     interrupted(tmp_path / "index", source)
     for given in ("-", [Document("a", "whale")]):
-        with pytest.raises(InputError, match="cannot be read again, so --resume cannot go on; start again without it"):
+        with pytest.raises(
+            InputError, match="cannot be read again, so the build cannot resume; start again without resume"
+        ):
             sublex.build(given, tmp_path / "index", reader="jsonl" if given == "-" else None, resume=True)
     assert (tmp_path / "index" / "building" / "journal.json").exists()
 
@@ -874,7 +876,7 @@ def test_the_command_line_ends_with_2_and_one_line(copy, tmp_path):
     bad = write(tmp_path / "a.jsonl.gz", gzip.compress(LINES)[:-1000])
     for arguments, sentence in (
         (("index", copy, bad, "--overwrite"), "is cut short"),
-        (("index", copy, tmp_path), "is already an index; --overwrite replaces it"),
+        (("index", copy, tmp_path), "is already an index; build it with overwrite to replace it"),
         (("add", copy, bad), "is cut short"),
         (("delete", copy, "d1", "absent"), "No document absent in the index, so nothing was deleted"),
         (("merge", tmp_path / "absent"), "No index at"),

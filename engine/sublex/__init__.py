@@ -11,8 +11,8 @@ This file is the public API and nothing else; each function imports the part of 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from sublex.base import VERSION, Document, Report
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, MissingExtra, PluginError, SublexError, UnknownName
@@ -22,6 +22,7 @@ from sublex.parser import parse
 if TYPE_CHECKING:
     from sublex.evaluation.comparison import Comparison
     from sublex.evaluation.run_evaluation import Evaluation
+    from sublex.functions import Function, StoredDocument
     from sublex.index.document_source import Documents
     from sublex.pipeline.index import Index
     from sublex.trec.qrels import Qrels
@@ -43,15 +44,21 @@ __all__ = [
     "UnknownName",
     "build",
     "compare",
+    "fuse",
     "measure",
     "open",
     "parse",
     "read_qrels",
     "read_run",
     "read_topics",
+    "rerank",
     "tune",
     "write_report",
 ]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 def build(
@@ -74,7 +81,7 @@ def build(
 
     Args:
         documents: A path or several, to files, folders, "-" for standard input, or "irds:NAME"; or an iterable of `Document`s
-            or of mappings with an id and a text.
+            or of mappings with an id and a text; or a DataFrame with such columns.
         path: The folder of the index.
         profile: The name of the set of defaults for analysis and ranking: sublex, anserini, terrier or pisa.
         analyzer: The expression that turns text into terms, such as "english(stop=none)"; by default the profile's.
@@ -88,20 +95,34 @@ def build(
         progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
         say: Called with sentences for the user.
     """
+    from sublex.arguments import file_path, optional_text, shown, text, threads
     from sublex.index.indexing import build_index
 
+    folder = file_path(path, "The path of the index")
+    text(profile, "The profile"), optional_text(analyzer, "The analyzer"), optional_text(reader, "The reader")
+    threads(workers)
+    if not isinstance(store, Iterable):
+        raise InputError(f"The parts to store are {shown(store)}; give text, terms, both or none.")
     build_index(
-        path, documents, profile=profile, analyzer=analyzer, reader=reader, store=store, workers=workers, memory=memory,
+        folder, documents, profile=profile, analyzer=analyzer, reader=reader, store=store, workers=workers, memory=memory,
         overwrite=overwrite, resume=resume, strict=strict, progress=progress, say=say,
     )  # fmt: skip
-    return open(path)
+    return _opened(folder)
 
 
 def open(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Index:
     """Open the current generation of an index. It stays open unchanged while others write to the index.
 
+    A text without a slash is a name, as on the command line: the index of this name in the working directory, else in
+    $SUBLEX_INDEXES, in `./indexes` or in the user's data folder. Everything else is a path.
     With `allow_uncovered`, a representation may lack rows for some documents; it has no opinion on these documents.
     """
+    from sublex.index.lookup import existing_path
+
+    return _opened(existing_path(path) if isinstance(path, str) else path, allow_uncovered)
+
+
+def _opened(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Index:
     from sublex.pipeline.index import Index
 
     return Index(path, allow_uncovered)
@@ -109,48 +130,92 @@ def open(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Index:
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     """Read a topic file; its format is detected. The query is made of `fields`, such as "title+desc"."""
+    from sublex.arguments import file_path, text
     from sublex.trec.topics import read_topics
 
-    return read_topics(path, fields)
+    return read_topics(file_path(path, "The path of the topics"), text(fields, "fields"))
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     """Read relevance judgements: a mapping from topic ids to `{docno: grade}`."""
+    from sublex.arguments import file_path
     from sublex.trec.qrels import read_qrels
 
-    return read_qrels(path)
+    return read_qrels(file_path(path, "The path of the qrels"))
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
     """Read a run: a mapping from topic ids to `{docno: score}`, best first, in trec_eval's order."""
+    from sublex.arguments import file_path
     from sublex.trec.run_reader import read_run
 
-    return read_run(path)
+    return read_run(file_path(path, "The path of the run"))
 
 
 def measure(
-    qrels: Mapping[str, Mapping[str, int]] | str | os.PathLike[str],
-    run: Mapping[str, Mapping[str, float]] | str | os.PathLike[str],
+    qrels: Any,
+    run: Any,
     measures: str | Iterable[str] = (),
+    *,
+    index: Index | str | os.PathLike[str] | None = None,
+    topics: Any = None,
 ) -> Evaluation:
     """Measure a run on every judged topic, and return the values by topic and their means.
 
-    `qrels` and `run` are files, results of `read_qrels` and `read_run`, or dictionaries. `measures` are names as ir-measures or
-    trec_eval write them, such as "AP nDCG@10"; without them the measures of `sublex eval` are computed.
+    Args:
+        qrels: Relevance judgements: a file, a result of `read_qrels`, a dictionary {qid: {docno: grade}}, or a DataFrame with
+            qid, docno and label.
+        run: A run: a file, a result of `Index.run` or `read_run`, a dictionary {qid: {docno: score}}, or a DataFrame with qid,
+            docno and score. With `index` and `topics` also an expression; with `topics` also a function from the text of a
+            query to hits or to a dictionary {docno: score}.
+        measures: Names as ir-measures or trec_eval write them, such as "AP nDCG@10"; by default those of `sublex eval`.
+        index: The index, or its path, that an expression is run on.
+        topics: The topics that an expression or a function is run on, in any form that `Index.run` takes.
     """
+    from sublex.evaluation.given_systems import Setup, system_of
     from sublex.evaluation.measures import DEFAULT_MEASURES
     from sublex.evaluation.run_evaluation import evaluate
+    from sublex.trec.given_tables import qrels_of
 
-    judgements = qrels if isinstance(qrels, Mapping) else read_qrels(qrels)
-    scores = run if isinstance(run, Mapping) else read_run(run)
-    return evaluate(judgements, scores, _names(measures) or DEFAULT_MEASURES)
+    judgements = qrels_of(qrels)
+    system = system_of(run, Setup(_index(index), _topics(topics)))
+    return evaluate(judgements, system.run, _names(measures) or DEFAULT_MEASURES, system.name)
+
+
+def fuse(
+    runs: Any,
+    method: str = "rrf",
+    weights: Sequence[float] | None = None,
+    normalise: str | None = None,
+    k: int = 1000,
+    *,
+    index: Index | str | os.PathLike[str] | None = None,
+    topics: Any = None,
+) -> Run:
+    """Return one run that combines several, with the best k documents of each topic.
+
+    Args:
+        runs: Two or more runs, each in any form that `measure` takes; also expressions and functions, with `index` and `topics`.
+        method: "rrf", "combsum", "combmnz" or "weighted".
+        weights: A number for each run; only for "weighted".
+        normalise: The normaliser of the scores of a run: "minmax", the default, "zscore", "rank" or "raw"; not for "rrf".
+        k: The number of documents per topic.
+        index: The index, or its path, that expressions are run on.
+        topics: The topics that expressions and functions are run on, in any form that `Index.run` takes.
+    """
+    from sublex.arguments import whole
+    from sublex.evaluation.given_systems import Setup, systems_of
+    from sublex.trec.fuse import fuse
+
+    systems = systems_of(runs, Setup(_index(index), _topics(topics)))
+    return fuse([system.run for system in systems], method, weights, normalise, whole(k, "k"))
 
 
 def compare(
     index: Index | str | os.PathLike[str] | None,
-    topics: Topics | str | os.PathLike[str] | None,
-    qrels: Qrels | str | os.PathLike[str],
-    systems: Iterable[str | Expression | Run],
+    topics: Any,
+    qrels: Any,
+    systems: Any,
     measures: str | Iterable[str] = (),
     *,
     test: str = "t",
@@ -165,10 +230,11 @@ def compare(
     """Run systems on the judged topics, measure them, and test every pair of them for a difference.
 
     Args:
-        index: An index or its path; None when all systems are runs.
-        topics: Topics or their file; None when all systems are runs.
-        qrels: Relevance judgements or their file.
-        systems: Expressions, which are run on the index, and runs. The others are compared with the first.
+        index: An index or its path; None when no system is an expression.
+        topics: Topics in any form that `Index.run` takes; None when all systems are runs.
+        qrels: Relevance judgements in any form that `measure` takes.
+        systems: Expressions, which are run on the index, functions, and runs, in any form that `measure` takes; in a list, or
+            in a dictionary by name. The others are compared with the first.
         measures: Names as ir-measures or trec_eval write them; the first one is tested in the summary.
         test: The paired test: "t", "randomisation" or "wilcoxon".
         correction: The correction for the number of pairs: "holm", "bonferroni", "bh" or "none"; "tukey" is a test of its own.
@@ -177,32 +243,63 @@ def compare(
         k: The largest number of hits per topic.
         profile: The profile whose defaults rankers get; by default the index's own.
         workers: The number of threads; by default one a core.
-        fresh: Run every expression anew. By default a run that was computed before is taken from the index's folder.
+        fresh: Run every expression anew, and keep the new runs. By default a run that was computed before is taken from the
+            index's folder.
     """
+    from sublex.arguments import number, threads, whole
     from sublex.evaluation import comparison
+    from sublex.evaluation.given_systems import Setup, systems_of
     from sublex.evaluation.measures import DEFAULT_MEASURES
-    from sublex.evaluation.systems import systems_of
-    from sublex.trec.qrels import Qrels
+    from sublex.trec.given_tables import qrels_of
 
-    opened = open(index) if isinstance(index, (str, os.PathLike)) else index
-    queries = read_topics(topics) if isinstance(topics, (str, os.PathLike)) else topics
-    judgements = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
-    runs = systems_of(systems, opened, queries, k, profile, workers, not fresh)
-    plan = comparison.Plan(test, correction, alpha, seed)
-    return comparison.compare(runs, judgements, queries, _names(measures) or DEFAULT_MEASURES, opened, plan)
+    opened, queries, judgements = _index(index), _topics(topics), qrels_of(qrels)
+    setup = Setup(opened, queries, whole(k, "k"), profile, threads(workers), fresh)
+    plan = comparison.Plan(test, correction, number(alpha, "alpha"), whole(seed, "seed", 0))
+    names = _names(measures) or DEFAULT_MEASURES
+    return comparison.compare(systems_of(systems, setup), judgements, queries, names, opened, plan)
+
+
+def rerank(
+    function: Callable[[str, list[StoredDocument]], Any],
+    *,
+    name: str | None = None,
+    version: str | int | None = None,
+    batch: int = 100,
+    cache: str | os.PathLike[str] | None = None,
+) -> Function:
+    """Return a Python function as a part of an expression, as in `"BM25 % 100" >> sublex.rerank(f)`.
+
+    The function scores the hits of the stage before it, and they are ranked by its scores, highest first.
+
+    Args:
+        function: `f(query, documents)`, which returns one finite number for each document: a list, an array or a tensor. `query` is the
+            text of the query. Each document has `docno`, `title`, `text`, `fields`, and `contents`, the title and the text together.
+            The score of a document should depend on the query and the document alone. One thread at a time calls the function.
+        name: The name in the printed form, `rerank(name)`; by default the function's own. Names tell functions of one expression apart.
+        version: A text or number that you change whenever the function's scores change. With a version `compare` keeps runs.
+        batch: The largest number of documents of one call.
+        cache: A folder for the scores; they are kept by the name, the version, the query and the document. It needs a version.
+    """
+    from sublex.functions import rerank
+
+    return rerank(function, name, version, batch, cache)
 
 
 def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
     """Write the report of a comparison: one HTML file that needs no other file."""
+    from sublex.arguments import file_path, shown
+    from sublex.evaluation.comparison import Comparison
     from sublex.report.page import write_report
 
-    write_report(comparison, path)
+    if not isinstance(comparison, Comparison):
+        raise InputError(f"The comparison is {shown(comparison)}; give a result of sublex.compare.")
+    write_report(comparison, file_path(path, "The path of the report"))
 
 
 def tune(
     index: Index | str | os.PathLike[str],
-    topics: Iterable[Sequence] | str | os.PathLike[str],
-    qrels: Mapping[str, Mapping[str, int]] | str | os.PathLike[str],
+    topics: Any,
+    qrels: Any,
     expression: str | Expression,
     measure: str = "AP",
     fields: str = "title",
@@ -221,11 +318,11 @@ def tune(
 
     Args:
         index: An index or its path.
-        topics: Topics, pairs (id, text), or a topic file.
-        qrels: Relevance judgements or their file.
+        topics: Topics in any form that `Index.run` takes.
+        qrels: Relevance judgements in any form that `measure` takes.
         expression: An expression with ranges, such as "BM25(b={0..1})" or "PL2 + {0,0.1,0.3}*lsi".
         measure: The measure to maximise.
-        fields: The fields of a topic file that make the query.
+        fields: The fields of a topic file, or of records, that make the query.
         folds: The number of folds of the cross-validation.
         search: "grid" tries all combinations, "random" draws `samples` of them.
         steps: The number of evenly spaced values that a grid takes of an interval.
@@ -236,16 +333,54 @@ def tune(
         profile: The profile whose defaults rankers get; by default the index's own.
         progress: Called with the number of queries done and their total.
     """
+    from sublex.arguments import threads, whole
+    from sublex.trec.given_tables import qrels_of
+    from sublex.trec.given_topics import topics_of
     from sublex.tuning.search import tune
 
-    opened = open(index) if isinstance(index, (str, os.PathLike)) else index
-    queries = read_topics(topics, fields) if isinstance(topics, (str, os.PathLike)) else topics
-    judgements = read_qrels(qrels) if isinstance(qrels, (str, os.PathLike)) else qrels
+    opened = _index(index)
+    if opened is None:
+        raise InputError("Tuning needs an index; give one, or its path.")
+    for name, number in (("folds", folds), ("steps", steps), ("samples", samples), ("k", k)):
+        whole(number, name, 0)
     return tune(
-        opened, queries, judgements, expression, measure, folds=folds, search=search, steps=steps, samples=samples,
-        seed=seed, k=k, workers=workers, profile=profile, progress=progress,
+        opened, topics_of(topics, fields), qrels_of(qrels), expression, measure, folds=folds, search=search, steps=steps,
+        samples=samples, seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
     )  # fmt: skip
 
 
 def _names(measures: str | Iterable[str]) -> list[str]:
-    return [measures] if isinstance(measures, str) else list(measures)
+    from sublex.arguments import shown, text
+
+    if not isinstance(measures, Iterable):
+        raise InputError(f"The measures are {shown(measures)}; give names such as 'AP nDCG@10'.")
+    return [text(name, "A measure") for name in ([measures] if isinstance(measures, str) else measures)]
+
+
+def _index(index: Any) -> Index | None:
+    """Return an index that is given, or open it by its path or name."""
+    from sublex.arguments import shown
+    from sublex.pipeline.index import Index
+
+    if index is None or isinstance(index, Index):
+        return index
+    if isinstance(index, (str, os.PathLike)):
+        return open(index)
+    raise InputError(f"The index is {shown(index)}; give an index that sublex.open returned, or its path.")
+
+
+def _topics(topics: Any) -> Topics | None:
+    from sublex.trec.given_topics import topics_of
+
+    return None if topics is None else topics_of(topics)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import `sublex.pyterrier` when it is first used; it needs an extra package."""
+        if name != "pyterrier":
+            raise AttributeError(f"module 'sublex' has no attribute {name!r}")
+        from importlib import import_module
+
+        return import_module("sublex.pyterrier")

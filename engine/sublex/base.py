@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from sublex.errors import InputError
+from sublex.frames import data_frame
+from sublex.trees import tree_columns, tree_html
 
 if TYPE_CHECKING:
     import numpy as np
 
-VERSION = "0.1.0.dev0"
+VERSION = "0.1.0.dev1"
 # The shared empty mapping: a default value that nothing may change.
 NO_FIELDS: Mapping[str, Any] = {}
 
@@ -259,6 +261,13 @@ class Explanation(NamedTuple):
     kind: str = "sum"
     parts: tuple[Explanation, ...] = ()
     evidence: Mapping[str, Any] = NO_FIELDS
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row for each node: depth, value, label, kind, evidence. pandas must be installed."""
+        return data_frame(tree_columns(self))
+
+    def _repr_html_(self) -> str:
+        return tree_html(self)
 
 
 class Ranker(Protocol):

@@ -6,7 +6,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sublex.messages import in_short
+from sublex.messages import in_short, install_command
 
 
 class SublexError(Exception):
@@ -21,11 +21,17 @@ class MissingExtra(SublexError):
     """A feature needs an optional package that is not installed; the message names the command that installs it."""
 
     def __init__(self, what: str, extra: str):
-        super().__init__(f"{what} needs an optional part: run pip install 'sublex[{extra}]'.")
+        super().__init__(f"{what} needs an optional part; to install it: {install_command(extra)}")
 
 
 class UnknownName(SublexError):
     """Nothing is registered under a name."""
+
+
+class UnknownTopic(InputError, KeyError):
+    """A run, qrels or a result has no topic with an id. It is a KeyError too, because these are mappings."""
+
+    __str__ = Exception.__str__
 
 
 class PluginError(SublexError):

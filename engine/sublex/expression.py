@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 from sublex.errors import InputError
 
 NAME = re.compile(r"[^\W\d][\w.:/-]*")
-NORMALISERS = ("minmax", "zscore", "rank", "raw")
+NORMALISERS = ("minmax", "zscore", "rank", "raw", "rrf")
+FUNCTION = "rerank"  # A Python function prints as rerank(name).
 KEYWORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
 Change = Callable[[Any], Any]
 
@@ -40,10 +41,16 @@ class Expression:
         raise NotImplementedError
 
     def __rshift__(self, other: object) -> Expression:
-        return chain((self, other)) if isinstance(other, Expression) else NotImplemented
+        return chain((self, _operand(other, ">>")))
+
+    def __rrshift__(self, other: object) -> Expression:
+        return chain((_operand(other, ">>"), self))
 
     def __add__(self, other: object) -> Expression:
-        return Blend((self, other)) if isinstance(other, Expression) else NotImplemented
+        return Blend((*(self.parts if isinstance(self, Blend) else (self,)), _operand(other, "+")))
+
+    def __radd__(self, other: object) -> Expression:
+        return _operand(other, "+") + self
 
     def __rmul__(self, weight: Any) -> Expression:
         return Weighted(weight, self)
@@ -169,9 +176,6 @@ class Blend(Expression):
     def __str__(self) -> str:
         return " + ".join(_within(part, 2) for part in self.parts)
 
-    def __add__(self, other: object) -> Expression:
-        return Blend((*self.parts, other)) if isinstance(other, Expression) else NotImplemented
-
     def children(self) -> Iterable[Any]:
         return self.parts
 
@@ -264,6 +268,12 @@ def no_ranges(expression: Expression) -> Expression:
             f"{expression} contains the range {found}; ranges are for sublex tune, so write a number there."
         )
     return expression
+
+
+def _operand(value: object, operator: str) -> Expression:
+    from sublex.functions import operand
+
+    return operand(value, operator)
 
 
 def _contents(value: Any) -> Iterator[Any]:

@@ -273,6 +273,7 @@ class Representation(Fitted):
 
         The engine calls it for a document that has a score. Label parts with `view.surface(term)`, so that people read words and not
         stems. The engine refuses an explanation whose value differs from the score by more than 0.001 (0.1 % of a score above 1).
+        The method is optional: without it, the explanation is one leaf that says that the plugin gives none.
         """
         raise NotImplementedError
 

@@ -1,22 +1,51 @@
-"""Pieces of messages: the nearest known name, a command to type, a number with its noun, an error on one line."""
+"""Pieces of messages: the nearest known name, a command to type or to install a part, a number with its noun, a text on one clean line."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 # Characters of an exception's message that are shown; a plugin's exception may have a very long one.
 LONGEST = 300
+# How like a known name is to another that it is suggested: 2 times the matching characters, over all characters.
+LEAST_LIKENESS = 0.6
+# Characters that end a line or move to a column: tab, line feed, vertical tab, form feed, return, NEL, U+2028 and U+2029.
+_BREAKS = re.compile("[\t\n\v\f\r\x85\u2028\u2029]")
+# Characters that steer a terminal: controls (C0, DEL, C1), and those that change the direction of text.
+STEERING = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_STEERING = re.compile(f"[{STEERING}]")
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line that cannot steer a terminal: each break becomes a space, each control U+FFFD."""
+    return _STEERING.sub("\N{REPLACEMENT CHARACTER}", _BREAKS.sub(" ", text))
+
+
+def clean_lines(text: str) -> str:
+    """Return a message without characters that steer a terminal.
+
+    Its further lines stay only if they are indented, as the lines under a syntax error are, so that no name in a message
+    can begin a line of its own.
+    """
+    return "\n".join(map(one_line, re.split("\n(?=  )", text)))
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return "did you mean …? " with the known name most like `name`, or an empty string if none is like it."""
-    import difflib
+    """Return "did you mean …? " with the known name most like `name`, or an empty string if none is like it.
 
-    known = {other.lower(): other for other in names}
-    matches = difflib.get_close_matches(name.lower(), known, 1)
-    return f"did you mean {known[matches[0]]}? " if matches else ""
+    Of several names that are equally like it, the first is returned.
+    """
+    from difflib import SequenceMatcher
+
+    def likeness(known: str) -> float:
+        return SequenceMatcher(None, known.lower(), name.lower()).ratio()
+
+    best = max(names, key=likeness, default="")
+    return f"did you mean {best}? " if best and likeness(best) >= LEAST_LIKENESS else ""
 
 
 def unknown(what: str, name: str, names: Iterable[str]) -> str:
@@ -37,6 +66,38 @@ def command(*words: object) -> str:
 def _argument(word: object) -> str:
     is_bare_path = isinstance(word, os.PathLike) and os.sep not in str(word)
     return f"./{word}" if is_bare_path else str(word)
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs the packages of an extra of Sublex into the environment that Sublex runs in.
+
+    The command names the packages and not Sublex, so it works for a Sublex from a checkout, too.
+    """
+    import shutil
+    from importlib.util import find_spec
+
+    packages = shlex.join(_packages(extra) or [f"sublex[{extra}]"])
+    environment = Path(sys.prefix)
+    if (environment / "pipx_metadata.json").exists():
+        return f"pipx inject {environment.name} {packages}"
+    if (environment / "uv-receipt.toml").exists() or find_spec("pip") is None:
+        return f"uv pip install --python {shlex.quote(sys.executable)} {packages}"
+    pip = shutil.which("pip")
+    of_this_environment = pip is not None and os.path.dirname(pip) == os.path.dirname(sys.executable)
+    return f"{'' if of_this_environment else f'{shlex.quote(sys.executable)} -m '}pip install {packages}"
+
+
+def _packages(extra: str) -> list[str]:
+    """Return the requirements that the installed Sublex declares for an extra."""
+    import re
+    from importlib import metadata
+
+    try:
+        declared = metadata.requires("sublex") or []
+    except metadata.PackageNotFoundError:
+        return []
+    pattern = re.compile(rf"extra\s*==\s*['\"]{re.escape(extra)}['\"]")
+    return [line.partition(";")[0].strip() for line in declared if pattern.search(line.partition(";")[2])]
 
 
 def counted(number: int, noun: str) -> str:

@@ -21,6 +21,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
+from sublex.arguments import shown
 from sublex.errors import InputError
 from sublex.expression import KEYWORDS, NAME, Blend, Call, Cut, Expression, Range, Weighted, chain
 
@@ -65,6 +66,8 @@ class _Unreadable(Exception):
 
 def parse(text: str) -> Expression:
     """Return the tree of an expression such as `BM25 >> RM3(docs=10) >> PL2 + 0.3*lsi`. Raise InputError with a caret."""
+    if not isinstance(text, str):
+        raise InputError(f"The expression is {shown(text)}; give a text such as 'BM25 >> RM3 >> BM25'.")
     try:
         return _read(text, _Parser.pipeline)
     except _Unreadable as mistake:

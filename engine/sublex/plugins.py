@@ -17,7 +17,7 @@ import pluggy
 from sublex import hookspecs
 from sublex.base import Param
 from sublex.errors import PluginError, UnknownName
-from sublex.expression import KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised
+from sublex.expression import FUNCTION, KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised
 from sublex.messages import in_short, unknown
 from sublex.parameters import canonical_call, matched, typed
 from sublex.parser import parse_call
@@ -31,7 +31,7 @@ KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation")
 # The kinds that can stand in an expression share one namespace; the kind `component` means any of them.
 COMPONENTS = ("ranker", "expander", "representation", "filter")
 # Words of the expression language, which no component may have as its name.
-RESERVED = {*NORMALISERS, *KEYWORDS}
+RESERVED = {*NORMALISERS, *KEYWORDS, FUNCTION}
 # The beginning of the modules of built-in plugins.
 BUILT_IN = "sublex."
 Defaults = Mapping[str, Mapping[str, Any]]
@@ -142,15 +142,31 @@ class Registry:
         return sorted({name for named_kind, name in self._names if named_kind in _kinds(kind)})
 
     def find(self, kind: str, name: str) -> Registration:
-        """Return the registration of `name` or `plugin:name`. Raise UnknownName when there is none, or more than one."""
-        plugin, _, short = name.rpartition(":")
-        registrations = [r for k in _kinds(kind) for r in self._names.get((k, short), []) if plugin in ("", r.plugin)]
+        """Return the registration of `name` or `plugin:name`, whatever its case. Raise UnknownName if not exactly one has it.
+
+        A name that is written as it was registered goes before one that differs in case.
+        """
+        plugin, _, short = (part.casefold() for part in name.rpartition(":"))
+        alike = [
+            r
+            for (k, known), registered in self._names.items()
+            if k in _kinds(kind) and known.casefold() == short
+            for r in registered
+            if plugin in ("", r.plugin.casefold())
+        ]
+        exact = [r for r in alike if name in (r.name, f"{r.plugin}:{r.name}")]
+        registrations = exact or alike
         if len(registrations) == 1:
             return registrations[0]
         if registrations:
-            choices = " or ".join(f"{r.plugin}:{r.name}" for r in registrations)
+            differ = len({r.name for r in registrations}) > 1
+            choices = " or ".join(r.name if differ else f"{r.plugin}:{r.name}" for r in registrations)
             raise UnknownName(f"Several plugins offer the {kind} {name}; write {choices}.")
         raise UnknownName(self._unknown(kind, name))
+
+    def _has(self, name: str) -> bool:
+        """Return whether a component is registered under exactly this name."""
+        return any((kind, name) in self._names for kind in COMPONENTS)
 
     def version(self, registration: Registration) -> str:
         """Return the name and version of the distribution that registered a component."""
@@ -159,6 +175,8 @@ class Registry:
 
     def _unknown(self, kind: str, name: str) -> str:
         """Return the message for an unknown name. It names the plugins that failed to load: one of them may have offered it."""
+        if name == FUNCTION:
+            return f"{name}(…) stands for a Python function, which a text cannot name; make the expression in Python by sublex.{name}."
         failed = [plugin for plugin in self.plugins if plugin.error]
         for plugin in failed:
             if plugin.name in (name, name.partition(":")[0]):
@@ -170,6 +188,11 @@ class Registry:
     def make(self, kind: str, text: str) -> Any:
         """Return the object that a printed form such as `english(stop=none)` describes."""
         return self.resolve(kind, parse_call(text)).make()
+
+    def print_of(self, kind: str, made: Any, name: str, params: Mapping[str, Any]) -> str:
+        """Return the printed form of an object that was made by a name with parameters: its own, or that of the call."""
+        has_own = type(made).__str__ is not object.__str__
+        return str(made) if has_own else str(self.resolve(kind, Call(name, (), dict(params))))
 
     def build(self, kind: str, name: str, params: Mapping[str, Any], args: Iterable[Any] = ()) -> Any:
         """Return the object with this name and these parameters. The parameters are checked against the declared ones."""
@@ -204,8 +227,8 @@ class Registry:
 
         if not isinstance(expression, Call):
             return expression.map(inner)
-        if expression.name in NORMALISERS:
-            return Normalised(expression.name, matched(expression, _NORMALISED, inner, {})["x"])
+        if expression.name.lower() in NORMALISERS and not self._has(expression.name):
+            return Normalised(expression.name.lower(), matched(expression, _NORMALISED, inner, {})["x"])
         return self.resolve("component", expression, defaults)
 
     def hook(self, name: str) -> list[tuple[Plugin, Callable[..., Any]]]:

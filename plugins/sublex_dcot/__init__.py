@@ -28,7 +28,11 @@ PARAMS = [
 
 
 def make(**params: Any) -> Representation:
-    """Return the representation; SciPy and the model are imported only now."""
+    """Return the dense cohort of terms: cosines of the prototypes, frequent words, that query and document evoke.
+
+    Z. Xu, M. Chen, K. Weinberger and F. Sha, An alternative text representation to TF-IDF and Bag-of-Words, 2013.
+    """
+    # SciPy and the model are imported only when the representation is made.
     from sublex_dcot.representation import DCoTRepresentation
 
     return DCoTRepresentation(**params)

@@ -35,7 +35,11 @@ PARAMS = [
 
 
 def make(**params: Any) -> Representation:
-    """Return the representation; SciPy and the model are imported only now."""
+    """Return Fisher vectors over bags of embedded words: cosines of the gradients of a mixture of Gaussians.
+
+    S. Clinchant and F. Perronnin, Aggregating continuous word embeddings for information retrieval, CVSC workshop of ACL, 2013.
+    """
+    # SciPy and the model are imported only when the representation is made.
     from sublex_fisher.representation import FisherRepresentation
 
     return FisherRepresentation(**params)

@@ -25,7 +25,11 @@ PARAMS = [
 
 
 def make(**params: Any) -> Representation:
-    """Return the representation; SciPy and the model are imported only now."""
+    """Return latent semantic indexing: cosines of query and document in the space of the largest singular vectors.
+
+    S. Deerwester et al., Indexing by latent semantic analysis, JASIS 41(6), 1990.
+    """
+    # SciPy and the model are imported only when the representation is made.
     from sublex_lsi.representation import LSIRepresentation
 
     return LSIRepresentation(**params)

@@ -15,7 +15,8 @@ PARAMS = [
 
 
 def make(**params: Any) -> Representation:
-    """Return the representation; NumPy and the model are imported only now."""
+    """Return word vectors from a file: cosines of weighted sums of the vectors of words."""
+    # NumPy and the model are imported only when the representation is made.
     from sublex_vectors.representation import VectorsRepresentation
 
     return VectorsRepresentation(**params)

@@ -200,6 +200,6 @@ def test_how_much_memory_vectors_take_is_known_from_the_first_line(index, tmp_pa
     path = tmp_path / "wide.txt"
     path.write_text(first + "".join(f"{word} {' '.join(['1'] * 400)}\n" for word in WORDS))
     need = 8 * 2 * 400 * len(index.corpus.vocabulary)
-    with pytest.raises(InputError, match=f"takes {need >> 20} MB and --memory allows {(need >> 20) - 1}; allow more"):
+    with pytest.raises(InputError, match=f"takes {need >> 20} MB and memory allows {(need >> 20) - 1}; allow more"):
         index.fit(f'vectors("{path}")', memory=need - (1 << 20))
     index.fit(f'vectors("{path}")', memory=need + 400 * 16 * len(index.corpus.vocabulary))

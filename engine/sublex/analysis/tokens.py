@@ -97,6 +97,15 @@ def analyze(analyzer: Analyzer, text: str) -> list[str]:
     return [term for joined in terms_of(analyzer, raw_tokens(text)) for term in split_terms(joined)]
 
 
+def words_by_term(analyzer: Analyzer, text: str) -> dict[str, str]:
+    """Return for each term of a text the first word that it was made from, as the text has it."""
+    words: dict[str, str] = {}
+    for token in sequences(analyzer, [text])[0]:
+        if token.term:
+            words.setdefault(token.term, token.surface)
+    return words
+
+
 def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:
     """Return the words of each text in order, as `Token` records; stop words are included, with an empty term."""
     parts = [text.encode("utf-8", "replace") for text in texts]

@@ -21,7 +21,7 @@ import click
 
 from sublex import __version__
 from sublex.errors import SublexError, is_interrupt
-from sublex.messages import in_short, nearest
+from sublex.messages import clean_lines, in_short, nearest
 
 # Bytes of address space without which loading compiled code fails, and may hang.
 LEAST_MEMORY = 512 << 20
@@ -31,15 +31,27 @@ SECTIONS = {
     "Build and change an index": {
         "index": "index", "add": "index", "delete": "index", "merge": "index", "check": "index",
     },
-    "Look into an index": {"info": "info", "doc": "info", "terms": "info", "analyze": "info"},
+    "Look into an index": {
+        "indexes": "indexes", "info": "info", "doc": "info", "terms": "info", "analyze": "info",
+    },
     "Rank documents": {"search": "search", "explain": "explain", "run": "run", "fuse": "fuse"},
     "Evaluate rankings": {"eval": "eval:evaluate", "compare": "compare", "tune": "tune", "lint": "lint"},
     "Fit models": {"fit": "fit", "card": "fit", "forget": "fit", "encode": "fit", "resource": "resource"},
-    "Plugins and the demo": {"plugins": "plugin", "plugin": "plugin", "demo": "demo"},
+    "Components, plugins and the demo": {
+        "components": "components", "plugins": "plugin", "plugin": "plugin", "demo": "demo",
+    },
 }  # fmt: skip
 COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
 # Characters of a command's first sentence in `sublex --help`; click's default would cut it.
 LONGEST_SENTENCE = 200
+# Parts of click's messages, as regular expressions, and the plain words in their place.
+PLAIN = {
+    r"is not in the range x>=(\S+)": r"has to be at least \1",
+    r"is not in the range (\S+)<=x<=(\S+)": r"has to be from \1 to \2",
+    r"is not a valid integer( range)?": "is not a whole number",
+    r"is not a valid float( range)?": "is not a number",
+    r"Got unexpected extra arguments? \((.*)\)": r"Cannot tell what this stands for: \1; put text of several words in quotes",
+}
 
 
 class Commands(click.Group):
@@ -74,7 +86,7 @@ class Commands(click.Group):
             try:
                 implementation(cli=self)
             except Exception as error:
-                click.echo(f"Plugin {plugin.name} could not add its commands: {error}", err=True)
+                _say(f"Plugin {plugin.name} could not add its commands: {error}")
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in their sections, each with its whole first sentence."""
@@ -154,6 +166,11 @@ def run() -> int:
     The code is 0 for success, 2 for a mistake of the user, which prints one sentence, and 130 for an interrupt. A command may
     return other codes: `check` and `lint` return 1 when they find something.
     """
+    if os.environ.get("_SUBLEX_COMPLETE"):
+        from sublex.cli.completion import complete_quietly, is_completing
+
+        if is_completing():
+            return complete_quietly(cli)
     try:
         code = cli(prog_name="sublex", standalone_mode=False) or 0
         sys.stdout.flush()
@@ -170,7 +187,7 @@ def run() -> int:
         if isinstance(error, SystemError) and not is_interrupt(error):
             raise
         state = "" if isinstance(error, SystemError) else str(error.__cause__ or "")
-        click.echo(f"sublex: interrupted{state and '; '}{state}.", err=True)
+        _say(f"sublex: interrupted{state and '; '}{state}.")
         return 130
     except BrokenPipeError:
         return 0
@@ -195,14 +212,20 @@ def _refuse_little_memory() -> int:
 
 
 def _refuse(sentence: str) -> int:
-    click.echo(f"sublex: {sentence}", err=True)
+    _say(f"sublex: {sentence}")
     return 2
+
+
+def _say(sentence: str) -> None:
+    """Print a message on standard error, whatever names and paths it holds."""
+    click.echo(clean_lines(sentence), err=True)
 
 
 def _in_one_line(error: click.ClickException) -> str:
     """Return what is wrong with a command line, and the command that shows its help, in one line."""
     message = " ".join(error.format_message().split()).rstrip(".")
-    message = re.sub(r"is not in the range x>=(\S+)", r"has to be at least \1", message)
+    for pattern, plain in PLAIN.items():
+        message = re.sub(pattern, plain, message)
     if isinstance(error, click.NoSuchOption):
         message += "; if it is no option, write -- before it"
     context = getattr(error, "ctx", None)

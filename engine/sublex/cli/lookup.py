@@ -1,50 +1,21 @@
-"""Find the index that a user names on the command line: by a path, or by a bare name in the index home."""
+"""Open the index that a user names on the command line: by a path, or by a bare name in the index home."""
 
 from __future__ import annotations
 
-import errno
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sublex
-from sublex.errors import InputError
+from sublex.cli.steps import step
+from sublex.index.lookup import existing_path, index_home, index_path, known_indexes
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
 
-
-def index_home() -> Path:
-    """Return the folder of indexes that are named without a path.
-
-    The folder is $SUBLEX_INDEXES if that is set, else ./indexes if it exists, else sublex/indexes in the user's data folder.
-    """
-    if os.environ.get("SUBLEX_INDEXES"):
-        return Path(os.environ["SUBLEX_INDEXES"])
-    if Path("indexes").is_dir():
-        return Path("indexes")
-    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    return Path(data) / "sublex" / "indexes"
-
-
-def index_path(name: str) -> Path:
-    """Return the folder of an index, which need not exist.
-
-    A name with a slash is a path. A bare name is a folder in the working directory if that folder is an index, and a
-    folder in the index home otherwise.
-    """
-    if not name.strip() or "\x00" in name:
-        raise InputError("An index needs a name or a path.")
-    is_path = os.sep in name or name in (".", "..") or os.path.isfile(os.path.join(name, "index.json"))
-    path = Path(name) if is_path else index_home() / name
-    try:
-        os.stat(path)
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            raise InputError(f"No file system takes a name as long as {name[:30]}…; choose a shorter one.") from None
-    return path
+__all__ = ["existing_path", "index_home", "index_path", "known_indexes", "open_index"]
 
 
 def open_index(name: str, allow_uncovered: bool = False) -> Index:
     """Open the index of this name or path. With `allow_uncovered`, its fitted models may lack documents."""
-    return sublex.open(index_path(name), allow_uncovered)
+    path = existing_path(name)
+    with step(f"Opened {path}"):
+        return sublex.open(path, allow_uncovered)

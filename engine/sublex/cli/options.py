@@ -7,14 +7,24 @@ from typing import Any
 
 import click
 
+from sublex.cli import completion
+from sublex.cli.output import CSV
+from sublex.errors import InputError
+
 Decorator = Callable[[Any], Any]
 
-index_argument = click.argument("name", metavar="INDEX")
-expressions_argument = click.argument("expressions", nargs=-1, required=True, metavar="EXPR...")
+index_argument = click.argument("name", metavar="INDEX", shell_complete=completion.indexes)
+expressions_argument = click.argument(
+    "expressions", nargs=-1, required=True, metavar="EXPR...", shell_complete=completion.expressions
+)
+topics_argument = click.argument("topics", shell_complete=completion.files)
+qrels_argument = click.argument("qrels", shell_complete=completion.files)
+runs_argument = click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=completion.files)
 
 reader_option = click.option(
     "--reader",
     metavar="READER",
+    shell_complete=completion.named("reader"),
     show_default="detected",
     help="The format of the documents, such as jsonl or 'jsonl(id=NAME, text=NAME)'.",
 )
@@ -25,6 +35,7 @@ workers_option = click.option(
 profile_option = click.option(
     "--profile",
     metavar="PROFILE",
+    shell_complete=completion.profiles,
     show_default="the index's",
     help="Defaults of the rankers: sublex, anserini, terrier or pisa.",
 )
@@ -33,11 +44,34 @@ uncovered_option = click.option(
     is_flag=True,
     help="Rank with fitted models that do not cover all documents. They have no opinion on the others.",
 )
+
+
+def _refuse_empty(context: click.Context, option: click.Parameter, given: Any) -> Any:
+    """Return the expression or the expressions of an option. Raise InputError if one is empty."""
+    texts = (given,) if isinstance(given, str) else given or ()
+    if not all(text.strip() for text in texts):
+        raise InputError("The expression after -r is empty; write for example -r BM25, or leave -r out.")
+    return given
+
+
 ranker_option = click.option(
-    "-r", "--ranker", metavar="EXPR", show_default="BM25", help="The ranker, such as 'BM25 >> RM3 >> BM25'."
+    "-r",
+    "--ranker",
+    metavar="EXPR",
+    shell_complete=completion.expressions,
+    show_default="BM25",
+    callback=_refuse_empty,
+    help="The ranker, such as 'BM25 >> RM3 >> BM25'.",
 )
 rankers_option = click.option(
-    "-r", "--ranker", "rankers", metavar="EXPR", multiple=True, help="A ranker; may be given several times."
+    "-r",
+    "--ranker",
+    "rankers",
+    metavar="EXPR",
+    shell_complete=completion.expressions,
+    multiple=True,
+    callback=_refuse_empty,
+    help="A ranker; may be given several times.",
 )
 measures_option = click.option(
     "-m",
@@ -89,7 +123,7 @@ def seed_option(default: int | None, text: str, shown: str = "") -> Decorator:
 
 
 def format_option(*choices: str) -> Decorator:
-    """Return the option --format; the first choice is the default."""
-    return click.option(
-        "--format", "form", type=click.Choice(choices), default=choices[0], show_default=True, help="Output format."
-    )
+    """Return the option --format; the first choice is the default. Where there is csv, there is spreadsheet."""
+    names = [name for choice in choices for name in (CSV if choice == "csv" else (choice,))]
+    text = "Output format." + " spreadsheet is CSV without formulas." * ("csv" in choices)
+    return click.option("--format", "form", type=click.Choice(names), default=names[0], show_default=True, help=text)

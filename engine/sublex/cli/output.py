@@ -1,36 +1,45 @@
 """Print what commands return: tables, JSON, CSV and messages.
 
-Results go to standard output; messages for the user go to standard error. Control characters of the data are replaced, so
-that a document cannot steer the terminal.
+Results go to standard output; messages for the user go to standard error. Controls in texts of the data are replaced, so
+that no document, name or path can steer the terminal or begin a line of its own.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
 import shutil
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sublex.messages import counted
-from sublex.tables import Table
+from sublex.messages import STEERING, clean_lines, counted, one_line
+from sublex.tables import Table, as_csv
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from sublex.pipeline.pipeline import Pipeline
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Characters that JSON may hold as they are, but that steer a terminal or end its line.
+_ESCAPED = re.compile(f"[{STEERING}\x85\u2028\u2029]")
+# The formats of comma-separated values.
+CSV = ("csv", "spreadsheet")
 # Columns of the terminal that must remain for the text beside an indent; with fewer, a line is not wrapped.
 LEAST_TEXT = 20
 
 
 def say(text: str) -> None:
     """Print a message for the user on standard error, apart from the output that a program may read."""
-    click.echo(clean(text), err=True)
+    click.echo(clean_lines(text), err=True)
+
+
+def show(text: str) -> None:
+    """Print a line of the result on standard output, whatever names and paths it holds."""
+    click.echo(clean(text))
 
 
 def say_uncovered(pipeline: Pipeline) -> None:
@@ -46,8 +55,8 @@ def print_help(context: click.Context) -> None:
 
 
 def clean(text: str) -> str:
-    """Return the text with each control character replaced by U+FFFD."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Return the text as one line without characters that steer a terminal."""
+    return one_line(text)
 
 
 def as_text(value: Any) -> str:
@@ -91,7 +100,7 @@ def print_table(
 
 
 def print_figures(table: Table, form: str = "table") -> None:
-    """Print a table of figures: aligned for the terminal, or as "csv", "markdown", "latex" or "html"."""
+    """Print a table of figures: aligned for the terminal, or as "csv", "spreadsheet", "markdown", "latex" or "html"."""
     if form == "table":
         right = [column >= table.labels for column in range(len(table.head))]
         print_table(table.rows, table.head, right, table.bold)
@@ -100,15 +109,22 @@ def print_figures(table: Table, form: str = "table") -> None:
 
 
 def print_records(form: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print records with the fields of `head` as "table", "json" or "csv"."""
+    """Print records with the fields of `head` as "table", "json", "csv" or "spreadsheet"."""
     if form == "json":
         print_json([dict(zip(head, row, strict=True)) for row in rows])
-    elif form == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(head)
-        writer.writerows(rows)
+    elif form in CSV:
+        click.echo(as_csv(head, rows, len(head) if form == "spreadsheet" else 0), nl=False)
     else:
         print_table(rows, head)
+
+
+def print_run(parts: Iterable[np.ndarray]) -> None:
+    """Write the lines of a run, given as bytes, to standard output; a terminal gets them without controls."""
+    for part in parts:
+        lines = part.tobytes()
+        if sys.stdout.isatty():
+            lines = "".join(f"{clean(line)}\n" for line in lines.decode(errors="replace").split("\n")[:-1]).encode()
+        click.echo(lines, nl=False)
 
 
 def wrapped(text: str, indent: int) -> str:
@@ -131,9 +147,10 @@ def to_json(value: Any, indent: int | None = None) -> str:
     """Return a value as JSON text.
 
     NaN and infinities become null, NumPy's numbers and arrays become numbers and lists, and any other object that JSON
-    does not know, such as an object that a plugin returns, becomes its `str`.
+    does not know, such as an object that a plugin returns, becomes its `str`. Characters that steer a terminal are escaped.
     """
-    return json.dumps(_jsonable(value), ensure_ascii=False, indent=indent, default=str)
+    text = json.dumps(_jsonable(value), ensure_ascii=False, indent=indent, default=str)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _jsonable(value: Any) -> Any:

@@ -87,7 +87,7 @@ class Comparison:
 
     def mean(self, measure: str) -> np.ndarray:
         """Return the mean (for a count, the sum) of a measure for each system."""
-        return np.array([evaluation.mean[measure] for evaluation in self.evaluations])
+        return np.array([evaluation.mean_of(measure) for evaluation in self.evaluations])
 
     def pairs(self, measure: str | None = None) -> list[Pair]:
         """Return the tests of all pairs of systems by a measure (default: the main one), corrected for how many pairs there are."""
@@ -144,7 +144,7 @@ class Comparison:
             bold |= {(row, place) for row in np.flatnonzero(means == means.max()).tolist()}
             columns.append(_with_letters(means, [str(letters) for letters in self.letters(measure)]))
         own = [letters.letter for letters in self.letters()]
-        return Table(["", "system", *self.measures], list(zip(own, self.names, *columns, strict=True)), 2, bold)
+        return Table(["", "system", *self.measures], list(zip(own, self.names, *columns, strict=True)), 2, bold, True)
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each system and a column for each measure; pandas must be installed."""
@@ -174,7 +174,7 @@ def compare(
     Raise InputError for systems, measures or tests that cannot be compared or do not exist.
     """
     if not systems:
-        raise InputError("There is nothing to compare; name a ranker with -r or a run file.")
+        raise InputError("There is nothing to compare; give a ranker or a run.")
     seen: set[str] = set()
     for system in systems:
         if system.name in seen:

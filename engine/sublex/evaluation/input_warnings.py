@@ -48,7 +48,7 @@ def input_warnings(
     if tied:
         sentences.append(
             "Some scores tie, so AP depends on the order of ties. AP in trec_eval's order, and from the worst order to the best: "
-            f"{', '.join(tied)}."
+            f"{_list_names(tied)}."
         )
     return sentences + _depth_warnings(systems)
 

@@ -38,7 +38,7 @@ def parse_measures(names: Iterable[str]) -> list[Measure]:
     """
     chosen = dict.fromkeys(measure for name in names for part in name.split() for measure in _parse_one(part))
     if not chosen:
-        raise InputError("No measure is named; write for example -m AP -m nDCG@10.")
+        raise InputError("No measure is named; name for example AP and nDCG@10.")
     _check_computable(chosen)
     return list(chosen)
 

@@ -52,9 +52,16 @@ class Evaluation:
 
     def __getitem__(self, measure: str) -> np.ndarray:
         """Return the value of one measure for each topic, in the order of `qids`."""
+        return self.values[:, self.measures.index(self._computed(measure))]
+
+    def mean_of(self, measure: str) -> float:
+        """Return one measure over all judged topics: the mean, or the sum for a measure that counts."""
+        return self.mean[self._computed(measure)]
+
+    def _computed(self, measure: str) -> str:
         if measure not in self.measures:
             raise InputError(f"{measure} was not computed; there are {', '.join(self.measures)}.")
-        return self.values[:, self.measures.index(measure)]
+        return measure
 
     def topics(self) -> Iterator[tuple[str, dict[str, float]]]:
         """Yield the id and the measures of each topic."""

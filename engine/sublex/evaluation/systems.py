@@ -1,13 +1,13 @@
 """Make the systems of a comparison: run ranking expressions, or take runs that other programs made.
 
 The run of an expression is cached next to the index and read from there the next time. Its cache key has the topics' texts, the
-index's fingerprint, the whole expression, the fitted models and the depth; it never depends on a name.
+index's fingerprint, the whole expression, the fitted models, the versions of functions and the depth; it never depends on a name.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -15,12 +15,13 @@ import numpy as np
 import xxhash
 
 from sublex.base import VERSION
-from sublex.errors import IndexCorrupt, IndexProblem, InputError
-from sublex.expression import Expression
+from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.functions import functions_in
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
+from sublex.pipeline.run_metadata import describe
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
@@ -64,10 +65,11 @@ def run_system(
     """Return the run of a pipeline over the topics, read from the cache if it is there.
 
     `fresh` runs the pipeline even if its run is cached, and replaces the cached run. With `cache=False` the cache is neither read
-    nor written. `progress` is called with the number of topics done.
+    nor written; nor for an expression with a function that has no version. `progress` is called with the number of topics done.
     """
+    cache = cache and all(function.version is not None for function in functions_in(pipeline.expression))
     path = _cache_path(topics, pipeline, k)
-    cached = _read_cached(topics, pipeline, path) if cache and not fresh else None
+    cached = _read_cached(topics, pipeline, k, path) if cache and not fresh else None
     if cached is not None:
         return cached
     seconds: list[float] = []
@@ -92,42 +94,13 @@ def run_system(
     return System(str(pipeline), run, milliseconds)
 
 
-def systems_of(
-    sources: Iterable[str | Expression | Run],
-    index: Index | None,
-    topics: Topics | None,
-    k: int = 1000,
-    profile: str | None = None,
-    workers: int | None = None,
-    cache: bool = True,
-) -> list[System]:
-    """Return a system for each expression and run.
-
-    Runs are cut at `k` hits per topic and named by their tags. Raise InputError for an expression without an index and topics.
-    """
-    systems = []
-    for source in [sources] if isinstance(sources, (str, Expression, Run)) else sources:
-        if isinstance(source, Run):
-            systems.append(System(source.tag or "run", source.top(k)))
-        elif index is None or topics is None:
-            raise InputError(f"{source} cannot be run without an index and topics; give both, or runs alone.")
-        else:
-            pipeline = index.pipeline(source, profile)
-            if pipeline.snapshot.generation != index.generation:
-                raise InputError(
-                    f"The pipeline {pipeline} belongs to an earlier generation of {index.path}; make it again."
-                )
-            systems.append(run_system(index, topics, pipeline, k, workers, cache=cache))
-    return systems
-
-
 def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Directory:
     queries = [(topic[0], topic[1]) for topic in topics]
     key = json.dumps([VERSION, pipeline.snapshot.fingerprint, str(pipeline), pipeline.models, k, queries])
     return derived.folder_of(pipeline.snapshot.path) / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
 
 
-def _read_cached(topics: Topics, pipeline: Pipeline, path: Directory) -> System | None:
+def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Directory) -> System | None:
     """Return the cached run, or None if it is missing or damaged. Reading marks it as used now."""
     stored = derived.read(path)
     if stored is None:
@@ -147,5 +120,5 @@ def _read_cached(topics: Topics, pipeline: Pipeline, path: Directory) -> System 
     with suppress(OSError):
         path.mark_used()
     qids, name = [topic.qid for topic in topics], str(pipeline)
-    run = Run(qids, bounds, docs, scores, pipeline.snapshot.all_docnos, tag_of(name))
+    run = Run(qids, bounds, docs, scores, pipeline.snapshot.all_docnos, tag_of(name), describe(topics, pipeline, k))
     return System(name, run, milliseconds, cached=True)

@@ -1,4 +1,7 @@
-"""Expansion by divergence from randomness: terms that the feedback documents hold more often than chance predicts."""
+"""Expansion by divergence from randomness: terms that the feedback documents hold more often than chance predicts.
+
+G. Amati, Probability models for information retrieval based on divergence from randomness, thesis, Glasgow, 2003.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.base import Context, Query, Statistics
-from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query
+from sublex.expanders.feedback_documents import TRUST, FeedbackDocuments, expanded_query
 from sublex.parameters import Declared, parameter
 
 
@@ -21,13 +24,15 @@ class Divergence(Declared):
     The feedback documents are taken as one bag of words, and `weight` gives each of its terms a weight. These weights
     are scaled. With beta, the heaviest term gets the weight beta. Without beta ("parameter-free"), the weights are
     divided by the weight of the heaviest term if the feedback documents held all its occurrences. The query's weights
-    are divided by the largest of them; then the scaled weights of the selected terms are added.
+    are divided by the largest of them; then the scaled weights of the selected terms are added. With `trust`, the scaled
+    weights are first multiplied by `FeedbackDocuments.coverage` to the power of `trust`.
     """
 
     docs: int = parameter(3, "The number of feedback documents.", (1, 10_000))
     terms: int = parameter(10, "The number of terms to weight; 0 weights only those of the query.", (0, 10_000))
     beta: float | None = parameter(None, "The weight of the heaviest term; without it, parameter-free.", (0, 1000))
     least: int = parameter(2, "How many feedback documents must hold an added term, at most all of them.", (1, 10_000))
+    trust: float = parameter(0.0, TRUST, (0, 10))
 
     def expand(self, query: Query, context: Context) -> Query:
         original = query.weights()
@@ -44,6 +49,7 @@ class Divergence(Declared):
             weights /= self.weight(tf[[top]], tf[[top]], size, context.collection)
         else:
             weights *= self.beta / weights[top]
+        weights *= documents.coverage(context, query) ** self.trust
         if not self.terms:
             weights[~in_query] = 0
         added = documents.best_terms(context, weights, max(self.terms, len(original)))

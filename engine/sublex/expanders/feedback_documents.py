@@ -13,6 +13,7 @@ import numpy as np
 
 from sublex.base import Context, Query, QueryTerm
 
+TRUST = "How much feedback depends on the share of the query that its documents hold; 0 is not at all."
 # Anserini's filters: the spelling of a term, and the largest share of the collection's documents that may hold it.
 ANSERINI_WORD = re.compile("[a-z0-9]{2,20}")
 MAX_SHARE = 0.1
@@ -41,6 +42,20 @@ class FeedbackDocuments(NamedTuple):
         tfs = np.concatenate([empty, *(v.tfs for v in vectors)]).astype(np.float64)
         rows = np.repeat(np.arange(len(vectors)), [len(v.terms) for v in vectors])
         return cls(terms, rows, columns, tfs, np.bincount(rows, tfs, len(vectors)))
+
+    def coverage(self, context: Context, query: Query) -> float:
+        """Return how much of the query the documents hold: the share of its terms, weighted by idf, in the mean of the documents.
+
+        Terms that no document of the collection holds are left out. The idf of a term is ln(1 + N / df).
+        """
+        known = np.array([number for number in context.numbers([*query.weights()]) if number >= 0], np.int64)
+        if not len(known) or not len(self.lengths):
+            return 0.0
+        idf = np.log1p(context.collection.docs / context.stats(known).df)
+        by_term = np.zeros(len(self.terms))
+        held = np.isin(known, self.terms)
+        by_term[np.searchsorted(self.terms, known[held])] = idf[held]
+        return float(self.sum_by_document(by_term[self.columns]).mean() / idf.sum())
 
     def select(self, mask: np.ndarray) -> FeedbackDocuments:
         """Return the matrix with only the terms for which the mask, one bool a term, is true."""

@@ -10,6 +10,7 @@ from sublex.base import Context, Query
 from sublex.expanders.feedback_documents import (
     ANSERINI_WORD,
     MAX_SHARE,
+    TRUST,
     FeedbackDocuments,
     expanded_query,
     normalise,
@@ -30,6 +31,8 @@ class RM3(Declared):
     The model's weight of a term is the sum of what it gets from all documents. With `variant=terrier`, a document
     divides the exponential of its score among all its terms; terms that only one document of the collection holds are
     not selected.
+
+    With `trust`, the model's weight is multiplied by `FeedbackDocuments.coverage` to the power of `trust`.
     """
 
     docs: int = parameter(10, "The number of feedback documents.", (1, 10_000))
@@ -39,6 +42,7 @@ class RM3(Declared):
         MAX_SHARE, "Terms that more than this share of all documents hold are not selected.", (0, 1)
     )
     filter: bool = parameter(True, "Whether to select only terms of 2 to 20 letters a-z and digits.")
+    trust: float = parameter(0.0, TRUST, (0, 10))
     variant: str = parameter("anserini", "The estimate of the relevance model.", ("anserini", "terrier"))
 
     def __post_init__(self) -> None:
@@ -48,14 +52,16 @@ class RM3(Declared):
 
     def expand(self, query: Query, context: Context) -> Query:
         documents = FeedbackDocuments.read(context, context.docs[: self.docs])
+        # The share of the new query that the model gets.
+        share = (1 - self.original) * documents.coverage(context, query) ** self.trust
         scores = context.scores[: self.docs].astype(np.float64)
         estimate = self._terrier if self.variant == "terrier" else self._anserini
         documents, weights = estimate(context, documents, scores)
         model = normalise(documents.best_terms(context, weights, self.terms), 1)
         if not model:
             return query
-        original = {term: self.original * weight for term, weight in normalise(query.weights(), 1).items()}
-        added = {term: (1 - self.original) * weight for term, weight in model.items()}
+        original = {term: (1 - share) * weight for term, weight in normalise(query.weights(), 1).items()}
+        added = {term: share * weight for term, weight in model.items()}
         return expanded_query(query, original, added, "RM3")
 
     def _anserini(self, context: Context, documents: FeedbackDocuments, scores: np.ndarray) -> Estimate:

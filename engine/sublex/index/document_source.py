@@ -8,14 +8,16 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from sublex import plugins
+from sublex.arguments import shown
 from sublex.base import Document, Report
 from sublex.errors import InputError
+from sublex.frames import frame_records, is_frame
 from sublex.readers import SourceReader, choose_readers
 from sublex.readers.batch import MakeBatch, batches
 from sublex.readers.fields import to_document
 from sublex.readers.source import files_below
 
-# One path or several, to files, folders, `-` or `irds:NAME`; or documents, or mappings with an id and a text.
+# One path or several, to files, folders, `-` or `irds:NAME`; or documents, or mappings with an id and a text, or a DataFrame.
 Documents = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Document | Mapping[str, Any]]
 
 
@@ -67,6 +69,10 @@ def source_of(documents: Documents, registry: plugins.Registry, reader: str | No
     if isinstance(documents, Sequence) and documents and all(isinstance(d, (str, os.PathLike)) for d in documents):
         report = Report(strict)
         return DocumentSource(choose_readers(documents, registry, reader, report), (), strict, report)  # type: ignore[arg-type]
+    if is_frame(documents):
+        documents = frame_records(documents)
+    if isinstance(documents, (Mapping, Document)) or not isinstance(documents, Iterable):
+        raise InputError(f"The documents are {shown(documents)}; give a path, a DataFrame, or a list of documents.")
     return DocumentSource((), _checked_documents(documents), strict)  # type: ignore[arg-type]
 
 

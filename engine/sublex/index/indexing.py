@@ -121,8 +121,11 @@ def add_documents(
 def _describe(analyzer: Any, expression: str, registry: plugins.Registry) -> Manifest:
     """Return the manifest's entry for an analyzer: settings that restore it, and the versions of the libraries it uses."""
     call = parse_call(expression)
-    plugin = next(p for p in registry.plugins if p.name == registry.find("analyzer", call.name).plugin)
-    settings = analyzer.settings() if hasattr(analyzer, "settings") else {"name": call.name, "params": call.params}
+    found = registry.find("analyzer", call.name)
+    plugin = next(p for p in registry.plugins if p.name == found.plugin)
+    # A name that was written in another case is stored as it is registered.
+    name = found.name if call.name.casefold() == found.name.casefold() else call.name
+    settings = analyzer.settings() if hasattr(analyzer, "settings") else {"name": name, "params": call.params}
     return {
         "settings": settings,
         "versions": analyzer.versions() if hasattr(analyzer, "versions") else {plugin.distribution: plugin.version},

@@ -57,11 +57,9 @@ def read_journal(folder: Directory, sources: Any) -> Journal | None:
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, RecursionError):
-        raise IndexCorrupt(f"{path} is damaged: start again without --resume.") from None
+        raise IndexCorrupt(f"{path} is damaged: start again without resume.") from None
     if sources is None or journal.sources != sources:
-        raise InputError(
-            "The sources or settings changed since the build was interrupted: start again without --resume."
-        )
+        raise InputError("The sources or settings changed since the build was interrupted: start again without resume.")
     return journal
 
 

@@ -95,7 +95,7 @@ def _no_index(root: Path) -> str:
 
         if is_being_written(root):
             return f"{root} holds no finished index yet: it is being built; try again when that is done."
-        return f"{root} holds no finished index: its build was interrupted; run it again, with --resume to go on."
+        return f"{root} holds no finished index: its build was interrupted; run it again, with resume to go on."
     return f"{root} is not an index: it has no {MANIFEST}."
 
 

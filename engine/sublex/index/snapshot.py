@@ -104,6 +104,12 @@ class Snapshot:
         return analyzer_of(self.manifest, self.registry)
 
     @property
+    def analyzer_expression(self) -> str:
+        """The expression of the analyzer that the index was built with, such as `english(stop=none)`."""
+        settings = self.manifest["analyzer"]["settings"]
+        return self.registry.print_of("analyzer", self.analyzer, settings["name"], settings["params"])
+
+    @property
     def analyzer_versions(self) -> dict[str, str]:
         """The versions of the libraries that produced the terms of the index, by library."""
         return self.manifest["analyzer"]["versions"]

@@ -70,7 +70,9 @@ def create(
         old = existing_index(root, overwrite)
         identity = source.identity()
         if resume and identity is None:
-            raise InputError("Standard input cannot be read again, so --resume cannot go on; start again without it.")
+            raise InputError(
+                "Standard input cannot be read again, so the build cannot resume; start again without resume."
+            )
         if old or not Directory(root).has(MANIFEST):
             remove_leftovers(root, old or {"segments": []}, building=not resume)
         elif not resume:
@@ -124,7 +126,7 @@ def existing_index(root: Path, overwrite: bool) -> Manifest | None:
         return None
     if not overwrite:
         read_manifest(root)
-        raise IndexProblem(f"{root} is already an index; --overwrite replaces it, and sublex add adds to it.")
+        raise IndexProblem(f"{root} is already an index; build it with overwrite to replace it, or add to it.")
     with suppress(SublexError):
         return read_manifest(root)
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName
 from sublex.expression import Blend, Call, Chain, Cut, Expression, Normalised, Weighted, no_ranges
 from sublex.fitted import Fitted
+from sublex.functions import Function, functions_in
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import Snapshot
 from sublex.messages import counted
@@ -19,6 +20,7 @@ from sublex.pipeline.stages.chain import ChainStage
 from sublex.pipeline.stages.cut import CutStage
 from sublex.pipeline.stages.expander import ExpanderStage
 from sublex.pipeline.stages.filter import FilterStage
+from sublex.pipeline.stages.function import FunctionStage
 from sublex.pipeline.stages.normalise import NormaliserStage
 from sublex.pipeline.stages.ranker import RankerStage
 from sublex.pipeline.stages.representation import RepresentationStage
@@ -150,6 +152,7 @@ class Composer:
         `defaults` are those of the ranker that retrieves for an expander. With a cache, expressions that are composed one
         after another share what the parts of their blends find.
         """
+        functions_in(resolved)  # Raises InputError for two functions with one name, by which results are shared.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
         return _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
 
@@ -176,22 +179,32 @@ class _Composition:
             case Chain(stages=nodes):
                 return ChainStage([self.stage(inner) for inner in nodes[:-1]], self.scorer(nodes[-1], node))
             case Blend(parts=parts):
-                return BlendStage([self.weighted(part, node) for part in parts])
+                return self.blend(parts, node)
             case Weighted():
-                return BlendStage([self.weighted(node, node)])
+                return self.blend([node], node)
             case Cut(expression=inner, depth=depth):
                 return CutStage(self.scorer(inner, node), depth)  # type: ignore[arg-type]
             case Normalised(normaliser=name, expression=inner):
-                return NormaliserStage(NORMALISERS[name], self.cached(inner, node))
+                return NormaliserStage(NORMALISERS[name], self.cached(inner, node), self.composer.snapshot)
+            case Function():
+                return FunctionStage(node, self.composer.snapshot)
             case Component():
                 return self.component(node)
         raise InputError(f"{node} cannot be run.")
 
+    def blend(self, parts: Sequence[Expression], node: Expression) -> BlendStage:
+        """Return the stage of a blend."""
+        return BlendStage(self.composer.snapshot, [(str(part), *self.weighted(part, node)) for part in parts])
+
     def weighted(self, part: Expression, blend: Expression) -> tuple[float, Scorer]:
         """Return the weight and the scorer of one part of a blend."""
-        if isinstance(part, Weighted):
-            return float(part.weight), self.cached(part.expression, blend)  # type: ignore[arg-type]
-        return 1.0, self.cached(part, blend)
+        weight, inner = (part.weight, part.expression) if isinstance(part, Weighted) else (1, part)
+        scorer = self.cached(inner, blend)
+        if _is_filter(inner):
+            raise InputError(
+                f"{inner} keeps or drops hits and has no scores to add; put it after a ranker, as in BM25 >> {inner}."
+            )
+        return float(weight), scorer  # type: ignore[arg-type]
 
     def cached(self, node: Expression, whole: Expression) -> Scorer:
         """Return the scorer of a node, with the cache around it where there is one."""
@@ -213,3 +226,13 @@ class _Composition:
         if component.kind == "filter":
             return FilterStage(str(component), made, composer.term_table)
         return ExpanderStage(str(component), made, RankerStage(composer.searcher(self.feedback)))
+
+
+def _is_filter(node: Expression) -> bool:
+    """Return whether a part of a blend is nothing but a filter."""
+    match node:
+        case Cut(expression=inner) | Normalised(expression=inner) | Weighted(expression=inner):
+            return _is_filter(inner)
+        case Component(kind=kind):
+            return kind == "filter"
+    return False

@@ -7,31 +7,33 @@ writes the next generation and then replaces both; hits, searchers and pipelines
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex import plugins, profiles
+from sublex import arguments, plugins, profiles
+from sublex.arguments import shown
 from sublex.base import Analyzer, Document, Explanation, Query, QueryTerm, Statistics
 from sublex.errors import InputError
 from sublex.expression import Expression
+from sublex.functions import is_transformer, operand, versions
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
-from sublex.parser import parse
 from sublex.pipeline import kept_impacts
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.pipeline import Answer, Pipeline
+from sublex.pipeline.run_metadata import describe
 from sublex.pipeline.stages.stage import State
 from sublex.plugins import Component
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.searcher import Searcher
+from sublex.trec.given_topics import topics_of
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run
-from sublex.trec.topics import Topic
 
 if TYPE_CHECKING:
     from sublex.index.build_summary import BuildSummary
@@ -58,7 +60,7 @@ class Index:
         allow_uncovered: bool = False,
         load_registry: Callable[[], plugins.Registry] | None = None,
     ):
-        self.path, self.allow_uncovered = Path(path), allow_uncovered
+        self.path, self.allow_uncovered = Path(arguments.file_path(path, "The index")), allow_uncovered
         # The snapshots share the plugins, which are loaded when the first name is looked up.
         self._load_registry = load_registry or cache(lambda: plugins.load())
         self._open()
@@ -74,8 +76,8 @@ class Index:
     def __len__(self) -> int:
         return len(self.snapshot)
 
-    def __contains__(self, docno: str) -> bool:
-        return docno in self.snapshot
+    def __contains__(self, docno: object) -> bool:
+        return isinstance(docno, str) and docno in self.snapshot
 
     @property
     def snapshot(self) -> Snapshot:
@@ -142,19 +144,19 @@ class Index:
 
     def analyze(self, text: str) -> list[str]:
         """Return the terms of a text, analysed as the documents were."""
-        return self.snapshot.analyze(text)
+        return self.snapshot.analyze(arguments.text(text, "The text"))
 
     def term(self, term: str) -> Term | None:
         """Return the statistics of a term, or None when no live document contains it."""
-        return self.snapshot.term(term)
+        return self.snapshot.term(arguments.text(term, "The term"))
 
     def terms(self, pattern: str = "*") -> Iterator[Term]:
         """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes."""
-        return self.snapshot.terms(pattern)
+        return self.snapshot.terms(arguments.text(pattern, "The pattern"))
 
     def top_terms(self, number: int = 10) -> list[Term]:
         """Return the terms with the highest document frequencies, highest first."""
-        return self.snapshot.top_terms(number)
+        return self.snapshot.top_terms(arguments.whole(number, "number", 0))
 
     @property
     def vocabulary_size(self) -> int:
@@ -163,7 +165,7 @@ class Index:
 
     def postings(self, term: str) -> Postings:
         """Return the live documents that contain a term, and its frequency in each; empty for an unknown term."""
-        return self.snapshot.postings(term)
+        return self.snapshot.postings(arguments.text(term, "The term"))
 
     # Documents.
 
@@ -174,15 +176,26 @@ class Index:
 
     def doc(self, docno: str) -> int | None:
         """Return the number of the live document with this docno, or None. Numbers hold for one generation."""
-        return self.snapshot.doc(docno)
+        return self.snapshot.doc(arguments.text(docno, "The docno"))
 
     def docno(self, doc: int) -> str:
-        """Return the docno of a document, given by its number."""
-        return self.snapshot.docno(doc)
+        """Return the docno of a document, given by its number. Raise InputError for a number that no document has."""
+        try:
+            return self.snapshot.docno(arguments.whole(doc, "doc", 0))
+        except IndexError:
+            raise InputError(f"No document has the number {doc} in {self.path}.") from None
 
     def document(self, docno: str) -> Document:
-        """Return a stored document by its docno. Raise KeyError when there is no live document with this docno."""
-        return self.snapshot.document(docno)
+        """Return a stored document by its docno. Raise InputError when there is no live document with this docno."""
+        doc = self._live(docno)
+        return self.snapshot.stored(doc)
+
+    def _live(self, docno: str, snapshot: Snapshot | None = None) -> int:
+        """Return the number of a live document of the snapshot; raise InputError if there is none with this docno."""
+        doc = (snapshot or self.snapshot).doc(arguments.text(docno, "The docno"))
+        if doc is None:
+            raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
+        return doc
 
     def documents(self) -> Iterator[Document]:
         """Yield all live stored documents, in the order in which they were indexed."""
@@ -205,15 +218,21 @@ class Index:
         composer, chosen = self._composer, self._profile(profile)
         resolved = self._resolve(chosen.ranker if expression is None else expression, profile)
         scorer = composer.compose(resolved, chosen.defaults)
+        if not scorer.finds:
+            raise InputError(
+                f"{resolved} finds no documents by itself; put a ranker before it, as in BM25 >> {resolved}."
+            )
         fitted = composer.fitted_components(resolved)
-        return Pipeline(composer.snapshot, resolved, scorer, composer.models(fitted), composer.uncovered(fitted))
+        models = composer.models(fitted) | versions(resolved)
+        return Pipeline(composer.snapshot, resolved, scorer, models, composer.uncovered(fitted))
 
     def _profile(self, name: str | None) -> profiles.Profile:
-        return profiles.profile(self.profile if name is None else name)
+        return profiles.profile(self.profile if name is None else arguments.text(name, "The profile"))
 
     def _resolve(self, expression: Expr, profile: str | None = None) -> Expression:
-        tree = expression if isinstance(expression, Expression) else parse(expression)
-        return self._composer.resolve(tree, self._profile(profile).defaults)
+        if not (isinstance(expression, (str, Expression)) or callable(expression) or is_transformer(expression)):
+            raise InputError(f"The pipeline is {shown(expression)}; give an expression such as 'BM25 >> RM3 >> BM25'.")
+        return self._composer.resolve(operand(expression, ">>"), self._profile(profile).defaults)
 
     def searcher(self, ranker: Expr = "BM25", profile: str | None = None) -> Searcher:
         """Return the searcher of a single ranker: the fastest way from query terms to documents and scores as arrays."""
@@ -224,7 +243,8 @@ class Index:
 
     def query(self, text: str) -> Query:
         """Return a text as a query: its terms, each with weight 1."""
-        return Query(text, tuple(QueryTerm(term) for term in self.analyze(text)))
+        words = arguments.text(text, "The query")
+        return Query(words, tuple(QueryTerm(term) for term in self.analyze(words)))
 
     def search(
         self, text: str, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
@@ -236,34 +256,34 @@ class Index:
         self, text: str, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
     ) -> Answer:
         """Return the best k documents for a text, with the query after all expanders and the seconds that the search took."""
-        return self.pipeline(pipeline, profile).answer(self.query(text), k)
+        query, most = self.query(text), arguments.whole(k, "k")
+        return self.pipeline(pipeline, profile).answer(query, most)
 
     def run(
         self,
-        topics: Iterable[Topic | tuple[str, str]],
+        topics: Any,
         pipeline: Expr | Pipeline | None = None,
         k: int = 1000,
         workers: int | None = None,
         profile: str | None = None,
         each: Callable[[Answer], None] = lambda answer: None,
     ) -> Run:
-        """Return the best k documents for each topic as a run.
+        """Return the best k documents for each topic as a run, with metadata that describe how it was made.
 
-        A topic is a `Topic` or a pair (id, text). `workers` is the number of threads, by default all cores.
+        `topics` are `Topics`, a topics file, a DataFrame or records with qid and query, a dictionary {qid: text}, pairs
+        (qid, text), or a list of texts, which are numbered from 1. `workers` is the number of threads, by default all cores.
         `each` is called with every answer.
         """
+        asked, most, threads = topics_of(topics), arguments.whole(k, "k"), arguments.threads(workers)
         ready = self.pipeline(pipeline, profile)
-        queries = [(topic[0], self.query(topic[1])) for topic in topics]
         docs, scores = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
-        for answer in ready.answers([query for _, query in queries], k, workers or os.cpu_count() or 1):
+        for answer in ready.answers([self.query(topic.text) for topic in asked], most, threads):
             each(answer)
             docs.append(answer.hits.docs)
             scores.append(answer.hits.scores)
         offsets = np.cumsum([len(hits) for hits in docs])
-        qids = [qid for qid, _ in queries]
-        return Run(
-            qids, offsets, np.concatenate(docs), np.concatenate(scores), ready.snapshot.all_docnos, tag_of(str(ready))
-        )
+        columns = np.concatenate(docs), np.concatenate(scores), ready.snapshot.all_docnos
+        return Run([topic.qid for topic in asked], offsets, *columns, tag_of(str(ready)), describe(asked, ready, most))
 
     def explain(
         self, text: str, docno: str, pipeline: Expr | Pipeline | None = None, profile: str | None = None
@@ -273,10 +293,7 @@ class Index:
         The evidence of the root has the document's `rank` (None when it is not found) and the number of documents `found`.
         """
         ready = self.pipeline(pipeline, profile)
-        doc = ready.snapshot.doc(docno)
-        if doc is None:
-            raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
-        query = self.query(text)
+        doc, query = self._live(docno, ready.snapshot), self.query(text)
         tree = ready.scorer.explain(State(query), doc)
         hits = ready.answer(query, max(1, len(ready.snapshot))).hits
         place = np.flatnonzero(hits.docs == doc)
@@ -285,9 +302,12 @@ class Index:
 
     # Impacts kept on disk.
 
-    def store_impacts(self, rankers: Sequence[Expr], profile: str | None = None) -> None:
+    def store_impacts(self, rankers: Expr | Iterable[Expr], profile: str | None = None) -> None:
         """Store the impacts of these rankers, and of no others, on disk; they are computed again after every change of the index."""
-        kept_impacts.keep(self._composer, [self.searcher(ranker, profile).name for ranker in rankers])
+        several = [rankers] if isinstance(rankers, (str, Expression)) else rankers
+        if not isinstance(several, Iterable):
+            raise InputError(f"The rankers are {shown(rankers)}; give expressions such as 'BM25'.")
+        kept_impacts.keep(self._composer, [self.searcher(ranker, profile).name for ranker in several])
 
     def kept_impacts(self) -> dict[str, int]:
         """Return the bytes on disk of each ranker's impacts, and of the decoded documents that they share."""
@@ -348,7 +368,7 @@ class Index:
         """Copy a file that models read, such as word vectors, into the index; expressions refer to it by `name`."""
         from sublex.representations.resources import add
 
-        add(self.path, name, Path(file))
+        add(self.path, arguments.text(name, "The name of the resource"), Path(arguments.file_path(file, "The file")))
         self._open()
 
     def remove_resource(self, name: str) -> None:
@@ -379,6 +399,7 @@ class Index:
         """
         from sublex.index.indexing import add_documents
 
+        arguments.optional_text(reader, "The reader"), arguments.threads(workers)
         summary = add_documents(
             self.path, documents, duplicates=duplicates, reader=reader, workers=workers, memory=memory, strict=strict,
             progress=progress, say=say, before_commit=self._encode_before_commit(say, workers), registry=self.registry,
@@ -390,7 +411,10 @@ class Index:
         """Delete documents by their docnos, all or none."""
         from sublex.index.writer import delete
 
-        delete(self.path, [docnos] if isinstance(docnos, str) else list(docnos))
+        if not isinstance(docnos, Iterable):
+            raise InputError(f"The docnos to delete are {shown(docnos)}; give one or a list.")
+        names = [docnos] if isinstance(docnos, str) else [arguments.text(docno, "The docno") for docno in docnos]
+        delete(self.path, names)
         self._refresh(say)
 
     def merge(self, workers: int | None = None, say: Say = silently) -> None:

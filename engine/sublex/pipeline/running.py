@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import platform
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from importlib import metadata as packages
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import VERSION
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
-from sublex.trec.run_names import file_name_of, tag_of
+from sublex.trec.run_names import is_run_file, path_in
 from sublex.trec.run_reader import metadata_of
 from sublex.trec.run_writer import check_docnos, write_run
 from sublex.trec.topics import Topics
 
-LIBRARIES = ("numpy", "numba", "scipy")
+# The place of the expression in a run's metadata.
+EXPRESSION = ("method", "expression")
 
 
 class Times(NamedTuple):
-    """Milliseconds per query (mean and percentiles), and the seconds for all queries and for writing the run."""
+    """Milliseconds per query, and the seconds for all queries and for writing the run.
+
+    `first` is the first query, which also computes what all queries share. `mean` and the percentiles leave it out; if it
+    is the only query, they are those of `first`.
+    """
+
+    queries: int
+    first: float
 
     mean: float
     p50: float
@@ -35,9 +39,12 @@ class Times(NamedTuple):
     writing: float
 
     def __str__(self) -> str:
+        seconds = f"{self.finding:.2f} s in all, and {self.writing:.2f} s to write the run"
+        if self.queries < 2:
+            return f"{self.first:.3g} ms for the only query, with the warm-up; {seconds}"
         return (
-            f"mean {self.mean:.3g} ms, p50 {self.p50:.3g}, p95 {self.p95:.3g}, p99 {self.p99:.3g} a query; "
-            f"{self.finding:.2f} s in all, and {self.writing:.2f} s to write the run"
+            f"mean {self.mean:.3g} ms, p50 {self.p50:.3g}, p95 {self.p95:.3g}, p99 {self.p99:.3g} a query without the first "
+            f"({self.first:.3g} ms, with the warm-up); {seconds}"
         )
 
 
@@ -55,12 +62,16 @@ def write(
     topics: Topics,
     pipeline: Pipeline,
     k: int,
-    folder: Path,
+    output: Path,
     where: str = "sidecar",
     workers: int | None = None,
     progress: Callable[[int], None] = lambda topics: None,
+    tag: str = "",
 ) -> Done:
-    """Run all topics and write the run into `folder`, under a file name made from the expression."""
+    """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder, in which the expression names it.
+
+    `tag` is the last column of the run; by default it is the expression.
+    """
     snapshot = pipeline.snapshot
     check_docnos(snapshot.all_docnos.take(snapshot.corpus.docs))
     seconds: list[float] = []
@@ -72,16 +83,32 @@ def write(
     begin = time.perf_counter()
     run = index.run(topics, pipeline, k, workers, each=each)
     found = time.perf_counter()
-    path = folder / file_name_of(run.tag)
+    path = run_path(output, pipeline)
+    metadata = dict(run.metadata) | {"tag": tag or run.tag}
+    replaced = _replaced(path, metadata)
+    lines = write_run(path, run.rows(), tag or run.tag, metadata, where)
+    times = times_of(seconds, found - begin, time.perf_counter() - found)
+    return Done(path, lines, times, replaced)
+
+
+def run_path(output: Path, pipeline: Pipeline) -> Path:
+    """Return the path of a pipeline's run, which is `output` or a file in it, and make its folder."""
+    folder = output.parent if is_run_file(output) else output
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"Cannot write runs to {folder}: {error.strerror}; choose another place.") from None
-    metadata = describe(topics, pipeline, k)
-    replaced = _replaced(path, metadata)
-    lines = write_run(path, run.rows(), run.tag, metadata, where)
-    times = times_of(seconds, found - begin, time.perf_counter() - found)
-    return Done(path, lines, times, replaced)
+    if folder != output:
+        return output
+    return path_in(folder, str(pipeline), lambda path: _is_of_another(path, str(pipeline)))
+
+
+def _is_of_another(path: Path, printed: str) -> bool:
+    """Return whether the metadata of a run file name another expression than `printed`."""
+    try:
+        return _value(metadata_of(path), EXPRESSION) not in (None, printed)
+    except InputError:
+        return False
 
 
 def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
@@ -95,6 +122,7 @@ def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
     if not before:
         return "had no metadata"
     made = {
+        "another expression": EXPRESSION,
         "another index": ("data", "index", "fingerprint"),
         "other topics": ("data", "topics"),
         "another -k": ("method", "hits"),
@@ -111,36 +139,8 @@ def _value(metadata: Any, keys: Sequence[str]) -> Any:
 
 
 def times_of(seconds: Sequence[float], finding: float, writing: float) -> Times:
-    """Return the mean and the percentiles of the seconds that queries took, in milliseconds."""
+    """Return the times of a run: `seconds` of each query in their order, and of finding and writing all hits."""
     each = 1000 * np.array(seconds or [0.0])
-    p50, p95, p99 = map(float, np.percentile(each, (50, 95, 99)))
-    return Times(float(each.mean()), p50, p95, p99, finding, writing)
-
-
-def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
-    """Return the metadata of a run, in the sections of ir_metadata: expression, versions, index, models, topics."""
-    return {
-        "tag": tag_of(str(pipeline)),
-        "method": {
-            "automatic": True,
-            "expression": str(pipeline),
-            "hits": k,
-            "score_ties": "score descending, then docno descending by bytes",
-        },
-        "implementation": {
-            "source": {"lang": "python", "name": "Sublex", "version": VERSION},
-            "executable": {"cmd": " ".join(sys.argv)},
-            "libraries": {name: packages.version(name) for name in LIBRARIES},
-            "python": platform.python_version(),
-        },
-        "data": {
-            "index": {
-                "fingerprint": pipeline.snapshot.fingerprint,
-                "documents": len(pipeline.snapshot),
-                "analyzer": str(pipeline.snapshot.analyzer),
-                "analyzer_versions": dict(pipeline.snapshot.analyzer_versions),
-            },
-            **({"models": pipeline.models} if pipeline.models else {}),
-            "topics": {"name": Path(topics.path).name, "number": len(topics), "fields": "+".join(topics.used)},
-        },
-    }
+    later = each[1:] if len(each) > 1 else each
+    p50, p95, p99 = map(float, np.percentile(later, (50, 95, 99)))
+    return Times(len(seconds), float(each[0]), float(later.mean()), p50, p95, p99, finding, writing)

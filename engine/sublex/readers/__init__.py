@@ -16,6 +16,7 @@ from sublex.hookspecs import Register, hookimpl
 from sublex.parser import parse_call
 from sublex.plugins import Registry
 from sublex.readers.fields import PARAMS
+from sublex.readers.signatures import archive_format, signature
 from sublex.readers.source import FileSource, files_below
 
 sublex_api = 2
@@ -25,6 +26,7 @@ BUILT_IN = {
     "beir": "beir:Beir",
     "csv": "tsv:Csv",
     "irds": "irds:Irds",
+    "json": "json_array:JsonArray",
     "jsonl": "jsonl:JsonLines",
     "reuters": "reuters:Reuters",
     "smart": "smart:Smart",
@@ -36,11 +38,17 @@ BUILT_IN = {
 }
 
 
+# Readers of records with named fields.
+NAMED_FIELDS = ("csv", "json", "jsonl", "tsv")
+# Formats of files that are no collection, and what messages call their content.
+NO_COLLECTION = {"run": "a run", "qrels": "relevance judgements"}
+
+
 @hookimpl
 def register_readers(register: Register) -> None:
     """Register the built-in readers; a reader's module is imported when the reader is made."""
     for name, place in BUILT_IN.items():
-        register(name, _factory(*place.split(":")), PARAMS if name in ("csv", "jsonl", "tsv") else ())
+        register(name, _factory(*place.split(":")), PARAMS if name in NAMED_FIELDS else ())
 
 
 def _factory(module: str, class_name: str) -> Callable[[], Reader]:
@@ -86,8 +94,16 @@ def choose_readers(
         elif os.path.isfile(path) and os.path.getsize(path) == 0:
             raise InputError(f"{path} is empty.")
         else:
-            raise InputError(f"No reader knows the format of {path}; name one by --reader: {_names(registry)}.")
+            raise InputError(_unknown(path, registry))
     return chosen
+
+
+def _unknown(path: str, registry: Registry) -> str:
+    """Return the message for a file that no reader takes."""
+    kind = signature(FileSource(path).head()) if os.path.isfile(path) else ""
+    if kind in NO_COLLECTION:
+        return f"{path} holds {NO_COLLECTION[kind]}, not documents; name the files of the collection."
+    return f"No reader knows the format of {path}; name one by --reader: {_names(registry)}."
 
 
 def _readers_of_files(folder: str, registry: Registry, name: str | None, report: Report) -> list[SourceReader]:
@@ -115,16 +131,27 @@ def _names(registry: Registry) -> str:
 
 
 def detect_reader(source: FileSource, registry: Registry, name: str | None) -> SourceReader | None:
-    """Return the source with the reader called `name`, or with the one that detects its format; None if there is none."""
-    if name:
-        reader = registry.make("reader", name)
-        readable = not os.path.isdir(source.path) or getattr(reader, "folders", False)
-        return SourceReader(source, name, reader) if readable else None
-    head = source.head()
-    claims = [
-        (n, r) for n in registry.names("reader") if (r := registry.build("reader", n, {})).detect(source.path, head)
-    ]
+    """Return the source with the reader called `name`, or with the one that detects its format; None if there is none.
+
+    An archive that no reader detects is read by its members' readers.
+    """
+    readers = [(n, registry.make("reader", n)) for n in ([name] if name else registry.names("reader"))]
+    # With a named reader, a pipe is read only when its documents are wanted.
+    head = b"" if name and not os.path.isfile(source.path) else source.head()
+    claim = _claim(readers, source.path, head)
+    if not claim and (kind := archive_format(source.path, head)):
+        from sublex.readers.archive import Archive
+
+        chosen = readers[0] if name else None
+        return SourceReader(source, kind, Archive(lambda path, head: chosen or _claim(readers, path, head)))
+    if name and (not os.path.isdir(source.path) or getattr(readers[0][1], "folders", False)):
+        return SourceReader(source, *readers[0])
+    return SourceReader(source, *claim) if claim else None
+
+
+def _claim(readers: Sequence[tuple[str, Reader]], path: str, head: bytes) -> tuple[str, Reader] | None:
+    """Return the one reader that detects the format of a file, with its name; None if there is none."""
+    claims = [(name, reader) for name, reader in readers if reader.detect(path, head)]
     if len(claims) > 1:
-        names = " or ".join(n for n, _ in claims)
-        raise InputError(f"{source.path} could be {names}; choose by --reader.")
-    return SourceReader(source, *claims[0]) if claims else None
+        raise InputError(f"{path} could be {' or '.join(name for name, _ in claims)}; choose by --reader.")
+    return claims[0] if claims else None

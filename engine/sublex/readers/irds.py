@@ -1,11 +1,12 @@
 """Read the documents of a dataset of the package ir_datasets, named as in `irds:vaswani`.
 
-ir_datasets downloads, unpacks and parses the dataset. This module turns its records into documents.
+ir_datasets downloads, unpacks and parses the dataset. This module turns its records into documents; `sublex.trec.irds` reads
+its topics and judgements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sublex.base import Document, Report, Source
@@ -34,19 +35,29 @@ class Irds:
 
 
 def _records(name: str) -> Iterator[Any]:
-    """Yield the records of a dataset; what goes wrong in ir_datasets becomes an InputError of one sentence."""
+    """Yield the documents of a dataset as ir_datasets has them."""
+    dataset = load(name, f"The reader irds ({PREFIX}{name})")
+    if not dataset.has_docs():
+        raise InputError(f"The dataset {name} of ir_datasets holds no documents: name the collection it belongs to.")
+    yield from iterated(name, dataset.docs_iter)
+
+
+def load(name: str, what: str) -> Any:
+    """Return a dataset of ir_datasets. `what` needs the package, for the message when it is not installed."""
     try:
         import ir_datasets
     except ImportError:
-        raise MissingExtra(f"The reader irds ({PREFIX}{name})", "irds") from None
+        raise MissingExtra(what, "irds") from None
     try:
-        dataset = ir_datasets.load(name)
+        return ir_datasets.load(name)
     except KeyError:
         raise InputError(f"ir_datasets knows no dataset {name}: its catalogue is at https://ir-datasets.com.") from None
-    if not dataset.has_docs():
-        raise InputError(f"The dataset {name} of ir_datasets holds no documents: name the collection it belongs to.")
+
+
+def iterated(name: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    """Yield the records of a dataset; what goes wrong in ir_datasets becomes an InputError of one sentence."""
     try:
-        yield from dataset.docs_iter()
+        yield from records()
     except Exception as error:
         # A download, a licence to sign, a file in the wrong place: ir_datasets raises errors of any type.
         # If an error has several arguments, the first is the sentence for users.

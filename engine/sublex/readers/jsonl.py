@@ -42,7 +42,7 @@ class JsonLines:
                 line = line.removeprefix(BOM) if number == 1 else line
                 report.line = number
                 if line.strip():
-                    document = _document(line.removesuffix(b"\n"), source.path, number, report, self.names)
+                    document = document_of(line.removesuffix(b"\n"), source.path, number, report, self.names)
                     if document:
                         yield document
 
@@ -70,7 +70,7 @@ def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldName
         if not lines[number].strip():
             lines[number] = b""
             continue
-        document = _document(lines[number], path, line + int(number), report, names)
+        document = document_of(lines[number], path, line + int(number), report, names)
         lines[number] = _canonical(document, names) if document else b""
         widest = max(widest, len(document.fields) + 3 if document else 0)
     batch, odd = _scan(b"\n".join(lines), widest, True, Report(), names)
@@ -97,7 +97,7 @@ def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: Fiel
     return Batch(docnos, docno_ends, text, text_ends, titles, extra, extra_ends, report), odd
 
 
-def _document(line: bytes, path: str, number: int, report: Report, names: FieldNames) -> Document | None:
+def document_of(line: bytes, path: str, number: int, report: Report, names: FieldNames) -> Document | None:
     """Return the document of one line; if the line is malformed, report it and return None."""
     try:
         record = json.loads(decode(line, path, report))

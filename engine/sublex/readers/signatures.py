@@ -9,25 +9,50 @@ from __future__ import annotations
 import re
 
 BOM = b"\xef\xbb\xbf"
+# Lines that show whether a file is a run or holds judgements.
+LINES = 200
 
 _WARC = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\n")
 _SMART = re.compile(rb"\.I[ \t]+\S[^\r\n]*\r?\n\s*\.[A-Z][ \t]*\r?(\n|$)")
 _RECORD = re.compile(rb"<(REUTERS|DOC)(?:\s[^<>]*)?>", re.IGNORECASE)
 _DOC_END = re.compile(rb"</?DOC\s*>", re.IGNORECASE)
 _DOCNO = re.compile(rb"<DOCNO[\s>]", re.IGNORECASE)
+_ARRAY = re.compile(rb"\[\s*[{\]]")
+_NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_RUN = re.compile(rb"\S+\s+(?:Q0|q0|0)\s+\S+\s+[0-9]+\s+" + _NUMBER + rb"\s+\S+")
+_QRELS = re.compile(rb"\S+\s+(?:Q0|q0|[0-9]+)\s+\S+\s+[+-]?[0-9]+")
 _DOCHDR = re.compile(rb"<DOCHDR[\s>]", re.IGNORECASE)
 
 
 def signature(head: bytes) -> str:
-    """Return `jsonl`, `warc`, `smart`, `reuters`, `trec` or `trecweb`, or an empty string if the bytes show none of these."""
+    """Return the format that the bytes show, or an empty string if they show none.
+
+    The formats of collections are `json`, `jsonl`, `warc`, `smart`, `reuters`, `trec` and `trecweb`. Files that are no
+    collection are `run` and `qrels`.
+    """
     head = head.removeprefix(BOM).lstrip()
     if head.startswith(b"{"):
         return "jsonl"
+    if _ARRAY.match(head):
+        return "json"
     if _WARC.match(head):
         return "warc"
     if _SMART.match(head):
         return "smart"
-    return _markup(head) if head.startswith(b"<") else ""
+    return _markup(head) if head.startswith(b"<") else _columns(head)
+
+
+def _columns(head: bytes) -> str:
+    """Return `run` or `qrels` if every line has the columns of one, or an empty string."""
+    lines = head.split(b"\n")
+    # The end of the head may cut the last line, so it counts only if it is the only one.
+    lines = [line.rstrip() for line in (lines[:-1] or lines)[:LINES] if line.strip() and not line.startswith(b"#")]
+    if lines and lines[0].lower().split() == [b"query-id", b"corpus-id", b"score"]:
+        return "qrels"
+    for name, pattern in (("run", _RUN), ("qrels", _QRELS)):
+        if lines and all(map(pattern.fullmatch, lines)):
+            return name
+    return ""
 
 
 def _markup(head: bytes) -> str:
@@ -42,3 +67,10 @@ def _markup(head: bytes) -> str:
     if not _DOCNO.search(record):
         return ""
     return "trecweb" if _DOCHDR.search(record) else "trec"
+
+
+def archive_format(path: str, head: bytes) -> str:
+    """Return `tar` or `zip`, or an empty string for a file that is no archive. `head` is its first bytes, decompressed."""
+    if head[257:262] == b"ustar":
+        return "tar"
+    return "zip" if head.startswith(b"PK\x03\x04") and path.lower().endswith(".zip") else ""

@@ -48,7 +48,7 @@ class FileSource:
             self._raw = self._stdin() if self.path == "-" else open(self.path, "rb", buffering=CHUNK)  # noqa: SIM115
         except OSError as error:
             raise InputError(f"Cannot read {self.path}: {error.strerror}.") from None
-        return io.BufferedReader(_Guarded(self._raw, self.path), CHUNK)
+        return io.BufferedReader(Guarded(self._raw, self.path), CHUNK)
 
     def _stdin(self) -> BinaryIO:
         if self._raw is not None:
@@ -73,7 +73,7 @@ class FileSource:
         return head
 
 
-class _Guarded(io.RawIOBase):
+class Guarded(io.RawIOBase):
     """A stream that decompresses another, and turns read errors into InputErrors that name the file."""
 
     def __init__(self, raw: BinaryIO, path: str):

@@ -14,9 +14,11 @@ from sublex.base import Document, Report, Source
 from sublex.readers.beir import corpus_path
 from sublex.readers.html import declared_charset, decode_page, page_text
 from sublex.readers.signatures import signature
-from sublex.readers.source import FileSource, files_below, without_compression
+from sublex.readers.source import CHUNK, FileSource, files_below, without_compression
 
 KINDS = {".txt": "text", ".md": "markdown", ".html": "html", ".htm": "html"}
+# Bytes of the longest file.
+LONGEST_FILE = 1 << 30
 # Files of a folder that detection looks at.
 SAMPLED_FILES = 1000
 
@@ -40,7 +42,8 @@ class Text:
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         """Yield a document for the file, or for each file below the folder."""
         if not os.path.isdir(source.path):
-            yield _document(source, os.path.basename(source.path), report)
+            # A member of an archive has the name by which the archive lists it.
+            yield from _document(source, getattr(source, "name", os.path.basename(source.path)), report)
             return
         paths = list(files_below(source.path, report))
         if others := [path for path in paths if not _kind(path)]:
@@ -48,7 +51,7 @@ class Text:
             report.note(f"{which} left out: not text, Markdown or HTML by name")
         for path in paths:
             if _kind(path):
-                yield _document(FileSource(path), os.path.relpath(path, source.path), report)
+                yield from _document(FileSource(path), os.path.relpath(path, source.path), report)
 
 
 def _kind(path: str) -> str:
@@ -56,17 +59,27 @@ def _kind(path: str) -> str:
     return KINDS.get(os.path.splitext(without_compression(path))[1].lower(), "")
 
 
-def _document(source: Source, name: str, report: Report) -> Document:
-    """Return a file as a document; `name` is its path below the folder."""
+def _document(source: Source, name: str, report: Report) -> Iterator[Document]:
+    """Yield a file as a document; `name` is its path below the folder. A file that is too long is malformed."""
+    parts: list[bytes] = []
+    size = 0
     with source.open() as stream:
-        data = stream.read()
+        while part := stream.read(CHUNK):
+            parts.append(part)
+            size += len(part)
+            if size > LONGEST_FILE:
+                report.malformed(source.path, 1, f"more than {LONGEST_FILE:,} bytes in one document")
+                return
+    data = b"".join(parts)
     docno, kind = without_compression(name).replace(os.sep, "/"), _kind(name)
     if kind == "html":
         title, text = page_text(decode_page(data, declared_charset(data), source.path, report))
-        return Document(docno, text, title)
+        yield Document(docno, text, title)
+        return
     text = decode_page(data, None, source.path, report)
     heading = _HEADING.search(text) if kind == "markdown" else None
     if heading is None:
-        return Document(docno, text)
+        yield Document(docno, text)
+        return
     title = heading[1].strip().rstrip("#").strip()
-    return Document(docno, text[: heading.start()] + text[heading.end() :].lstrip(), title)
+    yield Document(docno, text[: heading.start()] + text[heading.end() :].lstrip(), title)

@@ -19,6 +19,7 @@ from sublex.report import svg
 from sublex.report.curves import Sweep, precision_and_gain, sweep
 from sublex.report.page_data import HURT, embedded_json, page_data
 from sublex.report.rankings import JUDGED_CUTOFFS, Rankings, reversals, to_judge
+from sublex.statistics.sentences import p_cell
 
 TEMPLATES = Path(__file__).parent / "templates"
 LIBRARIES = ("numpy", "scipy", "ir-measures", "pytrec-eval-terrier")
@@ -73,7 +74,11 @@ def render_page(comparison: Comparison, command: str = "") -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"figure": lambda value: f"{value:.4f}", "share": lambda value: f"{100 * value:.0f} %"}
+    environment.filters |= {
+        "figure": lambda value: f"{value:.4f}",
+        "p": p_cell,
+        "share": lambda value: f"{100 * value:.0f} %",
+    }
     rankings = Rankings(comparison)
     letters = [letters.letter for letters in comparison.letters()]
     return environment.get_template("report.html").render(
@@ -169,9 +174,10 @@ def _provenance(comparison: Comparison) -> list[tuple[str, str]]:
             facts.append((name, metadata.version(name)))
     if comparison.index is not None:
         facts.append(("Index fingerprint", comparison.index.fingerprint))
-        facts.append(("Analyzer", str(comparison.index.analyzer)))
+        facts.append(("Analyzer", comparison.index.snapshot.analyzer_expression))
     if comparison.topics is not None:
-        facts.append(("Topics", f"{Path(comparison.topics.path).name}, by {'+'.join(comparison.topics.used)}"))
+        given, used = Path(comparison.topics.path).name or "given", "+".join(comparison.topics.used)
+        facts.append(("Topics", f"{given}, by {used}" if used else given))
     facts.append(("Judgements", Path(comparison.qrels.path).name or "given"))
     facts.append(("Seed", str(comparison.plan.seed)))
     return facts

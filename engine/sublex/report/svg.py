@@ -14,6 +14,12 @@ import numpy as np
 # Colours in the page's style. System 10 has the colour of system 0 and another mark.
 COLOURS = 10
 MARKS = ("circle", "square", "triangle")
+# Pixels of a cell that has room for its figure.
+LEGIBLE = 32
+# Pixels that a name may take on a narrow page, and from one line of a name to the next.
+NARROW, LINE = 330, 16
+# Widths of characters at 12 pixels, at least as wide as in the usual fonts.
+WIDTHS = dict.fromkeys(" .,:;'()[]|ijl", 5) | dict.fromkeys("<>=+~", 10) | dict.fromkeys("mMwW@%", 12)
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
@@ -33,7 +39,7 @@ def lines(
     log: bool = False,
 ) -> str:
     """Return curves over common axes; each point has its values as a title. `log` makes the x axis logarithmic."""
-    frame = _Frame(640, 360, 56, 16)
+    frame = _Frame(440, 300, 50, 16)
     xs = np.concatenate([np.asarray(x, np.float64) for _, x, _ in series])
     ys = np.concatenate([np.asarray(y, np.float64) for _, _, y in series])
     place = np.log if log else np.asarray
@@ -55,32 +61,46 @@ def lines(
 
 
 def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, label: str) -> str:
-    """Return a row for each system with its mean and the interval of the mean."""
-    widest = max(map(len, names))
-    left = min(300, 24 + 7 * widest)
-    frame = _Frame(760, 46 + 26 * len(names), left, 16)
+    """Return a row for each system: its whole name, and below the name its mean with the interval of the mean.
+
+    Positions across are percentages of the width, so that the texts keep their size on a narrow page.
+    """
     known = np.asarray([*means, *ends[np.isfinite(ends)]])
     span = (known.max() - known.min()) or abs(known.max()) or 1.0
-    marks = ticks(known.min() - 0.05 * span, known.max() + 0.05 * span)
-    frame.scale(known.min() - 0.08 * span, known.max() + 0.08 * span, len(names) - 0.5, -0.5)
-    parts = [frame.axes([(x, f"{x:g}") for x in marks], [], label, "")]
-    for row, (name, mean, (low, high)) in enumerate(zip(names, means, ends, strict=True)):
-        x, y = frame.at(mean, row)
-        label_text = name if 7 * len(name) <= left - 24 else f"{name[: (left - 38) // 7]}…"
-        parts.append(f'<text x="{left - 10}" y="{y + 4:.1f}" text-anchor="end">{_text(label_text)}</text>')
-        parts.append(f'<g class="s{row % COLOURS}">')
+    low_end, width = known.min() - 0.08 * span, 1.16 * span
+    texts = [_broken(name, NARROW) for name in names]
+    bottom = sum(LINE * len(lines) + 26 for lines in texts) + 4
+
+    def across(value: float) -> str:
+        return f"{100 * (value - low_end) / width:.2f}%"
+
+    parts = [f'<g class="axis"><line x1="0" x2="100%" y1="{bottom}" y2="{bottom}"/>']
+    for x in ticks(known.min() - 0.03 * span, known.max() + 0.03 * span):
+        parts.append(f'<line x1="{across(x)}" x2="{across(x)}" y1="0" y2="{bottom}" class="grid"/>')
+        parts.append(f'<text x="{across(x)}" y="{bottom + 16}" text-anchor="middle">{x:g}</text>')
+    parts.append(f'<text x="50%" y="{bottom + 34}" text-anchor="middle">{_text(label)}</text></g>')
+    y = 0
+    for row, (name, lines, mean, (low, high)) in enumerate(zip(names, texts, means, ends, strict=True)):
+        for line in lines:
+            y += LINE
+            parts.append(f'<text x="0" y="{y}" class="name">{_text(line)}</text>')
+        y += 12
         title = f"{name}: {mean:.4f}"
+        parts.append(f'<g class="s{row % COLOURS}">')
         if math.isfinite(low) and math.isfinite(high):
             title += f", {low:.4f} to {high:.4f}"
-            a, b = frame.at(low, row)[0], frame.at(high, row)[0]
-            parts.append(f'<line x1="{a:.1f}" x2="{b:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f"{_mark(row, x, y, title)}</g>")
-    return frame.draw(parts, f"{label} with its interval, by system")
+            parts.append(f'<line x1="{across(low)}" x2="{across(high)}" y1="{y}" y2="{y}"/>')
+        parts.append(f'<circle cx="{across(mean)}" cy="{y}" r="4"><title>{_text(title)}</title></circle></g>')
+        y += 14
+    label = _text(f"{label} with its interval, by system")
+    style = f"max-width:760px;height:{bottom + 42}px"
+    return f'<svg class="plot" role="img" aria-label="{label}" style="{style}">{"".join(parts)}</svg>'
 
 
 def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label: str) -> str:
     """Return a heat map of systems by systems, darker from 0 to 1; the cell of a NaN is empty."""
-    size, left = 46, 40
+    # Smaller cells for many systems, at last without their figures, which the titles have too.
+    size, left = max(20, min(46, 560 // len(letters))), 40
     side = left + size * len(letters) + 8
     parts = []
     for row, letter in enumerate(letters):
@@ -94,10 +114,15 @@ def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label
             share = min(1.0, max(0.0, value))
             x, y = left + size * column, left + size * row
             dark = ' class="on"' if share > 0.75 else ""
+            figure = (
+                f'<text{dark} x="{x + size / 2 - 1:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle">{value:.2f}</text>'
+                if size >= LEGIBLE
+                else ""
+            )
             parts.append(
                 f'<g class="cell"><title>{_text(names[row])} and {_text(names[column])}: {value:.4f}</title>'
                 f'<rect x="{x}" y="{y}" width="{size - 2}" height="{size - 2}" rx="3" fill-opacity="{0.08 + 0.92 * share:.3f}"/>'
-                f'<text{dark} x="{x + size / 2 - 1:.1f}" y="{y + size / 2 + 4:.1f}" text-anchor="middle">{value:.2f}</text></g>'
+                f"{figure}</g>"
             )
     return _svg(side, side, parts, label, "heat", fixed=True)
 
@@ -170,3 +195,21 @@ def _svg(width: float, height: float, parts: Sequence[str], label: str, kind: st
 
 def _text(text: str) -> str:
     return html.escape(text)
+
+
+def _broken(text: str, width: float) -> list[str]:
+    """Return a text as lines of at most `width` pixels, broken at spaces, and within a word that is wider than a line."""
+    lines, line, used = [], "", 0.0
+    for char in text:
+        taken = _width(char)
+        if line and used + taken > width:
+            at = line.rfind(" ") + 1 or len(line)
+            lines.append(line[:at].rstrip())
+            line = line[at:]
+            used = sum(map(_width, line))
+        line, used = line + char, used + taken
+    return [*lines, line]
+
+
+def _width(char: str) -> float:
+    return WIDTHS.get(char, 8.5 if char.isascii() else 13)

@@ -172,7 +172,7 @@ class Fitting:
             needed, allowed = model.estimate(index.corpus, job), self.options.memory
             if needed > allowed:
                 raise InputError(
-                    f"Fitting {identity.expression} takes {needed >> 20:,} MB and --memory allows {allowed >> 20:,}; allow more."
+                    f"Fitting {identity.expression} takes {needed >> 20:,} MB and memory allows {allowed >> 20:,}; allow more."
                 )
             self.options.say(f"Fitting {identity.expression}")
             model.fit(index.corpus, job)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.analysis.tokens import analyze, sequences
+from sublex.analysis.tokens import analyze, sequences, words_by_term
 from sublex.base import Analyzer, Query, Token
 from sublex.errors import PluginError
 from sublex.fitted import Representation
@@ -105,7 +105,8 @@ class Terms:
 
     def evidence(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
         """Return what an explanation says about how the query was read: the terms that the model does not know."""
-        unknown = [surface(term) for term in query.weights() if term not in self.vocabulary.numbers]
+        words = words_by_term(self._analyzer, query.text)
+        unknown = [words.get(term) or surface(term) for term in query.weights() if term not in self.vocabulary.numbers]
         return {"not in the model": unknown} if unknown else {}
 
     def count_known(self, block: csr_array) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sublex.base import Explanation, Query
 from sublex.errors import IndexProblem, InputError, PluginError, contract
-from sublex.fitted import Rows
+from sublex.fitted import Representation, Rows
 from sublex.index.directory import Directory
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.segment import Segment
@@ -151,28 +151,31 @@ class LoadedRepresentation(LoadedModel):
             raise PluginError(f"{self.name} gave a score that is not a number, or too large for one.")
         return rounded
 
-    def best(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the `depth` documents with the highest scores, unordered, and their scores.
+    def best(self, scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the `depth` live documents with the highest scores, unordered, and their scores, given those of all documents.
 
         Documents that tie with the last of them are included.
         """
         if depth < 1:
             raise InputError(f"k={depth} should be at least 1.")
-        scores = self.scores(encoded)
-        dead = np.concatenate([segment.dead for segment in self.view.segments])
-        scores[dead] = NO_OPINION
-        found = np.flatnonzero(scores > NO_OPINION)
+        live = ~np.concatenate([segment.dead for segment in self.view.segments])
+        found = np.flatnonzero((scores > NO_OPINION) & live)
         if len(found) > depth:
             least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
             found = found[scores[found] >= least]
         return found.astype(np.int32), scores[found]
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
-        """Return the model's explanation of a document's score. Raise PluginError when its value is not the score."""
+        """Return the model's explanation of a document's score; one leaf that says so if the plugin gives none.
+
+        Raise PluginError when the value of the explanation is not the score.
+        """
         score = float(self.scores(encoded, np.array([doc], np.int32))[0])
         if score == NO_OPINION:
             why = "no opinion on this document" if self._covered[doc] else "this document is not covered by the model"
             return Explanation(float(NO_OPINION), why, "evidence")
+        if type(self.model).explain is Representation.explain:
+            return Explanation(score, "the plugin gives no explanation")
         with contract("representation", self.name):
             found = self.model.explain(encoded, self.view, doc)
             if not isinstance(found, Explanation):

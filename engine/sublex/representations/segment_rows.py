@@ -25,6 +25,8 @@ from sublex.representations.stored_models import load_model, token_counts
 
 # A refit is advised when the share of unknown tokens in documents added since the fit exceeds the share at the fit by more than this.
 UNKNOWN_SHARE_RISE = 0.2
+# Tokens that must have been added before a refit is advised; the share of unknown tokens in fewer says little.
+LEAST_TOKENS = 1000
 
 
 def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
@@ -90,7 +92,7 @@ def _advise_refit(fitted: Manifest, name: str, root: Path, say: Callable[[str], 
     total, added = token_counts(fitted[name])
     tokens_before = total["tokens"] - added["tokens"]
     unknown_before = (total["unknown"] - added["unknown"]) / max(1, tokens_before)
-    if added["unknown"] <= (unknown_before + UNKNOWN_SHARE_RISE) * added["tokens"]:
+    if added["tokens"] < LEAST_TOKENS or added["unknown"] <= (unknown_before + UNKNOWN_SHARE_RISE) * added["tokens"]:
         return
     expression = fitted[name]["expression"]
     refitted = [*(entry["expression"] for entry in fitted.values() if name in entry["depends"]), expression]

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from sublex.frames import data_frame
 from sublex.index.snapshot import Snapshot
+from sublex.messages import counted
+from sublex.tables import ROWS_SHOWN, summary
+
+# Characters of a title that a notebook shows.
+TITLE_SHOWN = 80
 
 
 class Hit(NamedTuple):
@@ -39,7 +45,25 @@ class Hits:
         return (self[k] for k in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} hits>"
+        return f"<{counted(len(self), 'hit')}>"
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row for each hit: rank (from 1), docno, score. pandas must be installed."""
+        return data_frame({"rank": np.arange(1, len(self) + 1), "docno": self.docnos, "score": self.scores})
+
+    def _repr_html_(self) -> str:
+        hits = [self[k] for k in range(min(len(self), ROWS_SHOWN))]
+        if "text" not in self.snapshot.store:
+            rows = [[f"{hit.rank}", hit.docno, f"{hit.score:.4f}"] for hit in hits]
+            return summary(counted(len(self), "hit"), ["rank", "docno", "score"], rows, len(self), 2)
+        rows = [[f"{hit.rank}", hit.docno, self._title(hit.doc), f"{hit.score:.4f}"] for hit in hits]
+        return summary(counted(len(self), "hit"), ["rank", "docno", "title", "score"], rows, len(self), 3)
+
+    def _title(self, doc: int) -> str:
+        """Return a document's title, or the beginning of its text without one."""
+        document = self.snapshot.stored(doc)
+        title = " ".join((document.title or document.text[: 2 * TITLE_SHOWN]).split())
+        return title if len(title) <= TITLE_SHOWN else f"{title[: TITLE_SHOWN - 1]}…"
 
     @property
     def docnos(self) -> list[str]:

@@ -80,14 +80,22 @@ def format_difference(value: float) -> str:
 
 def format_p(p: float, alpha: float = 0.05) -> str:
     """Return p as `= .031`, `< .001` or `> .99`, with enough decimals to show on which side of alpha it lies."""
-    if p < 0.001 <= alpha:
-        return "< .001"
+    least = 0.001
+    while least > max(alpha, 1e-12):
+        least /= 10
+    if p < least:
+        return f"< {f'{least:.12f}'.rstrip('0')[1:]}"
     if p > 0.99:
         return "> .99" if p < 1 else "= 1"
     decimals = 2 if p >= 0.1 else 3
-    while (float(f"{p:.{decimals}f}") <= alpha) != (p <= alpha):
+    while not float(f"{p:.{decimals}f}") or (float(f"{p:.{decimals}f}") <= alpha) != (p <= alpha):
         decimals += 1
     return f"= {f'{p:.{decimals}f}'[1:]}"
+
+
+def p_cell(p: float) -> str:
+    """Return p as the cell of a table: four decimals, or `< .0001`."""
+    return "< .0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def _no_difference(pair: Pair, measure: str, topics: str) -> str:

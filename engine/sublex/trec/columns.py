@@ -1,7 +1,7 @@
 """`Columns`, the base class of qrels and runs: for each topic, documents with a number each.
 
-The numbers are grades or scores. They are kept in arrays; the class is also a mapping `{qid: {docno: number}}`, as
-pytrec_eval and ir_measures take it, with dictionaries that are made on access.
+The numbers are grades or scores. They are kept in arrays; the class is also a mapping `{qid: {docno: number}}`, with
+dictionaries that are made on access.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from sublex.arguments import shown
+from sublex.errors import UnknownTopic
 from sublex.strings import Strings
 
 
@@ -43,19 +45,33 @@ class Columns(Mapping[str, dict[str, Any]]):
         return self.docs[rows], self._values[rows]
 
     def __getitem__(self, qid: str) -> dict[str, Any]:
-        if qid not in self._places:
-            raise KeyError(qid)
+        if qid not in self:
+            raise self._unknown(qid)
         docs, values = self.topic(qid)
         return dict(zip(self.docnos.take(docs).tolist(), values.tolist(), strict=True))
 
+    def _unknown(self, qid: object) -> UnknownTopic:
+        some = ", ".join(self.qids[:3]) + (", …" if len(self) > 3 else "")
+        there = f"the topics are {some}" if self.qids else "there are no topics"
+        if isinstance(qid, str):
+            return UnknownTopic(f"No topic {qid or repr(qid)} in this {type(self).__name__}; {there}.")
+        return UnknownTopic(f"The topic id {shown(qid)} is no text; {there}.")
+
     def __contains__(self, qid: object) -> bool:
-        return qid in self._places
+        return isinstance(qid, str) and qid in self._places
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.qids)
 
     def __len__(self) -> int:
         return len(self.qids)
+
+    def _by_row(self) -> dict[str, Any]:
+        """Return the topic id and the docno of each row, as lists."""
+        names = self.docnos.tolist()
+        sizes = np.diff(self.offsets).tolist()
+        qids = [qid for qid, size in zip(self.qids, sizes, strict=True) for _ in range(size)]
+        return {"qid": qids, "docno": [names[doc] for doc in self.docs.tolist()]}
 
 
 def offsets(topics: np.ndarray, count: int) -> np.ndarray:

@@ -12,22 +12,12 @@ import numpy as np
 
 from sublex.analysis.interner import Interner
 from sublex.errors import InputError
-from sublex.scores import NORMALISERS, Normaliser
+from sublex.scores import NORMALISERS, RRF_K, Normaliser, rrf
 from sublex.strings import Strings
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run, ranked
 
-# The constant of RRF, from the paper.
-RRF_K = 60
 METHODS = ("rrf", "combsum", "combmnz", "weighted")
-
-
-def rrf(scores: np.ndarray) -> np.ndarray:
-    """Return 1 / (60 + rank) for scores that are in the order of their ranks."""
-    return 1 / np.arange(RRF_K + 1, RRF_K + 1 + len(scores))
-
-
-_FUNCTIONS = NORMALISERS | {"rrf": rrf}
 
 
 def fuse(
@@ -51,13 +41,13 @@ def fuse(
     with np.errstate(over="ignore", invalid="ignore"):
         for qid in qids:
             parts = [(names[run.slice(qid)], run.scores[run.slice(qid)]) for run, names in zip(runs, docs, strict=True)]
-            topic_docs, topic_scores = _fused_topic(parts, factors, method, _FUNCTIONS[normalise])
+            topic_docs, topic_scores = _fused_topic(parts, factors, method, NORMALISERS[normalise])
             fused_docs.append(topic_docs)
             fused_scores.append(topic_scores)
         scores = np.concatenate(fused_scores).astype(np.float32)
     topics = np.repeat(np.arange(len(qids), dtype=np.int32), [len(part) for part in fused_docs[1:]])
     if not np.isfinite(scores).all():
-        raise InputError("The fused scores are too large for a run; use smaller weights or --normalise minmax.")
+        raise InputError("The fused scores are too large for a run; use smaller weights or the normaliser minmax.")
     tag, metadata = _described(runs, method, factors, normalise)
     return ranked(qids, topics, np.concatenate(fused_docs), scores, docnos, tag=tag, metadata=metadata).top(k)
 
@@ -68,9 +58,7 @@ def _normaliser(method: str, normalise: str | None) -> str:
         raise InputError(f"No fusion method {method}; there are {', '.join(METHODS)}.")
     if method == "rrf":
         if normalise is not None:
-            raise InputError(
-                "rrf uses ranks only and takes no normaliser; leave --normalise out or choose another method."
-            )
+            raise InputError("rrf uses ranks only and takes no normaliser; leave it out or choose another method.")
         return "rrf"
     if normalise is not None and normalise not in NORMALISERS:
         raise InputError(f"No normaliser {normalise}; there are {', '.join(NORMALISERS)}.")
@@ -85,9 +73,13 @@ def _weights(runs: Sequence[Run], method: str, weights: Sequence[float] | None) 
         if weights is not None:
             raise InputError(f"{method} takes no weights; use the method weighted.")
         return np.ones(len(runs))
-    if weights is None or len(weights) != len(runs) or not np.isfinite(weights).all():
+    try:
+        factors = np.array([] if weights is None else weights, np.float64)
+    except (TypeError, ValueError):
+        factors = np.array([])
+    if factors.shape != (len(runs),) or not np.isfinite(factors).all():
         raise InputError(f"weighted needs {len(runs)} weights: a finite number for each run, in the order of the runs.")
-    return np.asarray(weights, np.float64)
+    return factors
 
 
 def _common(runs: Sequence[Run]) -> tuple[Strings, list[np.ndarray]]:
@@ -110,8 +102,9 @@ def _fused_topic(
     docs, which = np.unique(np.concatenate([docs for docs, _ in parts]), return_inverse=True)
     values, everyone = [], 0.0
     for (_, scores), factor in zip(parts, factors, strict=True):
-        value = normaliser(scores.astype(np.float64)) if len(scores) else np.empty(0)
-        lowest = value.min() if method == "weighted" and len(value) else 0.0
+        # Within a run the hits are in the order of their ranks, which also decides between equal scores.
+        value = normaliser(scores.astype(np.float64), np.arange(len(scores))[::-1])
+        lowest = value.min() if method == "weighted" and normaliser is not rrf and len(value) else 0.0
         values.append(factor * (value - lowest))
         everyone += factor * lowest
     sums = np.bincount(which, np.concatenate(values), len(docs)) + everyone

@@ -7,16 +7,19 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sublex.base import Report
 from sublex.errors import InputError
+from sublex.frames import data_frame
 from sublex.messages import counted
+from sublex.readers.irds import PREFIX
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource, decode
 from sublex.strings import Strings
+from sublex.tables import ROWS_SHOWN, summary
 from sublex.trec.columns import Columns, first_repeated, offsets
 
 BEIR_HEADER = ["query-id", "corpus-id", "score"]
@@ -36,10 +39,20 @@ class Judgement(NamedTuple):
     line: int
 
 
+class IrMeasuresQrel(NamedTuple):
+    """One judgement, with the field names of ir_measures."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str = "0"
+
+
 class Qrels(Columns):
     """Judgements by topic: `qrels[qid]` is `{docno: grade}`. Topics and documents are in the order of the file.
 
-    `grades` is the column of grades, int32. `format` is trec, beir or json; `notes` is what reading noticed.
+    `grades` is the column of grades, int32. `format` is trec, beir, json or irds, and empty for judgements that were not
+    read from a file; `notes` is what reading noticed.
     """
 
     def __init__(
@@ -65,13 +78,45 @@ class Qrels(Columns):
         columns = self.docs[chosen], self.grades[chosen]
         return Qrels(names, ends, *columns, self.docnos, self.path, self.format, self.notes)
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the fields of `itertuples`. By these two ir_measures recognises judgements."""
+        return IrMeasuresQrel._fields
+
+    def itertuples(self) -> Iterator[IrMeasuresQrel]:
+        """Yield each judgement in the form of ir_measures, topic by topic."""
+        for qid, judged in self.items():
+            for docno, grade in judged.items():
+                yield IrMeasuresQrel(qid, docno, grade)
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row for each judgement: qid, docno, label. pandas must be installed."""
+        return data_frame({**self._by_row(), "label": self.grades})
+
     def __str__(self) -> str:
-        return f"{len(self.docs):,} judgements of {len(self):,} topics from {self.path} ({self.format})"
+        source = f" from {self.path}" if self.path else ""
+        form = f" ({self.format})" if self.format else ""
+        return f"{counted(len(self.docs), 'judgement')} of {counted(len(self), 'topic')}{source}{form}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for qid in self.qids[: ROWS_SHOWN + 1]:
+            grades = self.topic(qid)[1]
+            rows.append([qid, f"{len(grades):,}", f"{int((grades > 0).sum()):,}", f"{int(grades.max(initial=0))}"])
+        return summary(str(self), ["qid", "judged", "relevant", "highest grade"], rows, len(self))
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
-    """Read a qrels file, plain or compressed, or `-` for standard input. The content shows the format."""
+    """Read a qrels file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
+
+    The content shows the format.
+    """
     source, report = FileSource(path), Report()
+    if source.path.startswith(PREFIX):
+        return collect(_of_dataset(source.path), source.path, "irds", report)
     with source.open() as stream:
         lines = ((number, decode(line, source.path, report)) for number, line in enumerate(stream, 1))
         rows = _content(lines)
@@ -84,7 +129,15 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
             form, judgements = "beir", _rows(rows, source.path, 3)
         else:
             form, judgements = "trec", _rows(chain([first], rows), source.path, 4)
-        return _qrels(judgements, source.path, form, report)
+        return collect(judgements, source.path, form, report)
+
+
+def _of_dataset(path: str) -> Iterator[Judgement]:
+    """Yield the judgements of a data set of ir_datasets."""
+    from sublex.trec.irds import judgements
+
+    for qid, docno, grade in judgements(path):
+        yield Judgement(qid, docno, _grade(str(grade), f"{path}: topic {qid}, document {docno}"), 0)
 
 
 def _content(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -130,7 +183,7 @@ def _json(first: tuple[int, str], rest: Iterable[tuple[int, str]], path: str) ->
             yield Judgement(qid, docno, _grade(str(grade), f"{path}: topic {qid}, document {docno}"), 0)
 
 
-def _qrels(judgements: Iterable[Judgement], path: str, form: str, report: Report) -> Qrels:
+def collect(judgements: Iterable[Judgement], path: str, form: str, report: Report) -> Qrels:
     """Return judgements as columns; raise InputError for two that contradict each other."""
     qids: dict[str, int] = {}
     docnos: dict[str, int] = {}
@@ -146,14 +199,16 @@ def _qrels(judgements: Iterable[Judgement], path: str, form: str, report: Report
     names, strings = list(qids), Strings.of(docnos)
     for a, b in zip(rows[earlier], rows[later], strict=True):
         if a["grade"] != b["grade"]:
-            where = f"{path}:{b['line']}" if b["line"] else path
+            where = f"{path}:{b['line']}: " if b["line"] else f"{path}: " if path else ""
             before = f" (line {a['line']})" if a["line"] else ""
             raise InputError(
-                f"{where}: topic {names[b['topic']]} judges {strings[int(b['doc'])]} as {b['grade']}, "
+                f"{where}topic {names[b['topic']]} judges {strings[int(b['doc'])]} as {b['grade']}, "
                 f"and before{before} as {a['grade']}; keep one of the two."
             )
     if len(later):
-        report.note(f"{path}: {len(later):,} judgements repeat another with the same grade and count once")
+        report.note(
+            f"{path or 'The judgements'}: {len(later):,} judgements repeat another with the same grade and count once"
+        )
         rows = np.delete(rows, later)
     grades, docs = rows["grade"].copy(), rows["doc"].copy()
     return Qrels(names, offsets(rows["topic"], len(names)), docs, grades, strings, path, form, tuple(report.notes))

@@ -1,13 +1,20 @@
-"""Make the tag of a run from a ranker's printed form, and the name of the run's file from the tag."""
+"""Make the tag of a run from a ranker's printed form, and the path of the run's file."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable
+from pathlib import Path
 
 import xxhash
 
-# Characters of the longest tag that is not replaced by a name and a hash.
-LONGEST_TAG = 64
+# Characters of the longest tag. Longer expressions are cut and get a hash.
+LONGEST_TAG = 1000
+# Characters of the longest file name before `.run`. File systems take 255 bytes, and `.run.yaml` or a hash may follow.
+LONGEST_NAME = 200
+# Endings of files that hold a run, before an ending such as `.gz`.
+SUFFIXES = (".run", ".res", ".trec", ".txt")
 
 # White space outside quoted strings; it can be removed without changing the meaning.
 _BETWEEN = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
@@ -17,18 +24,41 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9.,=()+-]+")
 def tag_of(printed: str) -> str:
     """Return a ranker's printed form without spaces.
 
-    If that is too long or has white space in a quoted string, return its first name and a hash of the printed form.
+    White space in a quoted string becomes `_`, and then a hash of the printed form follows, as after a form that is too long.
     """
     tag = _BETWEEN.sub(lambda match: match[1] or "", printed)
-    if tag and len(tag) <= LONGEST_TAG and not re.search(r"\s", tag) and not tag.startswith("#"):
-        return tag
-    name = re.match(r"[A-Za-z][A-Za-z0-9_]*", tag)
-    return f"{name[0][:40] if name else 'run'}-{xxhash.xxh3_64_hexdigest(printed.encode(errors='surrogatepass'))}"
+    readable = re.sub(r"\s", "_", tag).lstrip("#")[:LONGEST_TAG] or "run"
+    return tag if readable == tag else f"{readable}-{_hash(printed)}"
 
 
 def file_name_of(tag: str) -> str:
-    """Return a file name that every file system takes; it ends in a hash if the tag has other characters or is too long."""
-    safe = _UNSAFE.sub("_", tag).strip("._-")
-    if safe != tag or len(tag) > LONGEST_TAG:
-        safe = f"{safe[:LONGEST_TAG]}-{xxhash.xxh3_64_hexdigest(tag.encode(errors='surrogatepass'))}"
-    return f"{safe.lstrip('-')}.run"
+    """Return a file name that every file system takes; `_` replaces other characters, so two tags may have the same name."""
+    return f"{_safe(tag)}.run"
+
+
+def is_run_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path that may not exist names a file for a run, such as `bm25.run` or `bm25.run.gz`, and no folder."""
+    stem, suffix = os.path.splitext(os.fspath(path))
+    suffix = os.path.splitext(stem)[1] if suffix.lower() == ".gz" else suffix
+    is_device = os.path.exists(path) and not os.path.isdir(path) and not os.path.isfile(path)
+    return is_device or (suffix.lower() in SUFFIXES and not os.path.isdir(path))
+
+
+def path_in(folder: Path, printed: str, is_other: Callable[[Path], bool]) -> Path:
+    """Return the path in `folder` for the run of an expression.
+
+    The file is named after the expression. If `is_other` says that the file of this name holds the run of another
+    expression, a hash of the expression follows the name.
+    """
+    path = folder / file_name_of(tag_of(printed))
+    if os.path.isfile(path) and is_other(path):
+        path = folder / f"{_safe(tag_of(printed))}-{_hash(printed)}.run"
+    return path
+
+
+def _safe(tag: str) -> str:
+    return _UNSAFE.sub("_", tag).strip("._-")[:LONGEST_NAME].rstrip("._-") or "run"
+
+
+def _hash(text: str) -> str:
+    return xxhash.xxh3_64_hexdigest(text.encode(errors="surrogatepass"))

@@ -84,12 +84,12 @@ def run_lines(rows: Rows, tag: str) -> Iterator[np.ndarray]:
     """Yield the lines of each topic as an array of bytes; the array is overwritten when the next one is made."""
     from sublex.trec import kernels
 
-    _check_word(tag, "tag")
+    check_word(tag, "tag")
     tail = np.frombuffer(f" {tag}\n".encode(), np.uint8)
     seen: set[str] = set()
     out = np.empty(0, np.uint8)
     for qid, names, values in rows:
-        _check_word(qid, "topic id")
+        check_word(qid, "topic id")
         if qid in seen:
             raise InputError(f"Topic {qid} comes twice in one run; give each topic once.")
         seen.add(qid)
@@ -150,7 +150,7 @@ def _is_word(text: str) -> bool:
     return text != "" and not any(character.isspace() for character in text)
 
 
-def _check_word(text: str, what: str) -> None:
+def check_word(text: str, what: str) -> None:
     """Raise InputError for an id or a tag that a run file cannot hold."""
     if not _is_word(text):
         raise InputError(f"The {what} {text!r} is empty or has white space, which separates the columns of a run.")

@@ -5,15 +5,24 @@ The hits of a topic are ordered by score as float32 and, for equal scores, by th
 
 from __future__ import annotations
 
+import copyreg
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from sublex.arguments import file_path, whole
 from sublex.base import NO_FIELDS
+from sublex.errors import InputError
+from sublex.frames import data_frame
+from sublex.messages import counted
 from sublex.strings import Strings
+from sublex.tables import ROWS_SHOWN, summary
 from sublex.trec.columns import Columns, offsets
+
+# Documents of a topic that a notebook shows.
+DOCNOS_SHOWN = 3
 
 
 class Row(NamedTuple):
@@ -24,8 +33,18 @@ class Row(NamedTuple):
     scores: np.ndarray
 
 
-class Run(Columns):
-    """A run by topic: `run[qid]` is `{docno: score}`, best first. `scores` is the column of scores, float32."""
+class Run(Columns, dict):  # type: ignore[misc]
+    """A run by topic: `run[qid]` is `{docno: score}`, best first. `scores` is the column of scores, float32.
+
+    A run is a `dict` because pytrec_eval and ir_measures take nothing else. Its methods read the columns. The C code of
+    pytrec_eval reads the memory of the `dict`, which is filled when pytrec_eval asks whether the run is empty.
+    """
+
+    def __new__(cls, *arguments: Any, **named: Any) -> Run:
+        """Return a run whose dict holds an entry that no C code takes for a topic, so that none finds it empty."""
+        run = super().__new__(cls)
+        dict.__setitem__(run, None, None)
+        return run
 
     def __init__(
         self,
@@ -51,16 +70,65 @@ class Run(Columns):
         """Write the run file, and return how many lines it has. `where` is the place of metadata: sidecar, header or none."""
         from sublex.trec.run_writer import write_run
 
-        return write_run(path, self.rows(), self.tag or "run", self.metadata, where)
+        return write_run(file_path(path, "The path of the run"), self.rows(), self.tag or "run", self.metadata, where)
 
     def top(self, k: int) -> Run:
         """Return a run with the best k hits of each topic."""
         places = np.arange(len(self.docs)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        best = places < k
+        best = places < whole(k, "k", 0)
         counts = np.minimum(np.diff(self.offsets), k)
         bounds = np.concatenate([[0], np.cumsum(counts)])
         columns = self.docs[best], self.scores[best]
         return Run(self.qids, bounds, *columns, self.docnos, self.tag, self.metadata, self.notes)
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row for each hit: qid, docno, rank (from 1), score. pandas must be installed."""
+        places = np.arange(len(self.docs)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return data_frame({**self._by_row(), "rank": places + 1, "score": self.scores})
+
+    def __str__(self) -> str:
+        hits, topics = counted(len(self.docs), "hit"), counted(len(self), "topic")
+        return f"{self.tag or 'run'}: {hits} for {topics}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for qid in self.qids[:ROWS_SHOWN]:
+            docs = self.docs[self.slice(qid)]
+            first = self.docnos.take(docs[:DOCNOS_SHOWN]).tolist()
+            rows.append([qid, ", ".join(first) + (", …" if len(docs) > len(first) else ""), f"{len(docs):,}"])
+        return summary(str(self), ["qid", "best documents", "hits"], rows, len(self), 2)
+
+    # The part of a dict: pytrec_eval's C code reads it past the methods above.
+
+    def __bool__(self) -> bool:
+        """Return whether there are topics, and fill the dict with those that have hits; an empty one crashes trec_eval's code."""
+        if dict.__contains__(self, None):
+            filled = {qid: hits for qid, hits in self.items() if hits}
+            dict.update(self, filled)
+            dict.__delitem__(self, None)
+        return len(self) > 0
+
+    def _refuse_change(self, *arguments: Any, **named: Any) -> NoReturn:
+        raise InputError("A run does not change; make a dictionary of it by dict(run).")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse_change  # type: ignore[assignment]
+    pop = popitem = clear = update = setdefault = _refuse_change
+
+    def copy(self) -> dict[str, dict[str, Any]]:
+        """Return a plain dictionary of the run."""
+        return dict(self.items())
+
+    def __or__(self, other: Any) -> Any:
+        return self.copy() | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
 
 
 def ranked(

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from sublex.base import Report
 from sublex.errors import InputError
+from sublex.readers.json_array import elements
 from sublex.readers.sgml import Records, without_markup
-from sublex.readers.signatures import BOM
+from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import FileSource, decode
 from sublex.readers.tsv import LONGEST_FIELD
 
@@ -83,6 +84,8 @@ def format_of(head: bytes) -> str:
     """Return the name of the format that the first bytes show, a key of FORMATS, or an empty string."""
     if head.startswith(b"{"):
         return "jsonl"
+    if signature(head) == "json":
+        return "json"
     if head.startswith(b"<"):
         tag = re.search(rb"<(top|topic)[\s>]", head, re.IGNORECASE)
         return "" if not tag else "trec" if tag[1].lower() == b"top" else "trecxml"
@@ -156,7 +159,18 @@ def _one_line(name: str, text: str) -> str:
 
 
 def _jsonl(source: FileSource, report: Report) -> RecordStream:
-    for line, text in _lines(source, report):
+    return _objects(_lines(source, report), source)
+
+
+def _json(source: FileSource, report: Report) -> RecordStream:
+    with source.open() as stream:
+        texts = ((line, decode(element, source.path, report)) for line, element in elements(stream, source.path))
+        yield from _objects(texts, source)
+
+
+def _objects(texts: Iterator[tuple[int, str]], source: FileSource) -> RecordStream:
+    """Yield the records of JSON objects, each given with its line."""
+    for line, text in texts:
         try:
             record = json.loads(text)
         except json.JSONDecodeError as error:
@@ -242,6 +256,7 @@ def _colon(source: FileSource, report: Report) -> RecordStream:
 FORMATS: dict[str, Callable[[FileSource, Report], RecordStream]] = {
     "trec": lambda source, report: _marked_up(source, report, "top"),
     "trecxml": lambda source, report: _marked_up(source, report, "topic"),
+    "json": _json,
     "jsonl": _jsonl,
     "tsv": _tsv,
     "csv": _csv,

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 from sublex.base import Report
-from sublex.errors import InputError
+from sublex.errors import InputError, UnknownTopic
+from sublex.frames import data_frame
 from sublex.messages import counted
+from sublex.readers.irds import PREFIX
 from sublex.readers.source import FileSource
-from sublex.trec.topic_formats import ALIASES, Malformed, Record, records
+from sublex.tables import ROWS_SHOWN, summary
+from sublex.trec.topic_formats import ALIASES, Malformed, Record, RecordStream, records
 
 # Characters of a topic's text that `str(topics)` shows.
 SHOWN = 80
@@ -26,10 +29,10 @@ class Topic(NamedTuple):
 
 
 class Topics(Sequence[Topic]):
-    """The topics of a file, in its order.
+    """The topics of a file, in its order, or topics that Python code gave.
 
     `format` is the detected format, `used` the fields that make the texts, `available` all fields that some topic has, and
-    `notes` what reading noticed.
+    `notes` what reading noticed. `path` and `format` are empty for topics that were not read from a file.
     """
 
     def __init__(
@@ -48,35 +51,55 @@ class Topics(Sequence[Topic]):
         return len(self._topics)
 
     @overload
-    def __getitem__(self, place: int) -> Topic: ...
+    def __getitem__(self, place: int | str) -> Topic: ...
     @overload
     def __getitem__(self, place: slice) -> Sequence[Topic]: ...
-    def __getitem__(self, place: int | slice) -> Topic | Sequence[Topic]:
-        return self._topics[place]
+    def __getitem__(self, place: int | str | slice) -> Topic | Sequence[Topic]:
+        """Return the topic with this id (a text) or at this place (from 0), or a slice of the topics."""
+        if not isinstance(place, str):
+            return self._topics[place]
+        for topic in self:
+            if topic.qid == place:
+                return topic
+        raise UnknownTopic(f"No topic {place or repr(place)} among {self._described()}.")
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row for each topic: qid, query. pandas must be installed."""
+        return data_frame({"qid": [topic.qid for topic in self], "query": [topic.text for topic in self]})
+
+    def _described(self) -> str:
+        source = f" from {self.path}" if self.path else ""
+        form = f" ({self.format})" if self.format else ""
+        fields = f", by {'+'.join(self.used)}" if self.path and self.used else ""
+        return f"{counted(len(self), 'topic')}{source}{form}{fields}"
 
     def __str__(self) -> str:
-        first = self[0]
-        text = first.text if len(first.text) <= SHOWN else f"{first.text[: SHOWN - 1]}…"
-        return (
-            f"{counted(len(self), 'topic')} from {self.path} ({self.format}), by {'+'.join(self.used)}; "
-            f"the first is {first.qid}: {text}"
-        )
+        if not self:
+            return self._described()
+        text = self[0].text if len(self[0].text) <= SHOWN else f"{self[0].text[: SHOWN - 1]}…"
+        return f"{self._described()}; the first is {self[0].qid}: {text}"
+
+    def __repr__(self) -> str:
+        return f"<{self._described()}>"
+
+    def _repr_html_(self) -> str:
+        rows = [[topic.qid, topic.text] for topic in self[: ROWS_SHOWN + 1]]
+        return summary(self._described(), ["qid", "query"], rows, len(self), 2)
 
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
-    """Read a topic file, plain or compressed, or `-` for standard input.
+    """Read a topic file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
 
     `fields` names the fields that make a topic's text, as in `title+desc`; they are joined by a space. Raise InputError, with
     the line, for a malformed topic, and for a field that no topic has.
     """
     source, report = FileSource(path), Report()
-    form, stream = records(source, report)
+    form, stream = ("irds", _of_dataset(source.path)) if source.path.startswith(PREFIX) else records(source, report)
     with closing(stream):
         read = list(_distinct(stream, source.path))
     if not read:
         raise InputError(f"{source.path} holds no topics.")
-    available = tuple(dict.fromkeys(name for record in read for name in record.fields))
-    used = tuple(_resolve(name.strip(), available, source.path) for name in fields.split("+"))
+    available, used = choose_fields(read, fields, source.path)
     topics = [Topic(record.qid, _text(record.fields, used), record.fields) for record in read]
     for name in used:
         if lacking := [record.qid for record in read if name not in record.fields]:
@@ -84,6 +107,20 @@ def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     if empty := [topic.qid for topic in topics if not topic.text]:
         report.note(f"{source.path}: {_some(empty)} with an empty query, which finds nothing")
     return Topics(topics, source.path, form, used, available, tuple(report.notes))
+
+
+def choose_fields(read: Sequence[Record], fields: str, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of all fields of the records, and of those that make the queries. Raise InputError for unknown ones."""
+    available = tuple(dict.fromkeys(name for record in read for name in record.fields))
+    return available, tuple(_resolve(name.strip(), available, path) for name in fields.split("+"))
+
+
+def _of_dataset(path: str) -> RecordStream:
+    """Yield the queries of a data set of ir_datasets; their places in it stand for the numbers of lines."""
+    from sublex.trec.irds import queries
+
+    for place, (qid, fields) in enumerate(queries(path), 1):
+        yield Record(qid, fields, place)
 
 
 def _distinct(stream: Iterator[Record | Malformed], path: str) -> Iterator[Record]:

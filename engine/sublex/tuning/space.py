@@ -58,7 +58,7 @@ def grid(slots: Sequence[Slot], steps: int) -> list[tuple[float, ...]]:
     count = math.prod(map(len, choices))
     if count > MOST:
         raise InputError(
-            f"This grid has {count:,} settings, and {MOST:,} is the most; draw some by --search random, or take fewer steps."
+            f"This grid has {count:,} settings, and {MOST:,} is the most; draw some by a random search, or take fewer steps."
         )
     return list(itertools.product(*choices))
 
@@ -137,7 +137,7 @@ def _slots(node: Any, place: Place, registry: Registry, defaults: Defaults) -> I
         case Blend(parts=parts) | Chain(stages=parts):
             yield from within(parts)
         case Call(args=args, params=params):
-            own = defaults.get(node.name.rpartition(":")[2], {})
+            own = defaults.get(_registered_name(node, registry), {})
             declared = {param.name: param for param in _declared(node, registry)}
             # Values beyond the declared parameters have no name; resolving the expression refuses them.
             places = itertools.chain(declared, map(str, itertools.count()))
@@ -146,7 +146,11 @@ def _slots(node: Any, place: Place, registry: Registry, defaults: Defaults) -> I
 
 
 def _declared(call: Call, registry: Registry) -> tuple[Param, ...]:
-    return _INNER if call.name in NORMALISERS else registry.find("component", call.name).params
+    return _INNER if call.name.lower() in NORMALISERS else registry.find("component", call.name).params
+
+
+def _registered_name(call: Call, registry: Registry) -> str:
+    return call.name if call.name.lower() in NORMALISERS else registry.find("component", call.name).name
 
 
 def _parameter(component: str, param: Param | None, name: str, value: Any, own: Any) -> Place:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.commands.eval import read_systems
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
@@ -25,8 +26,9 @@ from sublex.cli.options import (
     uncovered_option,
     workers_option,
 )
-from sublex.cli.output import print_figures, print_json, say, say_uncovered
+from sublex.cli.output import print_figures, print_json, say, say_uncovered, show
 from sublex.cli.progress import progress
+from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
 from sublex.tables import Table
 
@@ -47,11 +49,24 @@ class Files(NamedTuple):
     runs: Sequence[str]
 
 
-@click.command()
-@click.argument("files", nargs=-1, required=True, metavar="[INDEX TOPICS] QRELS [RUN]...")
+@click.command(
+    epilog=examples(
+        "sublex compare demo topics.trec qrels.txt -r BM25 -r PL2 -o report.html",
+        "sublex compare qrels.txt bm25.run pl2.run",
+    )
+)
+@click.argument(
+    "files", nargs=-1, required=True, metavar="[INDEX TOPICS] QRELS [RUN]...", shell_complete=completion.index_or_file
+)
 @rankers_option
 @measures_option
-@click.option("-o", "--output", metavar="FILE", help="Write the report, one HTML page, to this file.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="Write the report, one HTML page, to this file.",
+)
 @hits_option(1000)
 @fields_option
 @click.option(
@@ -75,6 +90,7 @@ class Files(NamedTuple):
 @profile_option
 @uncovered_option
 @format_option("table", "json", "csv", "markdown", "latex")
+@verbose_option
 def compare(
     files: tuple[str, ...], rankers: tuple[str, ...], measures: tuple[str, ...], output: str | None,
     k: int, fields: str, test: str, correction: str, alpha: float, seed: int, fresh: bool, workers: int | None,
@@ -84,11 +100,8 @@ def compare(
 
     Every system is measured on the judged topics and tested against the others. The first system is the baseline. The
     runs of rankers are stored with the index and used again.
-
-    \b
-      sublex compare animals topics.trec qrels.txt -r BM25 -r PL2 -o report.html
-      sublex compare qrels.txt bm25.run pl2.run
     """
+    from sublex.cli.query_forms import note_topics
     from sublex.evaluation.comparison import Plan, compare
     from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
 
@@ -109,21 +122,26 @@ def compare(
     if index is not None and topics is not None:
         systems = [_run(index, topics, pipeline, k, workers, fresh) for pipeline in pipelines] + systems
     notes = [*judgements.notes, *(topics.notes if topics else ()), *run_notes]
-    comparison = compare(systems, judgements, topics, names, index, Plan(test, correction, alpha, seed), notes)
+    note_topics(topics or ())
+    with step("Measured and tested the systems"):
+        comparison = compare(systems, judgements, topics, names, index, Plan(test, correction, alpha, seed), notes)
     _print(comparison, form)
     if output:
         from sublex.report.page import write_report
 
-        write_report(comparison, output, shlex.join(["sublex", *sys.argv[1:]]))
+        with step("Wrote the report"):
+            write_report(comparison, output, shlex.join(["sublex", *sys.argv[1:]]))
         say(f"The report is {output}")
 
 
 def _files(files: Sequence[str], rankers: Sequence[str]) -> Files:
     """Return the arguments by their roles.
 
-    They are QRELS RUN... if there are no rankers and the first one is a file, and INDEX TOPICS QRELS RUN... otherwise.
+    They are QRELS RUN... if there are no rankers and the first one is a file or a data set, and INDEX TOPICS QRELS RUN... otherwise.
     """
-    if Path(files[0]).is_file() and not rankers:
+    from sublex.readers.irds import PREFIX
+
+    if (Path(files[0]).is_file() or files[0].startswith(PREFIX)) and not rankers:
         given = Files(None, None, files[0], files[1:])
     elif len(files) >= 3:
         given = Files(files[0], files[1], files[2], files[3:])
@@ -137,7 +155,7 @@ def _files(files: Sequence[str], rankers: Sequence[str]) -> Files:
 def _run(index: Index, topics: Topics, pipeline: Pipeline, k: int, workers: int | None, fresh: bool) -> System:
     from sublex.evaluation.systems import run_system
 
-    with progress(str(pipeline), "topics", len(topics)) as advance:
+    with step(f"Ran {pipeline}"), progress(str(pipeline), "topics", len(topics)) as advance:
         return run_system(index, topics, pipeline, k, workers, advance, fresh=fresh)
 
 
@@ -174,12 +192,14 @@ def _print(comparison: Comparison, form: str) -> None:
     if sentences:
         click.echo()
     for sentence in sentences:
-        click.echo(f"* {sentence}")
+        show(f"* {sentence}")
 
 
 def _against_first(comparison: Comparison) -> Table:
     """Return a table of the main measure: the mean of each system with its interval, its test against the first system,
     and the mean time of a topic."""
+    from sublex.statistics.sentences import p_cell
+
     head = ["", "system", comparison.main, f"{100 - 100 * comparison.plan.alpha:g} % interval", "difference",
             "corrected p", "better/same/worse", "ms a topic"]  # fmt: skip
     rows = []
@@ -192,7 +212,7 @@ def _against_first(comparison: Comparison) -> Table:
                 f"{row.mean:.4f}",
                 f"{row.interval[0]:.4f} to {row.interval[1]:.4f}" if row.interval else "-",
                 _signed(-pair.difference) if pair else "-",
-                f"{pair.corrected:.4f}" if pair else "-",
+                p_cell(pair.corrected) if pair else "-",
                 f"{pair.losses}/{pair.ties}/{pair.wins}" if pair else "-",
                 f"{row.milliseconds:.3g}" if row.milliseconds is not None else "-",
             ]

@@ -13,8 +13,9 @@ import sublex
 from sublex.base import Explanation
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import index_home
-from sublex.cli.output import print_figures, print_table, say
+from sublex.cli.output import print_figures, print_table, say, show
 from sublex.cli.progress import progress
+from sublex.cli.steps import examples
 from sublex.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ MODELS = ("fisher(k=4)", "dcot")
 QUERY = "river floods"
 
 
-@click.command()
+@click.command(epilog=examples("sublex demo", "sublex demo -o report.html"))
 @click.option(
     "-o", "--output", default="demo.html", show_default=True, metavar="FILE", help="Write the report to FILE."
 )
@@ -48,13 +49,14 @@ def demo(output: str) -> None:
     say_if_compiling()
     index = sublex.build(collection / "documents.jsonl", path, overwrite=True, say=say)
     statistics = index.statistics
-    click.echo(f"Indexed {statistics.docs:,} documents with {statistics.tokens:,} tokens to {path}")
+    show(f"Indexed {statistics.docs:,} documents with {statistics.tokens:,} tokens to {path}")
     click.echo("\nWords with several senses in the collection:")
     terms = [index.term(term) for word in AMBIGUOUS for term in index.analyze(word)]
     print_table([(term.surface, term.df, term.cf) for term in terms if term], ("word", "documents", "occurrences"))
     comparison = _compare(index, topics, qrels)
     _write_report(comparison, topics, qrels, output)
-    click.echo(f"\nThe report is {output}: topic by topic, curves, agreement. Open it in a browser.")
+    click.echo()
+    show(f"The report is {output}: topic by topic, curves, agreement. Open it in a browser.")
     _search_beyond_words(index)
     _print_commands(topics, qrels)
 
@@ -145,4 +147,4 @@ def _print_commands(topics: Path, qrels: Path) -> None:
         "terms demo 'cran*'",
         "analyze --index demo 'The cranes were craning'",
     ):
-        click.echo(f"  sublex {command}")
+        show(f"  sublex {command}")

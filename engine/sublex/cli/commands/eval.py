@@ -9,8 +9,10 @@ import click
 
 import sublex
 from sublex.cli.compiling import say_if_compiling
-from sublex.cli.options import format_option, measures_option
-from sublex.cli.output import print_figures, print_json, say
+from sublex.cli.options import format_option, measures_option, qrels_argument, runs_argument
+from sublex.cli.output import CSV, print_figures, print_json, say
+from sublex.cli.steps import examples, step, verbose_option
+from sublex.messages import counted
 from sublex.tables import Table
 
 if TYPE_CHECKING:
@@ -18,19 +20,23 @@ if TYPE_CHECKING:
     from sublex.evaluation.systems import System
 
 
-@click.command("eval")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.command(
+    "eval",
+    epilog=examples(
+        "sublex eval qrels.txt bm25.run pl2.run -m AP -m nDCG@10",
+        "sublex eval qrels.txt bm25.run --by-topic --format csv",
+    ),
+)
+@qrels_argument
+@runs_argument
 @measures_option
 @click.option("-q", "--by-topic", is_flag=True, help="Show the figures of each topic too.")
 @format_option("table", "json", "csv", "markdown", "latex")
+@verbose_option
 def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_topic: bool, form: str) -> None:
     """Measure run files by relevance judgements.
 
     Figures are means over all judged topics. A judged topic that is not in a run counts as one without hits.
-
-    \b
-      sublex eval qrels.txt bm25.run pl2.run -m AP -m nDCG@10
     """
     from sublex.evaluation.input_warnings import input_warnings
     from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
@@ -38,17 +44,20 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
 
     names = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     say_if_compiling()
-    judgements = sublex.read_qrels(qrels)
+    with step(f"Read {qrels}"):
+        judgements = sublex.read_qrels(qrels)
     say(str(judgements))
-    systems = read_systems(runs)
+    with step(f"Read {counted(len(runs), 'run')}"):
+        systems = read_systems(runs)
     run_notes = [note for system in systems for note in system.run.notes]
     for note in (*judgements.notes, *run_notes, *input_warnings(systems, judgements)):
         say(note)
-    evaluations = [evaluate(judgements, system.run, names, system.name) for system in systems]
+    with step("Measured the runs"):
+        evaluations = [evaluate(judgements, system.run, names, system.name) for system in systems]
     if form == "json":
         print_json([_as_json(evaluation, by_topic) for evaluation in evaluations])
     else:
-        print_figures(_table(evaluations, by_topic, 4 if form != "csv" else 10), form)
+        print_figures(_table(evaluations, by_topic, 4 if form not in CSV else 10), form)
 
 
 def read_systems(paths: Sequence[str]) -> list[System]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -11,12 +12,14 @@ from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option, index_argument, profile_option, ranker_option, uncovered_option
 from sublex.cli.output import clean, print_json, wrapped
+from sublex.cli.steps import examples, step, verbose_option
+from sublex.errors import InputError
 
 # Printed after the label of a node whose parts are not added up.
 OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
 
 
-@click.command()
+@click.command(epilog=examples('sublex explain demo "cranes by the river" birds-05 -r PL2'))
 @index_argument
 @click.argument("query")
 @click.argument("docno")
@@ -24,6 +27,7 @@ OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
 @profile_option
 @uncovered_option
 @format_option("table", "json")
+@verbose_option
 def explain(
     name: str, query: str, docno: str, ranker: str | None, profile: str | None, allow_uncovered: bool, form: str
 ) -> None:
@@ -31,14 +35,17 @@ def explain(
 
     A score is the sum of the parts that are indented below it, and each part in turn, unless its line names another
     operation. A value in brackets is evidence and is not added. The document need not be among the hits.
-
-    \b
-      sublex explain animals "cranes by the river" birds-05 -r PL2
     """
+    from sublex.cli.query_forms import note_query
+
     say_if_compiling()
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
-    tree = index.explain(query, docno, pipeline)
+    note_query(index, query)
+    with step(f"Explained by {pipeline}"):
+        tree = index.explain(query, docno, pipeline)
+    if tree.value == -math.inf and not index.analyze(query):
+        raise InputError("The analyzer leaves no word of the query, so there is no score to explain.")
     if form == "json":
         print_json(_as_json(tree))
         return
@@ -51,7 +58,8 @@ def explain(
 
 def _print_tree(node: Explanation, depth: int = 0) -> None:
     """Print a node of an explanation on one line, and its parts below it, indented by their depth."""
-    value = "" if node.kind == "evidence" and not node.value else f"{node.value + 0:.6g}"
+    score = "no score" if node.value == -math.inf else f"{node.value + 0:.6g}"
+    value = "" if node.kind == "evidence" and not node.value else score
     value = f"({value})" if node.kind == "evidence" and value else value
     operation = OPERATIONS.get(node.kind, "") if node.parts else ""
     facts = "; ".join(f"{name} {_as_text(fact)}" for name, fact in node.evidence.items())

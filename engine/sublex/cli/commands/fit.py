@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
-from sublex.cli.lookup import index_path, open_index
+from sublex.cli.lookup import existing_path, open_index
 from sublex.cli.options import (
     expressions_argument,
     format_option,
@@ -21,8 +22,9 @@ from sublex.cli.options import (
     seed_option,
     workers_option,
 )
-from sublex.cli.output import clean, print_json, print_records, print_table, say
+from sublex.cli.output import clean, print_json, print_records, print_table, say, show
 from sublex.cli.progress import progress
+from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.expression import Call
 
@@ -33,14 +35,23 @@ if TYPE_CHECKING:
 FIT_MEMORY = "4GB"
 
 
-@click.command()
+@click.command(
+    epilog=examples('sublex fit demo "lsi(e=50)"', 'sublex search demo "cranes by the river" -r "PL2 + 0.3*lsi(e=50)"')
+)
 @index_argument
-@click.argument("expressions", nargs=-1, metavar="[EXPR]...")
+@click.argument("expressions", nargs=-1, metavar="[EXPR]...", shell_complete=completion.expressions)
 @click.option("--update", is_flag=True, help="Encode documents that models do not cover; without EXPR, for all models.")
-@click.option("--from", "source", metavar="OTHER", help="Take the models from this index instead of fitting them.")
+@click.option(
+    "--from",
+    "source",
+    metavar="OTHER",
+    shell_complete=completion.indexes,
+    help="Take the models from this index instead of fitting them.",
+)
 @seed_option(None, "Seed of random numbers in fitting.", "the model's")
 @memory_option(FIT_MEMORY, "Memory that fitting may take.")
 @workers_option
+@verbose_option
 @click.pass_context
 def fit(
     context: click.Context, name: str, expressions: tuple[str, ...], update: bool, source: str | None, seed: int | None,
@@ -50,10 +61,6 @@ def fit(
 
     EXPR names a model with its parameters. A fitted model can be used like a ranker. Models that EXPR depends on are
     fitted first. If a model cannot be fitted, the others are fitted all the same, and the exit code is 2.
-
-    \b
-      sublex fit animals "lsi(e=100)"
-      sublex search animals "cranes by the river" -r "PL2 + 0.3*lsi(e=100)"
     """
     say_if_compiling()
     index = open_index(name)
@@ -62,7 +69,7 @@ def fit(
         wanted = [rows["expression"] for entry in index.fitted.values() for rows in entry["rows"].values()]
     if not wanted:
         raise InputError("Name what to fit, as in: sublex fit INDEX 'lsi(e=100)'.")
-    if not fit_each(index, wanted, seed, None if source is None else index_path(source), workers, memory):
+    if not fit_each(index, wanted, seed, None if source is None else existing_path(source), workers, memory):
         context.exit(2)
 
 
@@ -87,14 +94,14 @@ def fit_each(
         generation = index.generation
         try:
             expression = str(_call(text, seed, index))
-            with progress(expression, "documents") as advance:
+            with step(f"Fitted {expression} and encoded the documents"), progress(expression, "documents") as advance:
                 index.fit(expression, source, workers=threads, memory=size, progress=advance, say=say)
         except SublexError as error:
             say(f"sublex: {error}")
             complete = False
             continue
         state = "is fitted" if index.generation != generation else "was fitted already"
-        click.echo(f"{expression} {state} on {index.path}")
+        show(f"{expression} {state} on {index.path}")
     return complete
 
 
@@ -118,18 +125,14 @@ def _takes_seed(call: Call, index: Index) -> bool:
         return False
 
 
-@click.command()
+@click.command(epilog=examples("sublex card demo", 'sublex card demo "lsi(e=20)"'))
 @index_argument
-@click.argument("expression", metavar="[EXPR]", required=False)
+@click.argument("expression", metavar="[EXPR]", required=False, shell_complete=completion.expressions)
 @format_option("table", "json")
 def card(name: str, expression: str | None, form: str) -> None:
     """Describe a fitted model, or list all fitted models.
 
     EXPR is the expression of the model, or its name on disk. Without EXPR, the command lists all fitted models.
-
-    \b
-      sublex card animals
-      sublex card animals "lsi(e=100)"
     """
     index = open_index(name, allow_uncovered=True)
     if expression is None:
@@ -154,45 +157,41 @@ def expressions_of(entry: dict[str, Any]) -> list[str]:
     return sorted(rows["expression"] for rows in entry["rows"].values()) or [entry["expression"]]
 
 
-@click.command()
+@click.command(epilog=examples('sublex forget demo "lsi(e=20)"'))
 @index_argument
 @expressions_argument
 def forget(name: str, expressions: tuple[str, ...]) -> None:
     """Remove fitted models from an index, with all that they encoded.
 
     All models are removed in one step, or none if one is needed by a model that stays.
-
-    \b
-      sublex forget animals "lsi(e=100)"
     """
     index = open_index(name)
     before = index.fitted
     index.forget(*expressions)
     removed = [text for model, entry in before.items() if model not in index.fitted for text in expressions_of(entry)]
-    click.echo(f"{', '.join(removed)} {'is' if len(removed) == 1 else 'are'} gone from {index.path}")
+    show(f"{', '.join(removed)} {'is' if len(removed) == 1 else 'are'} gone from {index.path}")
 
 
-@click.command()
+@click.command(epilog=examples('sublex encode demo "lsi(e=20)" -o vectors.npz'))
 @index_argument
-@click.argument("expression", metavar="EXPR")
-@click.argument("file", required=False)
+@click.argument("expression", metavar="EXPR", shell_complete=completion.expressions)
+@click.argument("file", required=False, shell_complete=completion.files)
 @click.option(
     "-o", "--output", required=True, metavar="OUT", help="Write the vectors to this file, in .npz or .parquet."
 )
 @reader_option
+@verbose_option
 def encode(name: str, expression: str, file: str | None, output: str, reader: str | None) -> None:
     """Write the vectors that a fitted model gives to documents.
 
     The documents are those of the index, or those of FILE. An .npz file has the arrays `docnos` and `rows`, or for sparse
     rows `docnos`, `data`, `indices`, `indptr` and `shape`. A .parquet file has the columns `docno` and `row`.
-
-    \b
-      sublex encode animals "lsi(e=100)" -o vectors.npz
     """
     from sublex.representations.export import export
 
     say_if_compiling()
     index = open_index(name, allow_uncovered=True)
     model = index.representation(expression)
-    count = export(index.snapshot, model, None if file is None else Path(file), Path(output), reader, say)
-    click.echo(f"{output} has the vectors of {count:,} documents by {expression}")
+    with step("Wrote the vectors"):
+        count = export(index.snapshot, model, None if file is None else Path(file), Path(output), reader, say)
+    show(f"{output} has the vectors of {count:,} documents by {expression}")

@@ -8,15 +8,21 @@ import sys
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
-from sublex.cli.options import hits_option, metadata_option
-from sublex.cli.output import say
+from sublex.cli.options import hits_option, metadata_option, runs_argument
+from sublex.cli.output import print_run, say, show
+from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
 from sublex.messages import counted
 
 
-@click.command()
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.command(
+    epilog=examples(
+        "sublex fuse bm25.run pl2.run -o both.run", "sublex fuse bm25.run pl2.run --method weighted --weights .7,.3"
+    )
+)
+@runs_argument
 @click.option(
     "--method",
     type=click.Choice(("rrf", "combsum", "combmnz", "weighted")),
@@ -28,7 +34,7 @@ from sublex.messages import counted
 @click.option("--weights", metavar="W,W,...", help="For weighted: one number for each run, such as .7,.3.")
 @click.option(
     "--normalise",
-    type=click.Choice(("minmax", "zscore", "rank", "raw")),
+    type=click.Choice(("minmax", "zscore", "rank", "rrf", "raw")),
     show_default="minmax",
     help="How the scores of each topic are normalised; not for rrf.",
 )
@@ -37,20 +43,17 @@ from sublex.messages import counted
     "-o",
     "--output",
     metavar="FILE",
+    shell_complete=completion.files,
     show_default="standard output",
     help="Write the fused run to FILE; .gz compresses it.",
 )
 @metadata_option
+@verbose_option
 def fuse(
     runs: tuple[str, ...], method: str, weights: str | None, normalise: str | None, k: int, output: str | None,
     metadata: str,
 ) -> None:  # fmt: skip
-    """Fuse several run files into one.
-
-    \b
-      sublex fuse bm25.run pl2.run -o both.run
-      sublex fuse bm25.run pl2.run --method weighted --weights .7,.3
-    """
+    """Fuse several run files into one."""
     from sublex.trec.fuse import fuse
     from sublex.trec.metadata import to_comments
     from sublex.trec.run_writer import run_lines, write_run
@@ -59,21 +62,22 @@ def fuse(
         if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
     say_if_compiling()
-    parts = [sublex.read_run(path) for path in runs]
+    with step("Read the runs"):
+        parts = [sublex.read_run(path) for path in runs]
     for note in (note for part in parts for note in part.notes):
         say(note)
-    fused = fuse(parts, method, _numbers(weights), normalise, k)
+    with step("Fused the runs"):
+        fused = fuse(parts, method, _numbers(weights), normalise, k)
     about = {**fused.metadata, "implementation": {"software": "sublex", "version": sublex.__version__}}
     if output in (None, "-"):
         if metadata == "header":
             click.echo(to_comments(about), nl=False)
             sys.stdout.flush()
-        for lines in run_lines(fused.rows(), fused.tag):
-            sys.stdout.buffer.write(lines.data)
+        print_run(run_lines(fused.rows(), fused.tag))
         return
     hits = counted(write_run(output, fused.rows(), fused.tag, about, metadata), "hit")
     topics = counted(len(fused), "topic")
-    click.echo(f"Fused {len(runs)} runs of {topics} into {output}: {hits}, tag {fused.tag}")
+    show(f"Fused {len(runs)} runs of {topics} into {output}: {hits}, tag {fused.tag}")
 
 
 def _numbers(weights: str | None) -> list[float] | None:

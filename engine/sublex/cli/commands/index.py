@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.interrupts import reporting_interrupts
-from sublex.cli.lookup import index_path
+from sublex.cli.lookup import existing_path, index_path
 from sublex.cli.options import (
     format_option,
     index_argument,
@@ -19,8 +20,9 @@ from sublex.cli.options import (
     strict_option,
     workers_option,
 )
-from sublex.cli.output import print_json, print_table, say
+from sublex.cli.output import print_json, print_table, say, show
 from sublex.cli.progress import progress
+from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError, SublexError
 
 if TYPE_CHECKING:
@@ -32,11 +34,18 @@ KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
 # Ids that a row of the table shows, ids that it shows in JSON, and characters of an id in the table.
 IDS, IDS_IN_JSON, LONGEST_ID = 3, 10, 60
 
-sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+sources_argument = click.argument(
+    "sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completion.files
+)
 spill_option = memory_option("1GB", "Memory for postings; beyond it they spill to disk.")
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "sublex index animals documents.jsonl",
+        'sublex index animals documents.jsonl --overwrite --fit "lsi(e=20)"',
+    )
+)
 @index_argument
 @sources_argument
 @reader_option
@@ -45,11 +54,13 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
     default="sublex",
     show_default=True,
     metavar="PROFILE",
+    shell_complete=completion.profiles,
     help="Defaults of the analyzer and the rankers: sublex, anserini, terrier or pisa.",
 )
 @click.option(
     "--analyzer",
     metavar="ANALYZER",
+    shell_complete=completion.named("analyzer"),
     show_default="the profile's",
     help="How text becomes terms, such as 'english(stop=none)'.",
 )
@@ -66,6 +77,7 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
     "--impacts",
     multiple=True,
     metavar="EXPR",
+    shell_complete=completion.expressions,
     help="Store what each posting adds to a score of this ranker, for quick searches; may be given several times.",
 )
 @click.option(
@@ -73,12 +85,14 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
     "fits",
     multiple=True,
     metavar="EXPR",
+    shell_complete=completion.expressions,
     help="Fit this model, such as 'lsi(e=100)', after indexing; may be given several times.",
 )
 @click.option("--resume", is_flag=True, help="Continue an interrupted build.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing index when the new one is finished.")
 @strict_option
 @format_option("table", "json")
+@verbose_option
 @click.pass_context
 def index(
     context: click.Context, name: str, sources: tuple[str, ...], form: str, impacts: tuple[str, ...],
@@ -89,10 +103,6 @@ def index(
     SOURCE is a file, a folder, - for standard input, or irds:NAME for a data set of ir_datasets. The format is detected,
     and compressed files are read as they are. A table at the end counts the documents that were indexed, empty, duplicate
     or malformed.
-
-    \b
-      sublex index animals documents.jsonl
-      sublex index news latimes/ --profile anserini --fit "lsi(e=100)"
     """
     from sublex import plugins
     from sublex.index.indexing import build_index
@@ -101,12 +111,13 @@ def index(
     path, registry = index_path(name), plugins.load()
     _check_expressions(path, impacts, fits, options["store"], registry)
     say_if_compiling()
-    with progress(f"Indexing {path}") as advance, reporting_interrupts(path):
+    with step(f"Built {path}"), progress(f"Indexing {path}") as advance, reporting_interrupts(path):
         summary = build_index(path, list(sources), progress=advance, say=say, registry=registry, **options)
     _report(path, summary, form)
     opened = Index(path, load_registry=lambda: registry)
     try:
-        opened.store_impacts(impacts)
+        with step("Stored impacts"):
+            opened.store_impacts(impacts)
     except SublexError as error:
         say(str(error))
     if fits:
@@ -141,7 +152,7 @@ def _check_expressions(
             raise InputError(f"{expression} needs stored {part}; leave --store out, or name {part} in it.")
 
 
-@click.command()
+@click.command(epilog=examples("sublex add demo more.jsonl", "sublex add demo changed.jsonl --duplicates last"))
 @index_argument
 @sources_argument
 @reader_option
@@ -156,19 +167,16 @@ def _check_expressions(
 @spill_option
 @strict_option
 @format_option("table", "json")
+@verbose_option
 def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
     """Add documents to an index.
 
     SOURCE is a file, a folder, - for standard input, or irds:NAME, as for `sublex index`. All documents are added in one
     step, or none if something goes wrong. Fitted models encode the new documents, and stored impacts are made again.
-
-    \b
-      sublex add animals more.jsonl
-      sublex add animals changed.jsonl --duplicates last
     """
-    path = index_path(name)
+    path = existing_path(name)
     say_if_compiling()
-    with progress(f"Adding to {path}") as advance, reporting_interrupts(path):
+    with step(f"Added to {path}"), progress(f"Adding to {path}") as advance, reporting_interrupts(path):
         summary = sublex.open(path).add(list(sources), progress=advance, say=say, **options)
     _report(path, summary, form)
 
@@ -183,10 +191,10 @@ def _report(path: Path, summary: BuildSummary, form: str) -> None:
         counts = {key: {"count": count, "first": ids[:IDS_IN_JSON]} for key, (_, count, ids) in rows}
         print_json({"index": str(path), "outcome": counts, "list": str(listing)})
         return
-    click.echo(f"Index {path}")
+    show(f"Index {path}")
     print_table([(label, count, _first(ids)) for label, count, ids in summary.rows()])
     if any(ids for *_, ids in summary.rows()):
-        click.echo(f"All of them are listed in {listing}")
+        show(f"All of them are listed in {listing}")
 
 
 def _first(ids: list[str]) -> str:
@@ -198,45 +206,44 @@ def _first(ids: list[str]) -> str:
     return ", ".join(short) + (", …" if len(ids) > IDS else "")
 
 
-@click.command()
+@click.command(epilog=examples("sublex delete demo birds-01 birds-02"))
 @index_argument
 @click.argument("docnos", nargs=-1, required=True, metavar="DOCNO...")
 def delete(name: str, docnos: tuple[str, ...]) -> None:
     """Delete documents from an index by their docnos.
 
     All documents are deleted in one step. If a docno is not in the index, nothing is deleted.
-
-    \b
-      sublex delete animals birds-01 birds-02
     """
-    path = index_path(name)
+    path = existing_path(name)
     say_if_compiling()
     opened = sublex.open(path)
     with reporting_interrupts(path):
         opened.delete(docnos, say)
     deleted = len(set(docnos))
-    click.echo(f"Deleted {deleted:,} of {len(opened) + deleted:,} documents from {path}")
+    show(f"Deleted {deleted:,} of {len(opened) + deleted:,} documents from {path}")
 
 
-@click.command()
+@click.command(epilog=examples("sublex merge demo"))
 @index_argument
 @workers_option
+@verbose_option
 def merge(name: str, workers: int | None) -> None:
     """Merge the segments of an index into one, without deleted documents.
 
     Each `sublex add` writes a segment, and `sublex delete` only marks documents as deleted. Merging frees their space.
     """
-    path = index_path(name)
+    path = existing_path(name)
     say_if_compiling()
     opened = sublex.open(path)
     segments = len(opened.snapshot.segments)
-    with reporting_interrupts(path):
+    with step("Merged the segments"), reporting_interrupts(path):
         opened.merge(workers, say)
-    click.echo(f"{path} has one segment" + (f", made of {segments}" if segments > 1 else ""))
+    show(f"{path} has one segment" + (f", made of {segments}" if segments > 1 else ""))
 
 
-@click.command()
+@click.command(epilog=examples("sublex check demo"))
 @index_argument
+@verbose_option
 @click.pass_context
 def check(context: click.Context, name: str) -> None:
     """Verify the files of an index.
@@ -246,11 +253,12 @@ def check(context: click.Context, name: str) -> None:
     """
     from sublex.index.check import check
 
-    path = index_path(name)
+    path = existing_path(name)
     say_if_compiling()
-    problems = check(path)
+    with step("Verified all files"):
+        problems = check(path)
     for problem in problems:
-        click.echo(problem)
+        show(problem)
     if problems:
         context.exit(1)
-    click.echo(f"{path} is sound")
+    show(f"{path} is sound")

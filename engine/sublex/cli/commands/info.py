@@ -6,11 +6,13 @@ from itertools import islice
 
 import click
 
+from sublex.cli import completion
 from sublex.cli.commands.fit import expressions_of
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option, index_argument
 from sublex.cli.output import as_text, print_json, print_records, print_table, say, to_json
+from sublex.cli.steps import examples
 from sublex.errors import InputError
 
 TERM = ("term", "df", "cf", "written")
@@ -18,7 +20,7 @@ SEGMENT = ("segment", "documents", "deleted", "terms")
 WILDCARDS = frozenset("*?[")
 
 
-@click.command()
+@click.command(epilog=examples("sublex info demo", "sublex info demo --terms 20"))
 @index_argument
 @click.option(
     "--terms",
@@ -42,7 +44,7 @@ def info(name: str, terms: int, form: str) -> None:
         "postings": statistics.postings,
         "mean length": statistics.mean_length,
         "profile": index.profile,
-        "analyzer": str(index.analyzer),
+        "analyzer": index.snapshot.analyzer_expression,
         "made with": ", ".join(f"{library} {version}" for library, version in index.analyzer_versions.items()),
         "stored": ", ".join(sorted(index.store)) or "none",
         "fitted": ", ".join(e for entry in index.fitted.values() for e in expressions_of(entry)) or "nothing",
@@ -73,7 +75,7 @@ def info(name: str, terms: int, form: str) -> None:
         print_table([*impacts.items()], ("impacts kept", "bytes"))
 
 
-@click.command()
+@click.command(epilog=examples("sublex doc demo birds-05"))
 @index_argument
 @click.argument("docno")
 @format_option("table", "json")
@@ -102,7 +104,7 @@ def doc(name: str, docno: str, form: str) -> None:
     click.echo("\n".join(map(as_text, document.text.split("\n"))))
 
 
-@click.command()
+@click.command(epilog=examples("sublex terms demo 'crane*'", "sublex terms demo -n 5"))
 @index_argument
 @click.argument("pattern", default="*")
 @click.option(
@@ -121,9 +123,6 @@ def terms(name: str, pattern: str, number: int, form: str) -> None:
     Each term comes with its document frequency (df), its collection frequency (cf) and the form in which documents mostly
     write it. PATTERN is matched against terms as the analyzer makes them: * stands for any characters, ? for one
     character, [ab] for a or b.
-
-    \b
-      sublex terms animals 'crane*'
     """
     index = open_index(name)
     matches = list(islice(index.terms(pattern), number or None))
@@ -136,37 +135,47 @@ def terms(name: str, pattern: str, number: int, form: str) -> None:
         say(f"No term of {index.path} fits {pattern or repr(pattern)}{hint}.")
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        'sublex analyze "The cranes\' nests" --analyzer "english(stem=porter2)"',
+        'sublex analyze "cranes by the river" --index demo',
+    )
+)
 @click.argument("text")
-@click.option("--index", "name", metavar="INDEX", help="Use the analyzer of this index.")
+@click.option(
+    "--index", "name", metavar="INDEX", shell_complete=completion.indexes, help="Use the analyzer of this index."
+)
 @click.option(
     "--analyzer",
     metavar="ANALYZER",
+    shell_complete=completion.named("analyzer"),
     show_default="english",
     help="Use this analyzer, such as 'plain(stem=porter2)' or german.",
 )
 @format_option("table", "json")
 def analyze(text: str, name: str | None, analyzer: str | None, form: str) -> None:
-    """Show how an analyzer turns TEXT into terms, stage by stage.
-
-    \b
-      sublex analyze "The cranes' nests" --analyzer "english(stem=porter2)"
-    """
+    """Show how an analyzer turns TEXT into terms, stage by stage."""
     from sublex import plugins
     from sublex.analysis.tokens import raw_tokens, terms_of
     from sublex.analysis.words import split_terms
+    from sublex.parser import parse_call
 
     if name and analyzer:
         raise InputError("Give --index or --analyzer, not both.")
     say_if_compiling()
-    setting = "english" if analyzer is None else analyzer
-    chosen = open_index(name).analyzer if name else plugins.load().make("analyzer", setting)
+    if name:
+        snapshot = open_index(name).snapshot
+        chosen, printed = snapshot.analyzer, snapshot.analyzer_expression
+    else:
+        registry, call = plugins.load(), parse_call("english" if analyzer is None else analyzer)
+        chosen = registry.resolve("analyzer", call).make()
+        printed = registry.print_of("analyzer", chosen, call.name, call.params)
     tokens = raw_tokens(text)
     stages = [("raw tokens", tokens)]
     if hasattr(chosen, "stages"):
         stages += chosen.stages(text)
     stages.append(("terms", [term for joined in terms_of(chosen, tokens) for term in split_terms(joined)]))
     if form == "json":
-        print_json({"analyzer": str(chosen), **dict(stages)})
+        print_json({"analyzer": printed, **dict(stages)})
         return
-    print_table([("analyzer", str(chosen)), *((stage, " | ".join(words)) for stage, words in stages)])
+    print_table([("analyzer", printed), *((stage, " | ".join(words)) for stage, words in stages)])

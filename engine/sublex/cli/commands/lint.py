@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option
 from sublex.cli.output import clean, print_json, print_table
+from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
 from sublex.messages import counted
 
@@ -17,9 +19,13 @@ if TYPE_CHECKING:
     from sublex.lint import Finding, LintResult
 
 
-@click.command()
-@click.argument("files", nargs=-1, metavar="FILE...")
-@click.option("--index", "name", metavar="INDEX", help="Check that docnos are in this index.")
+@click.command(
+    epilog=examples("sublex lint documents.jsonl topics.trec qrels.txt bm25.run", "sublex lint qrels.txt --index demo")
+)
+@click.argument("files", nargs=-1, metavar="FILE...", shell_complete=completion.files)
+@click.option(
+    "--index", "name", metavar="INDEX", shell_complete=completion.indexes, help="Check that docnos are in this index."
+)
 @click.option(
     "--as",
     "kinds",
@@ -28,15 +34,13 @@ if TYPE_CHECKING:
     help="Check FILE as a collection, topics, qrels or run, and do not detect its type; may be given several times.",
 )
 @format_option("table", "json")
+@verbose_option
 @click.pass_context
 def lint(context: click.Context, files: tuple[str, ...], name: str | None, kinds: tuple[str, ...], form: str) -> None:
     """Find faults in collections, topic files, qrels and runs.
 
     Each file is checked alone and against the others. Sublex detects the type of a file from its content. The exit code
     is 1 if something is found.
-
-    \b
-      sublex lint documents.jsonl topics.trec qrels.txt bm25.run
     """
     from sublex.lint import index_docnos, lint
 
@@ -46,7 +50,8 @@ def lint(context: click.Context, files: tuple[str, ...], name: str | None, kinds
         raise click.UsageError("Name at least one file.", context)
     say_if_compiling()
     docnos = index_docnos(open_index(name)) if name else None
-    linted = lint(paths, docnos, kind_of_file)
+    with step("Checked the files"):
+        linted = lint(paths, docnos, kind_of_file)
     if form == "json":
         print_json({part: [record._asdict() for record in records] for part, records in linted._asdict().items()})
     else:

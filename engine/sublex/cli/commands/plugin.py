@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import format_option
-from sublex.cli.output import print_help, print_json, print_table
+from sublex.cli.output import clean, print_help, print_json, print_table, show
+from sublex.cli.steps import examples
 from sublex.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 TEMPLATE = Path(sublex.__file__).parent / "template"
 
 
-@click.command()
+@click.command(epilog=examples("sublex plugins"))
 @format_option("table", "json")
 def plugins(form: str) -> None:
     """List the installed plugins and what each registers.
@@ -72,20 +74,17 @@ def _registered(plugin: Plugin) -> str:
     return "; ".join(f"{kind}s {', '.join(names)}" for kind, names in kinds.items()) or ", ".join(plugin.hooks)
 
 
-@click.group(invoke_without_command=True)
+@click.group(
+    invoke_without_command=True,
+    epilog=examples("sublex plugin new mine", "pip install -e ./mine", "sublex plugin test mine"),
+)
 @click.pass_context
 def plugin(context: click.Context) -> None:
-    """Write a plugin, or test one.
-
-    \b
-      sublex plugin new mine
-      pip install -e ./mine
-      sublex plugin test mine
-    """
+    """Write a plugin, or test one."""
     print_help(context)
 
 
-@plugin.command()
+@plugin.command(epilog=examples("sublex plugin new mine", "sublex plugin new mine -o packages"))
 @click.argument("name")
 @click.option("-o", "--output", default=".", show_default=True, metavar="DIR", help="Make the package in this folder.")
 def new(name: str, output: str) -> None:
@@ -105,13 +104,13 @@ def new(name: str, output: str) -> None:
         _copy_template(name, folder)
     except OSError as error:
         raise InputError(f"Cannot write {folder}: {error.strerror}; choose another place.") from None
-    click.echo(f"{folder} is a package that registers {name}. Next:")
+    show(f"{folder} is a package that registers {name}. Next:")
     for command in (
         f"pip install -e {shlex.quote(str(folder))}",
         f"sublex plugin test {name}",
         f"sublex fit INDEX '{name}(r=64)'",
     ):
-        click.echo(f"  {command}")
+        show(f"  {command}")
 
 
 def _is_taken(name: str) -> bool:
@@ -130,8 +129,8 @@ def _copy_template(name: str, folder: Path) -> None:
         to.write_text(file.read_text(encoding="utf-8").replace("NAME", name), encoding="utf-8")
 
 
-@plugin.command()
-@click.argument("expression", metavar="NAME")
+@plugin.command(epilog=examples('sublex plugin test "lsi(e=20)"'))
+@click.argument("expression", metavar="NAME", shell_complete=completion.named("representation"))
 @click.pass_context
 def test(context: click.Context, expression: str) -> None:
     """Check a representation on the demo collection.
@@ -158,10 +157,11 @@ def test(context: click.Context, expression: str) -> None:
             description = (check.__doc__ or check.__name__).split("\n")[0]
             try:
                 check(Subject(expression, Path(folder) / str(number)))
-                click.echo(f"ok      {description}")
+                show(f"ok      {description}")
             except Exception as error:
                 failed += 1
-                click.echo(f"{click.style('failed', bold=True)}  {description}\n        {' '.join(str(error).split())}")
+                click.echo(f"{click.style('failed', bold=True)}  {clean(description)}")
+                show(f"        {' '.join(str(error).split())}")
     click.echo(f"{len(CHECKS) - failed} of {len(CHECKS)} hold")
     if failed:
         context.exit(1)

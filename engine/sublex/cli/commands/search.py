@@ -16,7 +16,10 @@ from sublex.cli.options import (
     ranker_option,
     uncovered_option,
 )
-from sublex.cli.output import clean, print_records, say, say_uncovered, wrapped
+from sublex.cli.output import clean, print_records, print_run, say, say_uncovered, wrapped
+from sublex.cli.steps import examples, step, verbose_option
+from sublex.errors import InputError
+from sublex.messages import command
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -26,36 +29,49 @@ HIT = ("rank", "score", "docno", "title", "passage")
 Span = tuple[int, int]
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        'sublex search demo "cranes by the river"',
+        'sublex search demo "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"',
+        'sublex search demo "cranes by the river" -r "BM25 >> RM3 >> BM25"',
+    )
+)
 @index_argument
-@click.argument("query")
+@click.argument("words", nargs=-1, required=True, metavar="QUERY")
 @ranker_option
 @hits_option(10)
 @profile_option
 @uncovered_option
 @format_option("table", "json", "csv", "trec")
+@verbose_option
 def search(
-    name: str, query: str, ranker: str | None, k: int, profile: str | None, allow_uncovered: bool, form: str
+    name: str, words: tuple[str, ...], ranker: str | None, k: int, profile: str | None, allow_uncovered: bool, form: str
 ) -> None:
     """Find the documents that match QUERY best.
 
     Each hit is shown with its rank, score, docno and title, and with the passage of its text that matches best. Any text
     is a query; write -- before a query that begins with a dash.
-
-    \b
-      sublex search animals "cranes by the river"
-      sublex search animals "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"
     """
+    from sublex.cli.query_forms import note_query
+
+    query = words[0]
+    if len(words) > 1:
+        raise InputError(f"The query is one argument; put it in quotes: {command('search', name, ' '.join(words))}")
     say_if_compiling()
     index = open_index(name, allow_uncovered)
-    pipeline = index.pipeline(ranker, profile)
+    with step("Made the pipeline"):
+        pipeline = index.pipeline(ranker, profile)
     say_uncovered(pipeline)
-    answer = index.answer(query, pipeline, k)
+    note_query(index, query)
+    with step(f"Ranked by {pipeline}"):
+        answer = index.answer(query, pipeline, k)
+    with step("Compared the words of the query with those of the index"):
+        corrected = _say_corrections(index, query)
     if form == "trec":
         _print_run(answer, pipeline)
     elif form == "table":
         _print_hits(index, answer)
-        if not len(answer.hits):
+        if not len(answer.hits) and not corrected:
             say(_nothing_found(index, answer, pipeline, ranker))
     else:
         # The shortest decimal form of each float32 score, which is what a run has.
@@ -64,13 +80,22 @@ def search(
         print_records(form, HIT, [(h.rank, score, h.docno, *_excerpt(index, answer, h.doc)[:2]) for h, score in pairs])
 
 
+def _say_corrections(index: Index, query: str) -> bool:
+    """Print for each unknown word of the query an indexed word that is spelt like it. Return whether there was one."""
+    from sublex.index.spelling import suggestions
+
+    found = suggestions(index.snapshot, query)
+    for word, near in found.items():
+        say(f'No document contains "{word}"; did you mean {near.surface}?')
+    return bool(found)
+
+
 def _print_run(answer: Answer, pipeline: Pipeline) -> None:
     """Print the hits as the lines of a TREC run, for a topic with the id 1."""
     from sublex.trec.run_names import tag_of
     from sublex.trec.run_writer import run_lines
 
-    for lines in run_lines([("1", answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline))):
-        click.echo(lines.tobytes(), nl=False)
+    print_run(run_lines([("1", answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline))))
 
 
 def _print_hits(index: Index, answer: Answer) -> None:
@@ -104,7 +129,9 @@ def _with_bold(text: str, spans: tuple[Span, ...]) -> str:
 
 def _nothing_found(index: Index, answer: Answer, pipeline: Pipeline, ranker: str | None) -> str:
     """Return the sentence that says why there are no hits."""
-    words = " or ".join(term.term for term in answer.query.terms)
+    from sublex.cli.query_forms import words_of
+
+    words = " or ".join(words_of(index, answer.query.text))
     if not words:
         return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
     if pipeline.models:

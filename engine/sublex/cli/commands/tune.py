@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
+from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import (
@@ -16,21 +17,29 @@ from sublex.cli.options import (
     hits_option,
     index_argument,
     profile_option,
+    qrels_argument,
     seed_option,
+    topics_argument,
     workers_option,
 )
-from sublex.cli.output import clean, print_figures, print_json, say
+from sublex.cli.output import CSV, print_figures, print_json, say, show
 from sublex.cli.progress import progress
+from sublex.cli.steps import examples, step, verbose_option
 
 if TYPE_CHECKING:
     from sublex.tuning.result import Scored, Setting, Tuning
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        'sublex tune demo topics.trec qrels.txt "BM25(k1={0.4..2}, b={.3,.5})"',
+        'sublex tune demo topics.trec qrels.txt "PL2 + {0..1}*BM25" -m nDCG@10',
+    )
+)
 @index_argument
-@click.argument("topics")
-@click.argument("qrels")
-@click.argument("expression")
+@topics_argument
+@qrels_argument
+@click.argument("expression", shell_complete=completion.expressions)
 @click.option(
     "-m",
     "--measure",
@@ -59,6 +68,7 @@ if TYPE_CHECKING:
 @workers_option
 @profile_option
 @format_option("table", "json", "csv", "markdown", "latex")
+@verbose_option
 def tune(
     name: str, topics: str, qrels: str, expression: str, measure: str, fields: str, form: str, **options: Any
 ) -> None:
@@ -67,17 +77,16 @@ def tune(
     EXPRESSION has ranges in place of numbers: {0..1} is an interval, {1,2,4} a list. Every setting is run on the judged
     topics. Each fold's topics are measured by the setting that is best on all other topics, so the cross-validated figure
     tells what tuning gains on new topics.
-
-    \b
-      sublex tune animals topics.trec qrels.txt "BM25(k1={0.4..2}, b={.3,.5})"
-      sublex tune animals topics.trec qrels.txt "PL2 + {0..1}*BM25" -m nDCG@10
     """
+    from sublex.cli.query_forms import note_topics
+
     say_if_compiling()
     index = open_index(name)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels)
     for note in (str(queries), *queries.notes, str(judgements), *judgements.notes):
         say(note)
-    with progress(expression, "queries") as advance:
+    note_topics(queries)
+    with step("Ran and measured the settings"), progress(expression, "queries") as advance:
         tuning = sublex.tune(index, queries, judgements, expression, measure, progress=advance, **options)
     for count, problem in (
         (len(queries) - len(tuning.qids), "topics have no judgements"),
@@ -93,23 +102,25 @@ def tune(
     elif form == "table":
         _print(tuning, command)
     else:
-        print_figures(tuning.table(4 if form != "csv" else 10, figures=True), form)
+        print_figures(tuning.table(4 if form not in CSV else 10, figures=True), form)
 
 
 def _print(tuning: Tuning, command: str) -> None:
     """Print what each fold chose, the figures to compare, the means of the settings, and the command to run the best."""
     size = f"{len(tuning.settings):,} settings, {len(tuning.qids):,} topics, {len(tuning.folds)} folds"
-    click.echo(f"{clean(tuning.expression)} by {tuning.measure}: {size}\n")
+    show(f"{tuning.expression} by {tuning.measure}: {size}")
+    click.echo()
     print_figures(tuning.table())
     click.echo()
     for figure in tuning.figures():
-        click.echo(f"{figure.name:<20}{figure.value:.4f}  {clean(figure.description)}")
+        show(f"{figure.name:<20}{figure.value:.4f}  {figure.description}")
     click.echo()
     print_figures(tuning.settings_table())
     if tuning.at_end:
         names = " and ".join(tuning.at_end)
         click.echo(f"\nThe best setting has {names} at an end of its range; a wider range may hold a better one.")
-    click.echo(f"\nRun it: {clean(command)}")
+    click.echo()
+    show(f"Run it: {command}")
 
 
 def _as_json(tuning: Tuning, command: str) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sublex.base import Explanation
-from sublex.pipeline.stages.stage import Scorer, State
+from sublex.pipeline.stages.stage import Scorer, Scoring, State
 from sublex.retrieval.hits import Hits
 
 
@@ -34,17 +35,26 @@ class CachedStage(Scorer):
     """A scorer with a cache for what it finds in the collection. What depends on earlier hits is not cached."""
 
     def __init__(self, name: str, inner: Scorer, cache: Cache):
-        self.name, self.inner, self.cache = name, inner, cache
+        self.name, self.inner, self.cache, self.finds = name, inner, cache, inner.finds
 
-    def find(self, state: State, k: int | None = None) -> Hits:
-        if state.hits is not None:
-            return self.inner.find(state, k)
-        return self.cache.get((self.name, state, k), lambda: self.inner.find(state, k))
-
-    def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
-        if state.hits is not None:
-            return self.inner.scores(state, docs)
-        return self.cache.get((self.name, state, docs.tobytes()), lambda: self.inner.scores(state, docs))
+    def on(self, state: State) -> Scoring:
+        return CachedScoring(self, state) if state.hits is None else self.inner.on(state)
 
     def explain(self, state: State, doc: int) -> Explanation:
         return self.inner.explain(state, doc)
+
+
+class CachedScoring(Scoring):
+    """A cached scorer at work on a query without hits. The scorer itself starts to work at the first result that is not cached."""
+
+    scorer: CachedStage
+
+    @cached_property
+    def _inner(self) -> Scoring:
+        return self.scorer.inner.on(self.state)
+
+    def find(self, k: int | None = None) -> Hits:
+        return self.scorer.cache.get((self.scorer.name, self.state, k), lambda: self._inner.find(k))
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        return self.scorer.cache.get((self.scorer.name, self.state, docs.tobytes()), lambda: self._inner.scores(docs))

@@ -8,9 +8,25 @@ import numpy as np
 
 from sublex.base import Explanation
 from sublex.pipeline.stages.filter import FilterStage
-from sublex.pipeline.stages.stage import Scorer, Stage, State, rank_in, scores_in
+from sublex.pipeline.stages.stage import Scorer, Scoring, Stage, State, rank_in
 from sublex.retrieval.hits import Hits
 from sublex.scores import NO_OPINION
+
+
+class WithinHits(Scoring):
+    """A scorer at work on hits. It has no opinion on other documents."""
+
+    def __init__(self, inner: Scoring, hits: Hits):
+        self.inner, self.hits = inner, hits
+
+    def find(self, k: int | None = None) -> Hits:
+        return self.inner.find(k)
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        inside = np.isin(docs, self.hits.docs)
+        scores = np.full(len(docs), NO_OPINION)
+        scores[inside] = self.inner.scores(docs[inside])
+        return scores
 
 
 class ChainStage(Scorer):
@@ -18,19 +34,15 @@ class ChainStage(Scorer):
 
     def __init__(self, before: Sequence[Stage], last: Scorer):
         self.before, self.last = before, last
+        self.finds = (*before, last)[0].finds
 
     def run(self, state: State, k: int | None = None) -> State:
         return self.last.run(self._before(state), k)
 
-    def find(self, state: State, k: int | None = None) -> Hits:
-        return self.last.find(self._before(state), k)
-
-    def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
+    def on(self, state: State) -> Scoring:
         state = self._before(state)
-        scores = self.last.scores(state, docs)
-        if state.hits is None:
-            return scores
-        return np.where(scores_in(state.hits, docs) > NO_OPINION, scores, NO_OPINION)
+        scoring = self.last.on(state)
+        return scoring if state.hits is None else WithinHits(scoring, state.hits)
 
     def _before(self, state: State) -> State:
         """Return the state before the last stage."""

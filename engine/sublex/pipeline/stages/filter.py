@@ -6,7 +6,7 @@ import numpy as np
 
 from sublex.base import Explanation, Filter
 from sublex.errors import InputError, PluginError, contract
-from sublex.pipeline.stages.stage import Scorer, State, rank_in
+from sublex.pipeline.stages.stage import Scorer, State, rank_in, scores_in
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
@@ -16,6 +16,8 @@ from sublex.scores import NO_OPINION
 class FilterStage(Scorer):
     """A filter on the hits of the stage before it. Their order and scores stay as they are."""
 
+    finds = False
+
     def __init__(self, name: str, filter: Filter, term_table: TermTable):
         self.name, self.filter, self.term_table = name, filter, term_table
 
@@ -23,7 +25,7 @@ class FilterStage(Scorer):
         hits = state.hits
         if hits is None:
             raise InputError(
-                f"{self.name} keeps or drops hits, and nothing was found before it; put a ranker before it, as in BM25 >> {self.name}."
+                f"{self.name} keeps or drops hits, and there are none yet; put a ranker before it, as in BM25 >> {self.name}."
             )
         with contract("filter", self.name):
             mask = np.asarray(self.filter.keep(hits.docs, Feedback(hits, self.term_table)))
@@ -32,6 +34,9 @@ class FilterStage(Scorer):
                 f"The filter {self.name} gave {mask.dtype} of shape {mask.shape} for {len(hits):,} documents, not yes or no for each."
             )
         return Hits(hits.snapshot, hits.docs[mask], hits.scores[mask])
+
+    def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
+        return scores_in(self.find(state), docs)
 
     def explain(self, state: State, doc: int) -> Explanation:
         return self._note(bool(rank_in(self.find(state), doc)))

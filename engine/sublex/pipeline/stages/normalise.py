@@ -5,23 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from sublex.base import Explanation
+from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.stage import Scorer, State
 from sublex.retrieval.hits import Hits
-from sublex.scores import NO_OPINION, Normaliser, rank, with_opinion
+from sublex.scores import NO_OPINION, RRF_K, Normaliser, rank, rrf, with_opinion
 
 
 class NormaliserStage(Scorer):
     """A scorer with its scores normalised over exactly the candidates; "no opinion" counts as the lowest score."""
 
-    def __init__(self, normaliser: Normaliser, inner: Scorer):
-        self.normaliser, self.inner = normaliser, inner
+    def __init__(self, normaliser: Normaliser, inner: Scorer, snapshot: Snapshot):
+        self.normaliser, self.inner, self.snapshot = normaliser, inner, snapshot
+        self.finds = inner.finds
 
     def find(self, state: State, k: int | None = None) -> Hits:
         hits = self.inner.find(state)
-        return Hits.ranked(hits.snapshot, hits.docs, self.normaliser(hits.scores))
+        return Hits.ranked(hits.snapshot, hits.docs, self.normalised(hits.docs, hits.scores))
 
     def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
-        return self.normaliser(with_opinion(self.inner.scores(state, docs)))
+        return self.normalised(docs, self.inner.scores(state, docs))
+
+    def normalised(self, docs: np.ndarray, raw: np.ndarray) -> np.ndarray:
+        """Return the raw scores of all candidates on the common scale."""
+        return self.normaliser(raw, self.snapshot.docno_ranks[docs])
 
     def explain(self, state: State, doc: int) -> Explanation:
         hits = self.inner.find(state)
@@ -38,14 +44,15 @@ class NormaliserStage(Scorer):
         if not len(place):
             label = f"{name}, which this document is not among"
             return Explanation(float(NO_OPINION), label, "evidence", (raw._replace(kind="evidence"),))
-        filled = with_opinion(scores)
-        values = self.normaliser(filled)
+        filled, values = with_opinion(scores), self.normalised(docs, scores)
         if scores[place[0]] == NO_OPINION:
             label = "no opinion, which counts as the lowest"
             raw = Explanation(float(filled[place[0]]), label, "sum", (raw._replace(kind="evidence"),))
         value = float(values[place[0]])
-        if self.normaliser is rank:
+        if self.normaliser in (rank, rrf):
             label = f"1 / rank {round(1 / value)} among the candidates"
+            if self.normaliser is rrf:
+                label = f"1 / ({RRF_K} + rank {round(1 / value) - RRF_K}) among the candidates" if value else "no rank"
             return Explanation(value, label, "sum", (raw._replace(kind="evidence"),))
         factor, offset = _line(filled, values)
         return Explanation(value, name, "scaled", (raw, Explanation(factor, "factor"), Explanation(offset, "offset")))

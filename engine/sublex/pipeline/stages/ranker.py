@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sublex.analysis.tokens import words_by_term
 from sublex.base import DocStats, Explanation, Query, TermStats
 from sublex.errors import contract
 from sublex.index.segment import Segment
@@ -27,7 +28,9 @@ class RankerStage(Source):
     def explain(self, state: State, doc: int) -> Explanation:
         weights = state.query.weights()
         known = self.searcher.terms(weights)
-        unknown = [term for term in weights if term not in {name for name, *_ in known}]
+        absent = weights.keys() - {name for name, *_ in known}
+        words = words_by_term(self.searcher.snapshot.analyzer, state.query.text) if absent else {}
+        unknown = [words.get(term, term) for term in weights if term in absent]
         parts = tuple(self._term(state.query, *term, doc) for term in known)
         score = self.scores(state, np.array([doc], np.int32))[0]
         evidence = {"in no document": unknown} if unknown else {}

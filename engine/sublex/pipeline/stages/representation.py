@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from sublex.base import Explanation, Query
-from sublex.pipeline.stages.stage import Source, State
+from sublex.pipeline.stages.stage import Scoring, Source, State
 from sublex.representations.loaded import LoadedRepresentation
 from sublex.retrieval.hits import Hits
 
@@ -16,9 +18,12 @@ class RepresentationStage(Source):
     def __init__(self, representation: LoadedRepresentation):
         self.representation = representation
 
+    def on(self, state: State) -> Scoring:
+        return RepresentationScoring(self, state) if state.hits is None else Scoring(self, state)
+
     def retrieve(self, query: Query, k: int) -> Hits:
-        encoded = self.representation.query(query)
-        return Hits.ranked(self.representation.snapshot, *self.representation.best(encoded, k)).first(k)
+        loaded = self.representation
+        return _best(loaded, loaded.scores(loaded.query(query)), k)
 
     def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
         return self.representation.scores(self.representation.query(state.query), docs)
@@ -28,3 +33,26 @@ class RepresentationStage(Source):
         tree = loaded.explain(loaded.query(state.query), doc)
         evidence = {**tree.evidence, **loaded.inputs.evidence(state.query, loaded.view.surface)}
         return tree._replace(label=f"{loaded.name}: {tree.label}", evidence=evidence)
+
+
+class RepresentationScoring(Scoring):
+    """A representation at work on a query without hits. All documents are scored once, by which documents are found."""
+
+    scorer: RepresentationStage
+
+    @cached_property
+    def _scores(self) -> np.ndarray:
+        """The scores of all documents by number."""
+        loaded = self.scorer.representation
+        return loaded.scores(loaded.query(self.state.query))
+
+    def find(self, k: int | None = None) -> Hits:
+        return _best(self.scorer.representation, self._scores, self.state.depth if k is None else k)
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        return self._scores[docs]
+
+
+def _best(loaded: LoadedRepresentation, scores: np.ndarray, k: int) -> Hits:
+    """Return the best k documents, given the scores of all documents."""
+    return Hits.ranked(loaded.snapshot, *loaded.best(scores, k)).first(k)

@@ -23,7 +23,9 @@ class State(NamedTuple):
 
 
 class Stage:
-    """One stage of a pipeline."""
+    """One stage of a pipeline. `finds` says whether a pipeline may begin with it: without hits before it, it retrieves some."""
+
+    finds = True
 
     def run(self, state: State, k: int | None = None) -> State:
         """Return the state after this stage. A retrieval keeps `k` hits, or `state.depth` when `k` is None."""
@@ -35,15 +37,19 @@ class Stage:
 
 
 class Scorer(Stage):
-    """A stage that finds documents or scores them."""
+    """A stage that finds documents and scores them. A kind of scorer defines `find` and `scores`, or `on` for both."""
+
+    def on(self, state: State) -> Scoring:
+        """Return the scorer at work on one state."""
+        return Scoring(self, state)
 
     def find(self, state: State, k: int | None = None) -> Hits:
         """Return the hits for the query: found in the collection when the state has no hits, else the state's hits scored again."""
-        raise NotImplementedError
+        return self.on(state).find(k)
 
     def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
         """Return the scores of documents, -inf for a document on which the scorer has no opinion."""
-        return scores_in(self.find(state), docs)
+        return self.on(state).scores(docs)
 
     def explain(self, state: State, doc: int) -> Explanation:
         """Return the score of one document taken apart; its value is -inf where the scorer has no opinion."""
@@ -58,8 +64,45 @@ class Scorer(Stage):
         return Explanation(float(rank), f"{label} by the stage before", "evidence")
 
 
+class Scoring:
+    """A scorer at work on one state. A blend first finds documents and then scores more of them: the work for both is done once."""
+
+    def __init__(self, scorer: Scorer, state: State):
+        self.scorer, self.state = scorer, state
+
+    def find(self, k: int | None = None) -> Hits:
+        """Return the hits, as `Scorer.find` does."""
+        return self.scorer.find(self.state, k)
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        """Return the scores of documents, as `Scorer.scores` does."""
+        return self.scorer.scores(self.state, docs)
+
+
+class SourceScoring(Scoring):
+    """A source at work on one state. Documents that it found keep the score that they were found with."""
+
+    hits: Hits | None = None
+
+    def find(self, k: int | None = None) -> Hits:
+        self.hits = super().find(k)
+        return self.hits
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        if self.hits is None:
+            return super().scores(docs)
+        scores = scores_in(self.hits, docs)
+        others = scores == NO_OPINION
+        if others.any():
+            scores[others] = super().scores(docs[others])
+        return scores
+
+
 class Source(Scorer):
     """A scorer that retrieves from the collection by itself: a ranker or a representation."""
+
+    def on(self, state: State) -> Scoring:
+        return SourceScoring(self, state)
 
     def retrieve(self, query: Query, k: int) -> Hits:
         """Return the best k documents of the collection."""

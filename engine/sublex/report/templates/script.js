@@ -43,7 +43,8 @@
   }
 
   function bars() {
-    const width = 1000, height = 260, top = 8, bottom = 252, count = sorted.length;
+    // One unit is one pixel, so that the labels keep their size on a narrow page.
+    const width = find("bars").clientWidth || 1000, height = 260, top = 8, bottom = 252, count = sorted.length;
     const most = Math.max(1e-9, ...sorted.map((topic) => Math.abs(difference(topic))));
     const low = Math.min(0, ...sorted.map(difference)), high = Math.max(0, ...sorted.map(difference));
     const span = (high - low) || most;
@@ -131,6 +132,7 @@
         create("div", { class: "scroll" }, create("table", {},
           create("thead", {}, create("tr", {}, ...head.map((text, k) => create("th", k ? { class: "n" } : {}, text)))),
           create("tbody", {}, ...rows)))));
+    find("hurt").querySelectorAll("table").forEach(sortable);
   }
 
   function scatters() {
@@ -146,7 +148,7 @@
   function scatter(label, x) {
     const topics = data.topics.map((_, place) => place);
     const xs = topics.map(x), ys = topics.map(difference);
-    const left = 52, right = 312, top = 8, bottom = 190;
+    const left = 52, right = 316, top = 8, bottom = 190;
     const span = (values) => { const low = Math.min(...values), high = Math.max(...values); return [low, (high - low) || Math.abs(low) || 1]; };
     const [x0, xw] = span(xs), [y0, yw] = span([...ys, 0]);
     const at = (a, b) => [left + 6 + ((a - x0) / xw) * (right - left - 12), bottom - 6 - ((b - y0) / yw) * (bottom - top - 12)];
@@ -159,7 +161,7 @@
     });
     const plot = create("svg", { viewBox: "0 0 320 230", role: "img", "aria-label": "Difference against " + label },
       create("g", { class: "axis" }, create("line", { x1: left, x2: right, y1: bottom, y2: bottom }), create("line", { class: "grid", x1: left, x2: right, y1: zero, y2: zero }),
-        axis(left - 6, zero + 4, "0", "end"), axis(left + 6, bottom + 15, round(x0), "middle"), axis(right - 6, bottom + 15, round(x0 + xw), "middle"),
+        axis(left - 6, zero + 4, "0", "end"), axis(left, bottom + 15, round(x0), "start"), axis(right, bottom + 15, round(x0 + xw), "end"),
         axis((left + right) / 2, 222, label, "middle"),
         Math.abs(at(x0, y0 + yw)[1] - zero) > 14 ? axis(left - 6, at(x0, y0 + yw)[1] + 4, round(y0 + yw), "end") : null,
         Math.abs(at(x0, y0)[1] - zero) > 14 ? axis(left - 6, at(x0, y0)[1] + 4, round(y0), "end") : null),
@@ -176,6 +178,36 @@
   function draw() {
     sorted = data.topics.map((_, topic) => topic).sort((x, y) => difference(y) - difference(x) || x - y);
     sentence(); bars(); panel(); hurt(); scatters();
+  }
+
+  // Tables are sorted by a click on a head, or by Enter on it; a second click turns the order round.
+  function sortable(table) {
+    table.classList.add("sortable");
+    for (const head of table.tHead.rows[0].cells) {
+      head.tabIndex = 0;
+      head.addEventListener("click", () => sort(table, head));
+      head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(table, head); });
+    }
+  }
+
+  function sort(table, head) {
+    const column = head.cellIndex, figures = head.classList.contains("n");
+    const sorted = head.getAttribute("aria-sort");
+    const up = sorted ? sorted === "descending" : !figures;
+    for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    const rows = [...table.tBodies[0].rows].map((row) => [key(row.cells[column], figures), row]);
+    // Cells without a figure stay below.
+    const order = (a, b) => (figures ? a - b : a.localeCompare(b, "en", { numeric: true }));
+    rows.sort(([a], [b]) => (a === null || b === null ? (a === null) - (b === null) : up ? order(a, b) : order(b, a)));
+    table.tBodies[0].append(...rows.map(([, row]) => row));
+  }
+
+  function key(cell, figures) {
+    if (!figures) return cell.textContent.trim();
+    const text = cell.textContent.trim().replace("−", "-").replace(/^< \./, "0.0");
+    const number = parseFloat(text.replaceAll(",", ""));
+    return Number.isNaN(number) ? null : number;
   }
 
   function download(name, type, text) {
@@ -197,4 +229,6 @@
   select("topic", data.topics.map((_, topic) => nameOf(topic)), 0, (value) => { state.topic = value; });
   draw();
   choose(sorted[0], false);
+  for (const table of document.querySelectorAll("table:not(.sortable)")) sortable(table);
+  window.addEventListener("resize", bars);
 })();

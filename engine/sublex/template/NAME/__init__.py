@@ -15,7 +15,7 @@ PARAMS = [
 
 
 def make(**params: Any) -> Representation:
-    """Return the representation."""
+    """Return sums of random directions, compared by cosine. `sublex components NAME` shows this text."""
     from NAME.model import Model
 
     return Model(**params)

@@ -1,0 +1,167 @@
+"""Complete command lines in a shell: names of indexes, of components and of their parameters, and files.
+
+Click asks these functions for each TAB. They import no compiler, and whatever goes wrong gives no completions and no message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from sublex.base import Param
+    from sublex.plugins import Registry
+
+# Set by the shell that asks for completions.
+VARIABLE = "_SUBLEX_COMPLETE"
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+_NAME_AT_END = re.compile(r"[\w.:/-]*\Z")
+_CALL_AT_END = re.compile(r"([^\W\d][\w.:/-]*)\s*\Z")
+
+
+def is_completing() -> bool:
+    """Return whether this process was started by a shell to complete a command line."""
+    return os.environ.get(VARIABLE, "").endswith("_complete")
+
+
+def complete_quietly(cli: click.Command) -> int:
+    """Print the completions that the shell asks for, and nothing else; return the exit code."""
+    with open(os.devnull, "w") as null, contextlib.redirect_stderr(null), contextlib.suppress(Exception, SystemExit):
+        cli(prog_name="sublex", standalone_mode=False)
+    return 0
+
+
+def _quiet(complete: Callable[..., Iterator[CompletionItem]]) -> Complete:
+    """Return the function without its errors: where it fails, there are no completions."""
+
+    @functools.wraps(complete)
+    def wrapped(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        try:
+            return list(complete(context, parameter, incomplete))
+        except Exception:
+            return []
+
+    return wrapped
+
+
+def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Have the shell complete the name of a file."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+@_quiet
+def indexes(context: click.Context, parameter: click.Parameter, incomplete: str) -> Iterator[CompletionItem]:
+    """Complete the name of an index, whatever its case, or the path of a folder."""
+    from sublex.cli.lookup import known_indexes
+
+    names = [path.name for path in known_indexes() if _begins(path.name, incomplete)]
+    yield from map(CompletionItem, names)
+    if not names:
+        yield CompletionItem(incomplete, type="dir")
+
+
+def index_or_file(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the first of several arguments as an index or a file, and the others as files."""
+    if not context.params.get(parameter.name or ""):
+        found = [item for item in indexes(context, parameter, incomplete) if item.type == "plain"]
+        if found:
+            return found
+    return files(context, parameter, incomplete)
+
+
+def named(*kinds: str) -> Complete:
+    """Return a function that completes the names of components of these kinds."""
+
+    @_quiet
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> Iterator[CompletionItem]:
+        from sublex import plugins
+
+        registry = plugins.load()
+        for name in (name for kind in kinds for name in registry.names(kind)):
+            if _begins(name, incomplete):
+                yield CompletionItem(name)
+
+    return complete
+
+
+@_quiet
+def profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> Iterator[CompletionItem]:
+    """Complete the name of a profile."""
+    from sublex.profiles import PROFILES
+
+    yield from (CompletionItem(name) for name in PROFILES if _begins(name, incomplete))
+
+
+@_quiet
+def expressions(context: click.Context, parameter: click.Parameter, incomplete: str) -> Iterator[CompletionItem]:
+    """Complete the last word of an expression: a component, or within parentheses a parameter or its value."""
+    from sublex import plugins
+
+    word = _NAME_AT_END.search(incomplete)[0]  # type: ignore[index]
+    before = incomplete[: len(incomplete) - len(word)]
+    for text, help in _continuations(before, word, plugins.load()):
+        if _begins(text, word):
+            yield CompletionItem(before + text, help=help)
+
+
+def _continuations(before: str, word: str, registry: Registry) -> Iterator[tuple[str, str]]:
+    """Yield the texts that may stand after `before` in an expression, each with its help."""
+    from sublex.expression import NORMALISERS, Expression
+
+    params, mark = _params_at(before, registry), before.rstrip()[-1:]
+    if params and mark in ("(", ","):
+        yield from _parameters([param for param in params if _begins(param.name, word)])
+        return
+    if params and mark == "=":
+        name = _CALL_AT_END.search(before.rstrip()[:-1])
+        param = next((param for param in params if name and param.name == name[1]), None)
+        if param and param.type is not Expression:
+            yield from ((value, "") for value in _choices(param))
+            return
+    yield from ((name, "") for name in [*registry.names("component"), *NORMALISERS])
+
+
+def _params_at(before: str, registry: Registry) -> Sequence[Param]:
+    """Return the parameters of the component in whose parentheses a text ends; none outside of parentheses."""
+    opened: list[str] = []
+    for place, character in enumerate(before):
+        if character == "(":
+            name = _CALL_AT_END.search(before[:place])
+            opened.append(name[1] if name else "")
+        elif character == ")" and opened:
+            opened.pop()
+    if not opened or not opened[-1]:
+        return ()
+    try:
+        return registry.find("component", opened[-1]).params
+    except Exception:
+        return ()
+
+
+def _parameters(params: Sequence[Param]) -> Iterator[tuple[str, str]]:
+    """Yield `name=` for each parameter. A single one comes with its default, too, so that the shell adds no space after =."""
+    from sublex.expression import print_value
+
+    for param in params:
+        yield f"{param.name}=", param.help
+    if len(params) == 1 and params[0].default is not ... and params[0].default is not None:
+        yield f"{params[0].name}={print_value(params[0].default)}", params[0].help
+
+
+def _choices(param: Param) -> list[str]:
+    """Return the values that a parameter can take, if they can be listed."""
+    if param.type is bool:
+        return ["true", "false"]
+    return [end for end in param.range or () if isinstance(end, str)]
+
+
+def _begins(name: str, incomplete: Any) -> bool:
+    return name.casefold().startswith(str(incomplete).casefold())

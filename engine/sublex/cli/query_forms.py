@@ -1,0 +1,124 @@
+"""Recognise forms of query languages, such as phrases and fields, in plain text, and tell the user how Sublex reads them.
+
+Sublex has no query language: every query is plain words. The rules here leave ordinary text alone, such as hyphens, times,
+web addresses and formulas.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from sublex.analysis.stopwords import LUCENE
+from sublex.analysis.tokens import words_by_term
+from sublex.cli.output import say
+from sublex.messages import counted
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
+    from sublex.trec.topics import Topic
+
+# Characters of a form that a note shows, and words of a query that it lists.
+LONGEST_FORM, LISTED_WORDS = 40, 10
+# In a text of more words, + and - before a word are marks of its writer, as in "Ca2+ -dependent" or in a list.
+LONGEST_SIGNED = 12
+
+# Letters without digits and underscores; the end of a word; and a place where a form may begin.
+LETTER, END, BEGIN = r"[^\W\d_]", r"(?=[\s),.;]|$)", r"(?<![^\s(])"
+PHRASE = re.compile(r'(?<![^\s(:+-])"([^"\n]{3,200})"')
+SIGN = re.compile(rf'{BEGIN}([+-])(["(]?)({LETTER}{{2,}})')
+FIELD = re.compile(r"(?<![^\s(+-])([a-z][a-z_]+):(?=([\"(\[{])|[\w*])(?![^\s\"]*:)")
+WEIGHT = re.compile(rf"(?<!\S)({LETTER}{{3,}}|\S*[\")])\^\d+(\.\d+)?{END}")
+WILDCARD = re.compile(rf"(?<![^\s(:+-]){LETTER}{{2,}}\*{END}")
+EMPHASIS = re.compile(r"(?<!\S)\*\S")
+INDRI = re.compile(r"(?<!\S)#\w+\(")
+
+OPERATORS = frozenset(("AND", "OR", "NOT"))
+# Beside one of these words AND, OR and NOT are words that are only written large, as in "must NOT".
+COMMON = frozenset(LUCENE.split()) | frozenset(
+    "am can could did do does had has have i may might must only shall should were which who would we you".split()
+)
+# The usual names of fields. Other words before a colon are ratios (male:female), ports, schemes of addresses.
+FIELDS = frozenset(
+    "abstract author authors body category content contents date desc description docid docno headline journal keyword "
+    "keywords lang language name narr publisher site source subject summary tag tags text title type url venue year".split()
+)
+# Names before ^ in formulas.
+FUNCTIONS = frozenset("cos cot deg exp log max min mol rad sec sin tan".split())
+
+
+def note_query(index: Index, query: str) -> None:
+    """Tell the user how Sublex reads a query with forms of a query language; say nothing about plain words."""
+    forms = forms_of(query)
+    if not forms:
+        return
+    words = words_of(index, query)
+    listed = ", ".join(words[:LISTED_WORDS]) + (", …" if len(words) > LISTED_WORDS else "")
+    sought = f" It looks for: {listed}." if words else ""
+    say(f"Sublex reads a query as plain words: {', '.join(forms.values())}.{sought}")
+
+
+def words_of(index: Index, query: str) -> list[str]:
+    """Return the words of a query that the analyzer keeps, each term once and as the user wrote it."""
+    return list(words_by_term(index.analyzer, query).values())
+
+
+def note_topics(topics: Sequence[Topic]) -> None:
+    """Tell the user in one note how Sublex reads the topics that have forms of a query language."""
+    examples: dict[str, str] = {}
+    number = 0
+    for topic in topics:
+        forms = forms_of(topic.text)
+        number += bool(forms)
+        for kind, sentence in forms.items():
+            examples.setdefault(kind, f"{sentence} (topic {topic.qid})")
+    if number:
+        of_all = f"{number:,} of {counted(len(topics), 'topic')}"
+        verb = "have" if number > 1 else "has"
+        say(f"{of_all} {verb} forms of a query language, read as plain words: {', '.join(examples.values())}.")
+
+
+def forms_of(text: str) -> dict[str, str]:
+    """Return the forms of a query language in a text: for each kind, a clause that says how Sublex reads the first of them."""
+    found: dict[str, str] = {}
+    for kind, form, meaning in _forms(text):
+        shown = form if len(form) <= LONGEST_FORM else f"{form[:LONGEST_FORM]}…"
+        found.setdefault(kind, f"{shown} {meaning}")
+    return found
+
+
+def _forms(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each form in a text: its kind, the form as written, and how Sublex reads it."""
+    for match in PHRASE.finditer(text):
+        # A comma or a point before the second mark is a quotation's.
+        if match[1] == match[1].strip(" \t,.") and len(match[1].split()) > 1:
+            yield "phrase", match[0], "is not a phrase"
+    for match in SIGN.finditer(text) if len(text.split()) <= LONGEST_SIGNED else ():
+        if match[2] or match[3].lower() not in COMMON | {"ve"}:
+            meaning = "requires nothing" if match[1] == "+" else "excludes nothing"
+            yield match[1], match[0] if not match[2] else match[1], meaning
+    for match in FIELD.finditer(text):
+        if match[1] in FIELDS or match[2]:
+            yield "field", match[0], "names no field"
+    for match in WEIGHT.finditer(text):
+        if match[1] not in FUNCTIONS:
+            yield "weight", match[0], "gives no weight"
+    for word in _operators(text):
+        yield word, word, "is not an operator"
+    if not EMPHASIS.search(text):
+        for match in WILDCARD.finditer(text):
+            yield "wildcard", match[0], "matches no other words"
+    for match in INDRI.finditer(text):
+        yield "operator", f"{match[0]})", "is not an operator"
+
+
+def _operators(text: str) -> Iterable[str]:
+    """Yield AND, OR and NOT between words that are not in capitals too, as in a heading."""
+    words = text.split()
+    for before, word, after in zip(words, words[1:], words[2:], strict=False):
+        beside = (before.strip('("'), after.strip(')"'))
+        plain = all(near in OPERATORS or near.lower() not in COMMON for near in beside)
+        heading = all(near.isupper() and near not in OPERATORS for near in beside)
+        if word in OPERATORS and plain and not heading and before[-1] not in ".,;:!?":
+            yield word

@@ -1,0 +1,130 @@
+"""Turn the systems that Python code gives into `System`s: expressions, functions, runs, files, dictionaries and DataFrames."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sublex.arguments import shown
+from sublex.errors import InputError
+from sublex.evaluation.systems import System, run_system
+from sublex.expression import Expression
+from sublex.frames import is_frame
+from sublex.pipeline.index import Index
+from sublex.pipeline.pipeline import Pipeline
+from sublex.retrieval.hits import Hits
+from sublex.trec.given_tables import run_of
+from sublex.trec.run_names import tag_of
+from sublex.trec.runs import Run
+from sublex.trec.topics import Topics
+
+EXPECTED = "give an expression, a function from a query to hits, a run, a run file, a dictionary or a DataFrame"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The index and the topics on which expressions and functions are run, and the options of running them."""
+
+    index: Index | None
+    topics: Topics | None
+    k: int = 1000
+    profile: str | None = None
+    workers: int | None = None
+    fresh: bool = False
+
+
+def systems_of(given: Any, setup: Setup) -> list[System]:
+    """Return a system for each thing given: one, several, or a dictionary of several by name. Runs are cut at k hits per topic."""
+    if _is_one(given):
+        return [system_of(given, setup)]
+    if isinstance(given, Mapping):
+        named = [(name, system_of(source, setup)) for name, source in given.items()]
+        return [system._replace(name=str(name)) for name, system in named]
+    if not isinstance(given, Iterable) or isinstance(given, (bytes, bytearray)):
+        raise InputError(f"The systems are {shown(given)}; {EXPECTED}, or a list of them.")
+    systems: list[System] = []
+    for number, source in enumerate(given, 1):
+        system, taken = system_of(source, setup, f"run {number}"), {system.name for system in systems}
+        # A run file whose tag is the name of another system is named by its path, as on the command line.
+        is_file = system.milliseconds is None and isinstance(source, (str, os.PathLike))
+        systems.append(system._replace(name=os.fspath(source)) if is_file and system.name in taken else system)
+    return systems
+
+
+def _is_one(given: Any) -> bool:
+    """Return whether this is a single system; a dictionary is one if it holds dictionaries of scores."""
+    if isinstance(given, Run) or not isinstance(given, Mapping):
+        one = (str, os.PathLike, Expression, Pipeline, Run)
+        return isinstance(given, one) or callable(given) or is_frame(given) or hasattr(given, "to_dict")
+    return all(
+        isinstance(hits, Mapping) and all(isinstance(score, (int, float, np.number)) for score in hits.values())
+        for hits in given.values()
+    )
+
+
+def system_of(source: Any, setup: Setup, name: str = "run") -> System:
+    """Return one system; `name` is the name of a run that has none."""
+    if isinstance(source, str) and _is_path(source, setup.index is not None):
+        source = Path(source)
+    if isinstance(source, (str, Expression, Pipeline)):
+        return _ranked(source, setup)
+    if callable(source) and not isinstance(source, Mapping):
+        return _called(source, setup)
+    if source is None or isinstance(source, (bytes, bytearray, int, float)):
+        raise InputError(f"The system {shown(source)} cannot be run; {EXPECTED}.")
+    run = run_of(source, name)
+    return System(run.tag or name, run.top(setup.k))
+
+
+def _is_path(text: str, has_index: bool) -> bool:
+    """Return whether a text is the path of a run file, and no expression.
+
+    It is one if it looks like a path, or if there is such a file. With an index the file's name must have a dot, so that
+    a file called BM25 does not stand for the ranker.
+    """
+    looks = os.sep in text or text.endswith((".run", ".gz"))
+    return looks or (os.path.isfile(text) and ("." in text or not has_index))
+
+
+def _ranked(source: str | Expression | Pipeline, setup: Setup) -> System:
+    """Run an expression or pipeline on the index, or read its run from the cache."""
+    index, topics = setup.index, setup.topics
+    if index is None or topics is None:
+        raise InputError(f"{source} cannot be run without an index and topics; give both, or runs alone.")
+    pipeline = index.pipeline(source, setup.profile)
+    if pipeline.snapshot.generation != index.generation:
+        raise InputError(f"The pipeline {pipeline} belongs to an earlier generation of {index.path}; make it again.")
+    return run_system(index, topics, pipeline, setup.k, setup.workers, fresh=setup.fresh)
+
+
+def _called(function: Callable[[str], Any], setup: Setup) -> System:
+    """Call a function with the text of each topic, and return the hits that it returns as a system with the function's name."""
+    name = getattr(function, "__name__", type(function).__name__).strip("<>")
+    if setup.topics is None:
+        raise InputError(f"The function {name} cannot be run without topics; give them.")
+    seconds, hits = [], {}
+    for topic in setup.topics:
+        begin = time.perf_counter()
+        found = function(topic.text)
+        seconds.append(time.perf_counter() - begin)
+        hits[topic.qid] = dict(_scored(found, name))
+    run = run_of(hits, tag_of(name))
+    return System(name, run.top(setup.k), np.array(seconds, np.float32) * 1000)
+
+
+def _scored(found: Any, name: str) -> Iterator[tuple[Any, Any]]:
+    """Yield the docno and the score of each hit that a function returned."""
+    if isinstance(found, Hits):
+        yield from ((hit.docno, hit.score) for hit in found)
+    elif isinstance(found, Mapping):
+        yield from found.items()
+    elif isinstance(found, (list, tuple)) and all(isinstance(hit, (list, tuple)) and len(hit) == 2 for hit in found):
+        yield from found
+    else:
+        raise InputError(f"The function {name} returned {shown(found)}; return hits, or a dictionary {{docno: score}}.")

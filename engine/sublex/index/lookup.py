@@ -1,0 +1,66 @@
+"""Find the folder of an index that a user names: by a path, or by a bare name in the index home."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from sublex.errors import IndexProblem, InputError
+from sublex.messages import command, nearest
+
+
+def index_home() -> Path:
+    """Return the folder of indexes that are named without a path.
+
+    The folder is $SUBLEX_INDEXES if that is set, else ./indexes if it exists, else sublex/indexes in the user's data folder.
+    """
+    if os.environ.get("SUBLEX_INDEXES"):
+        return Path(os.environ["SUBLEX_INDEXES"])
+    if Path("indexes").is_dir():
+        return Path("indexes")
+    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    return Path(data) / "sublex" / "indexes"
+
+
+def index_path(name: str) -> Path:
+    """Return the folder of an index, which need not exist.
+
+    A name with a slash is a path. A bare name is a folder in the working directory if that folder is an index, and a
+    folder in the index home otherwise.
+    """
+    if not name.strip() or "\x00" in name:
+        raise InputError("An index needs a name or a path.")
+    is_path = os.sep in name or name in (".", "..") or os.path.isfile(os.path.join(name, "index.json"))
+    path = Path(name) if is_path else index_home() / name
+    try:
+        os.stat(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(f"No file system takes a name as long as {name[:30]}…; choose a shorter one.") from None
+    return path
+
+
+def existing_path(name: str) -> Path:
+    """Return the folder of an index to open; a bare name is found whatever its case.
+
+    Raise IndexProblem, with the most similar name, if there is no such folder.
+    """
+    path = index_path(name)
+    if os.sep in name or path.exists():
+        return path
+    found = [folder for folder in known_indexes() if folder.name.casefold() == name.casefold()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise IndexProblem(f"Several indexes are called {name}; write {' or '.join(each.name for each in found)}.")
+    hint = nearest(name, [folder.name for folder in known_indexes()])
+    if hint:
+        raise IndexProblem(f"No index at {path}; {hint}To list all indexes: {command('indexes')}")
+    return path
+
+
+def known_indexes() -> list[Path]:
+    """Return the folders of all indexes that a bare name finds: those in the working directory and in the index home."""
+    manifests = [path for folder in (index_home(), Path()) for path in folder.glob("*/index.json")]
+    return sorted({path.parent.name: path.parent for path in manifests}.values(), key=lambda path: path.name)

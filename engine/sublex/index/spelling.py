@@ -1,0 +1,112 @@
+"""Find the indexed word that is spelt most like a word which no document contains.
+
+Words are compared as the analyzer makes them, so a stemmed index works too; the answer is the form that documents write. The
+distance is the number of bytes to insert, delete or replace, or of neighbours to swap. NumPy compares all terms at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex.analysis.tokens import located_terms
+from sublex.index.snapshot import Snapshot, Term
+
+# The largest distance for words of at least so many letters; shorter words get no suggestion.
+LIMITS = ((3, 1), (5, 2))
+# The nearest terms of each segment that are compared by frequency.
+CANDIDATES = 50
+
+
+def suggestions(snapshot: Snapshot, text: str) -> dict[str, Term]:
+    """Return the words of a text that no document contains, each with the indexed word that is spelt most like it.
+
+    Words without a similar one, and words with digits, are left out.
+    """
+    found: dict[str, Term] = {}
+    for _, raw, terms in located_terms(snapshot.analyzer, text):
+        for term in terms:
+            word = raw if len(terms) == 1 else term
+            if word not in found and snapshot.term(term) is None and not any(map(str.isdigit, term)):
+                near = nearest_term(snapshot, term, len(word))
+                if near:
+                    found[word] = near
+    return found
+
+
+def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:
+    """Return the term of live documents at the smallest distance from `term`, of several the most frequent, or None.
+
+    `letters` is the length of the word as it is written, on which the largest distance depends.
+    """
+    wanted = np.frombuffer(term.encode("utf-8", "replace"), np.uint8)
+    limit = max((distance for size, distance in LIMITS if letters >= size), default=0)
+    if not limit or len(wanted) < 3:
+        return None
+    near: dict[str, int] = {}
+    for segment in snapshot.segments:
+        ordinals, distances = near_strings(segment.terms.data, segment.terms.starts, wanted, limit)
+        df = segment.live_df[ordinals].astype(np.int64)
+        ordinals, distances, df = ordinals[df > 0], distances[df > 0], df[df > 0]
+        for place in np.lexsort((-df, distances))[:CANDIDATES].tolist():
+            near[segment.terms[int(ordinals[place])].decode()] = int(distances[place])
+    terms = [term for term in map(snapshot.term, near) if term]
+    return min(terms, key=lambda term: (near[term.term], -term.df, term.term), default=None)
+
+
+def near_strings(data: np.ndarray, starts: np.ndarray, wanted: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the strings within `limit` of `wanted`, and their distances.
+
+    String k is `data[starts[k] : starts[k + 1]]`. `wanted` has at least three bytes. A string whose beginning differs from it
+    by more than one edit may be missed.
+    """
+    sizes = np.diff(starts)
+    numbers = np.flatnonzero((sizes >= max(3, len(wanted) - limit)) & (sizes <= len(wanted) + limit))
+    numbers = numbers[_begin_alike(data, starts[numbers], *wanted[:3])]
+    return _within(data, starts[numbers], numbers, sizes[numbers], wanted, limit)
+
+
+def _begin_alike(data: np.ndarray, begins: np.ndarray, x: int, y: int, z: int) -> np.ndarray:
+    """Return whether the strings that begin at these places begin like xyz, but for an edit; the first letter may be wrong."""
+    a, b = data[begins], data[begins + 1]
+    # yx: swapped; yz: x is one too many.
+    alike = (a == x) | ((a == y) & ((b == x) | (b == z)))
+    # ?xy: a letter is missing before x; ?yz: another letter is in its place.
+    for second, third in ((x, y), (y, z)):
+        places = np.flatnonzero(b == second)
+        alike[places[data[begins[places] + 2] == third]] = True
+    return alike
+
+
+def _within(
+    data: np.ndarray, begins: np.ndarray, numbers: np.ndarray, sizes: np.ndarray, wanted: np.ndarray, limit: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the strings within `limit` of `wanted`, and their distances, by dynamic programming over all strings at once.
+
+    In round i, `now[j]` is the distance of the first j characters of every string from the first i of `wanted`. Only j near i
+    matter. Strings whose distances are all beyond the limit are dropped after each round.
+    """
+    far = np.full(len(numbers), limit + 1, np.int8)
+    characters: dict[int, np.ndarray] = {}
+    now = {j: np.full(len(numbers), j, np.int8) for j in range(limit + 1)}
+    last = before = now
+    for i, letter in enumerate(wanted, 1):
+        last, before, now = before, now, {0: np.full(len(numbers), i, np.int8)} if i <= limit else {}
+        for j in range(max(1, i - limit), i + limit + 1):
+            if j not in characters:
+                # Behind the end of a string stands 0, which no term has.
+                at = np.minimum(begins + (j - 1), len(data) - 1)
+                characters[j] = np.where(sizes >= j, data[at], 0)
+            best = before.get(j - 1, far) + (characters[j] != letter)
+            best = np.minimum(best, np.minimum(before.get(j, far), now.get(j - 1, far)) + 1)
+            if i > 1 and j > 1:
+                swapped = (characters[j] == wanted[i - 2]) & (characters[j - 1] == letter)
+                best = np.where(swapped, np.minimum(best, last.get(j - 2, far) + 1), best)
+            now[j] = np.minimum(best, far).astype(np.int8)
+        alive = np.minimum.reduce(list(now.values())) <= limit
+        if 2 * np.count_nonzero(alive) < len(alive):
+            numbers, sizes, begins, far = numbers[alive], sizes[alive], begins[alive], far[alive]
+            characters, now, before = ({j: row[alive] for j, row in rows.items()} for rows in (characters, now, before))
+    distances = far.copy()
+    for j, row in now.items():
+        distances[sizes == j] = row[sizes == j]
+    return numbers[distances <= limit], distances[distances <= limit]

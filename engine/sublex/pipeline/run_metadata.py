@@ -1,0 +1,63 @@
+"""Describe how a run is made, in the sections of ir_metadata: the expression, versions, the index, models and topics."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sublex.base import VERSION
+from sublex.pipeline.pipeline import Pipeline
+from sublex.readers.irds import PREFIX
+from sublex.trec.run_names import tag_of
+from sublex.trec.topics import Topics
+
+LIBRARIES = ("numpy", "numba", "scipy")
+
+
+def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
+    """Return the metadata of the run of a pipeline over topics, with at most k hits for each."""
+    import platform
+
+    return {
+        "tag": tag_of(str(pipeline)),
+        "method": {
+            "automatic": True,
+            "expression": str(pipeline),
+            "hits": k,
+            "score_ties": "score descending, then docno descending by bytes",
+        },
+        "implementation": {
+            "source": {"lang": "python", "name": "Sublex", "version": VERSION},
+            "executable": {"cmd": " ".join(sys.argv)},
+            "libraries": {name: _version(name) for name in LIBRARIES},
+            "python": platform.python_version(),
+        },
+        "data": {
+            "index": {
+                "fingerprint": pipeline.snapshot.fingerprint,
+                "documents": len(pipeline.snapshot),
+                "analyzer": pipeline.snapshot.analyzer_expression,
+                "analyzer_versions": dict(pipeline.snapshot.analyzer_versions),
+            },
+            **({"models": pipeline.models} if pipeline.models else {}),
+            "topics": {
+                "name": _name(topics.path) or "given in Python",
+                "number": len(topics),
+                "fields": "+".join(topics.used) or "title",
+            },
+        },
+    }
+
+
+def _name(path: str) -> str:
+    """Return the name of a topic file; a data set of ir_datasets is named as a whole."""
+    return path if path.startswith(PREFIX) else Path(path).name
+
+
+@cache
+def _version(name: str) -> str:
+    from importlib import metadata
+
+    return metadata.version(name)

@@ -1,0 +1,127 @@
+"""PyTerrier (https://pyterrier.readthedocs.io) both ways: an index as a transformer, and a transformer as a stage of a pipeline."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import sublex
+from sublex import functions
+from sublex.errors import InputError, MissingExtra
+from sublex.expression import Chain, Cut
+from sublex.pipeline.index import Expr, Index
+from sublex.pipeline.pipeline import Pipeline
+from sublex.pipeline.stages.stage import State
+from sublex.retrieval.hits import Hits
+from sublex.scores import NO_OPINION
+
+try:
+    import pandas as pd
+    import pyterrier as pt
+except ImportError:
+    raise MissingExtra("sublex.pyterrier", "pyterrier") from None
+
+
+def stage(transformer: pt.Transformer, name: str | None = None, version: str | int | None = None) -> functions.Function:
+    """Return a PyTerrier transformer as a part of an expression, as in `"BM25 % 100" >> sublex.pyterrier.stage(transformer)`.
+
+    The transformer gets the hits of one query in a frame with the columns qid, query, docno, score, rank and, where the index stores
+    texts, title and text. It scores them anew or drops some. `name` is the name in the printed form `rerank(name)`, by default that of
+    the transformer's class. With a `version`, which you change whenever the transformer's scores change, `compare` keeps runs.
+    """
+    return functions.transformer(transformer, name, version)
+
+
+class _Ranked(NamedTuple):
+    """The hits of one query, and for each of them the number of the row of the input that it stems from."""
+
+    hits: Hits
+    rows: np.ndarray
+
+
+class Retriever(pt.Transformer):
+    """A PyTerrier transformer that ranks documents by a Sublex pipeline.
+
+    Its input is a frame with the columns `qid` and `query`. It finds the best `k` documents for each query, and adds the columns
+    `docno`, `rank` (from 0) and `score`. When the input has a column `docno` too, exactly these documents are the candidates: the
+    transformer scores them again, and drops those on which the pipeline has no opinion, as a stage after `>>` does.
+    """
+
+    def __init__(self, index: Index | str | os.PathLike[str], expression: Expr | Pipeline | None = None, k: int = 1000):
+        """Make a transformer of an index or its path, and an expression; by default the index's own ranker.
+
+        The transformer stays on the generation of the index that it was made for.
+        """
+        if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+            raise InputError(f"k={k!r} should be a whole number above 0.")
+        self.index = sublex.open(index) if isinstance(index, (str, os.PathLike)) else index
+        self.pipeline, self.k = self.index.pipeline(expression), k
+
+    def __repr__(self) -> str:
+        return f"Retriever({str(self.index.path)!r}, {str(self.pipeline)!r}, k={self.k})"
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame with a row for each hit, best first within a query: the input's columns, docno, rank and score."""
+        with pt.validate.any(inp, context=self) as check:
+            check.query_frame(extra_columns=["query"], mode="retrieve")
+            check.result_frame(extra_columns=["query"], mode="rerank")
+        ranked = self._rescored(inp) if check.mode == "rerank" else self._retrieved(inp)
+        kept = inp.drop(columns=["docno", "rank", "score"], errors="ignore")
+        rows = np.concatenate([np.empty(0, np.int64), *(rows for _, rows in ranked)])
+        return kept.iloc[rows].assign(
+            docno=np.array([docno for hits, _ in ranked for docno in hits.docnos], object),
+            rank=np.concatenate([np.empty(0, np.int64), *(np.arange(len(hits)) for hits, _ in ranked)]),
+            score=np.concatenate([np.empty(0), *(hits.scores for hits, _ in ranked)]),
+        ).reset_index(drop=True)  # fmt: skip
+
+    def fuse_rank_cutoff(self, k: int) -> Retriever:
+        """Return a transformer that finds at most k documents. PyTerrier calls it for `retriever % k`."""
+        return self if k >= self.k else Retriever(self.index, self.pipeline, k)
+
+    def _retrieved(self, inp: pd.DataFrame) -> list[_Ranked]:
+        """Return the best documents of the collection for each row."""
+        queries = [self.index.query(_text(row)) for row in zip(inp["qid"], inp["query"], strict=True)]
+        answers = self.pipeline.answers(queries, self.k, os.cpu_count() or 1)
+        return [_Ranked(answer.hits, np.full(len(answer.hits), row)) for row, answer in enumerate(answers)]
+
+    def _rescored(self, inp: pd.DataFrame) -> list[_Ranked]:
+        """Return the candidates of each query, scored by the pipeline."""
+        groups: dict[Any, list[int]] = {}
+        for row, qid in enumerate(inp["qid"].tolist()):
+            groups.setdefault(qid, []).append(row)
+        return [self._rescore(inp.iloc[rows], np.array(rows)) for rows in groups.values()]
+
+    def _rescore(self, candidates: pd.DataFrame, rows: np.ndarray) -> _Ranked:
+        docs, first = np.unique([self._doc(docno) for docno in candidates["docno"].tolist()], return_index=True)
+        before = np.arange(len(rows), 0, -1)
+        if "score" in candidates:
+            before = candidates["score"].to_numpy(np.float64)
+            if not np.isfinite(before).all():
+                raise InputError(f"A score of query {candidates['qid'].iloc[0]} is not a finite number.")
+        query = self.index.query(_text((candidates["qid"].iloc[0], candidates["query"].iloc[0])))
+        given = Hits.ranked(self.pipeline.snapshot, docs.astype(np.int32), before[first])
+        scores = self.pipeline.scorer.scores(State(query, given), given.docs)
+        known = scores > NO_OPINION
+        hits = Hits.ranked(given.snapshot, given.docs[known], scores[known]).first(self._most())
+        return _Ranked(hits, rows[first[np.searchsorted(docs, hits.docs)]])
+
+    def _most(self) -> int:
+        """Return the largest number of candidates that a rerank keeps: k, or the number after % at the end of the expression."""
+        tree = self.pipeline.expression
+        last = tree.stages[-1] if isinstance(tree, Chain) else tree
+        return min(self.k, last.depth) if isinstance(last, Cut) and isinstance(last.depth, int) else self.k
+
+    def _doc(self, docno: object) -> int:
+        doc = self.pipeline.snapshot.doc(str(docno))
+        if doc is None:
+            raise InputError(f"No document {docno} in {self.index.path}; rerank documents of this index.")
+        return doc
+
+
+def _text(query: tuple[Any, Any]) -> str:
+    qid, text = query
+    if not isinstance(text, str):
+        raise InputError(f"The query of topic {qid} is {text!r}, not a text.")
+    return text

@@ -1,0 +1,173 @@
+"""Read archives, `.tar` (also compressed) and `.zip`: the files in them, as if they were the files of a folder.
+
+Nothing is unpacked to the disk. An archive is read twice as a stream: first the beginning of each file, to choose its reader,
+then the files. Links, devices, hidden files and archives within archives are not read.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import posixpath
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import groupby
+from typing import Any, BinaryIO
+
+from sublex.base import Document, Reader, Report, Source
+from sublex.errors import InputError
+from sublex.readers.batch import MakeBatch, batches
+from sublex.readers.signatures import archive_format
+from sublex.readers.source import CHUNK, HEAD, FileSource, Guarded, without_compression
+
+# The files of BEIR's data sets that hold documents; the other files beside them do not.
+CORPUS = "corpus.jsonl"
+# Bytes of the longest name or other header of a member that is read.
+LONGEST_HEADER = 1 << 20
+_HEADERS = (
+    tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE,
+)  # fmt: skip
+# What zipfile raises for a damaged, encrypted or unknown member.
+_FAULTS = (tarfile.TarError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+
+# Returns the registered name and the reader for a path and the first bytes of a file; None if no reader takes it.
+Detect = Callable[[str, bytes], tuple[str, Reader] | None]
+# The name of a file in an archive, and a function that opens it.
+Entry = tuple[str, Callable[[], Any]]
+
+
+class Member:
+    """A file in an archive, as readers take it: `path` is its name in messages, `name` its path within the archive."""
+
+    def __init__(self, archive: str, name: str, opened: Callable[[], Any]):
+        self.path, self.name, self._opened = f"{archive}/{name}", name, opened
+
+    def open(self) -> BinaryIO:
+        """Return a buffered stream of the decompressed bytes, once."""
+        try:
+            return io.BufferedReader(_MemberStream(self._opened(), self.path), CHUNK)
+        except _FAULTS as error:
+            raise InputError(f"{self.path} cannot be read: {error}.") from None
+
+
+class _MemberStream(Guarded):
+    """A stream of a member whose errors are InputErrors, those of the archive too."""
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return super().readinto(buffer)
+        except _FAULTS as error:
+            raise InputError(f"{self.path} is cut short or damaged: {error}.") from None
+
+
+class Archive:
+    """The reader of an archive: it has the members read by the readers that `detect` returns."""
+
+    def __init__(self, detect: Detect):
+        self._detect = detect
+
+    def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the file is an archive."""
+        return bool(archive_format(path, head))
+
+    def read(self, source: Source, report: Report) -> Iterator[Document]:
+        """Yield the documents of all members."""
+        for reader, member in self._members(source.path, report):
+            yield from reader.read(member, report)
+
+    def batches(self, source: Source, report: Report) -> Iterator[MakeBatch]:
+        """Yield a function for each batch of documents, in their order; any thread may call it."""
+        members = self._members(source.path, report)
+        for makes_batches, group in groupby(members, lambda member: hasattr(member[0], "batches")):
+            if makes_batches:
+                for reader, member in group:
+                    yield from reader.batches(member, report)  # type: ignore[attr-defined]
+            else:
+                yield from batches((d for reader, member in group for d in reader.read(member, report)), report)
+        # A batch without documents carries the notes about members.
+        yield from batches((), report)
+
+    def _members(self, path: str, report: Report) -> Iterator[tuple[Reader, Member]]:
+        """Yield each member that a reader takes, with the reader; a member has to be read before the next one is asked for."""
+        if not os.path.isfile(path):
+            raise InputError(f"The archive {path} has to be a file, because it is read twice; write it to a file.")
+        chosen = self._choose(path, report)
+        for (name, opened), reader in zip(_files(path, Report()), chosen, strict=True):
+            if reader:
+                yield reader, Member(path, name, opened)
+
+    def _choose(self, path: str, report: Report) -> list[Reader | None]:
+        """Return the reader of each file, in their order; None for a file that is left out."""
+        found: list[tuple[str, tuple[str, Reader] | None]] = []
+        for name, opened in _files(path, report):
+            with Member(path, name, opened).open() as stream:
+                found.append((name, self._detect(f"{path}/{name}", stream.read(HEAD))))
+        is_corpus = [posixpath.basename(without_compression(name)) == CORPUS for name, _ in found]
+        reasons = {}
+        for (name, claim), corpus in zip(found, is_corpus, strict=True):
+            if any(is_corpus) and not corpus:
+                reasons[name] = f"no {CORPUS}, which is there"
+            elif claim is None:
+                reasons[name] = "no reader knows the format"
+            elif claim[0] == "text" and any(other and other[0] != "text" for _, other in found):
+                reasons[name] = "plain text next to collection files"
+        for reason, names in groupby(sorted(reasons, key=reasons.__getitem__), reasons.__getitem__):
+            first, *more = names
+            which = f"{path}/{first} and {len(more):,} more were" if more else f"{path}/{first} was"
+            report.note(f"{which} left out: {reason}")
+        if len(reasons) == len(found):
+            raise InputError(f"{path} holds no file whose format a reader knows; name one by --reader.")
+        return [claim[1] if claim and name not in reasons else None for name, claim in found]
+
+
+def _files(path: str, report: Report) -> Iterator[Entry]:
+    """Yield the regular files of an archive that are not hidden; links and devices are noted."""
+    is_zip = archive_format(path, FileSource(path).head()) == "zip"
+    try:
+        for name, kind, opened in (_zip_entries if is_zip else _tar_entries)(path):
+            name = posixpath.normpath(name).lstrip("/")
+            if kind == "other":
+                report.note(f"{path}: links and devices in it were left out")
+            elif kind == "file" and not any(part.startswith(".") and part != ".." for part in name.split("/")):
+                yield name, opened
+    except _FAULTS as error:
+        raise InputError(f"{path} is cut short or damaged: {error}.") from None
+
+
+class _Header(tarfile.TarInfo):
+    """The header of a tar member. One that is damaged or asks for much memory is an error."""
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Any:
+        try:
+            return super().fromtarfile(archive)
+        except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:  # type: ignore[attr-defined]
+            # Otherwise tarfile takes a damaged header for the end of the archive.
+            raise tarfile.ReadError(str(error)) from None
+
+    def _proc_member(self, archive: tarfile.TarFile) -> Any:
+        if self.type in _HEADERS and self.size > LONGEST_HEADER:
+            raise tarfile.ReadError(f"a header has {self.size:,} bytes")
+        return super()._proc_member(archive)  # type: ignore[misc]
+
+
+def _tar_entries(path: str) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+    with FileSource(path).open() as stream, tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:
+        while entry := archive.next():
+            # Otherwise tarfile keeps all headers in memory.
+            archive.members.clear()  # type: ignore[attr-defined]
+            kind = "file" if entry.isreg() else "folder" if entry.isdir() else "other"
+            yield entry.name, kind, partial(archive.extractfile, entry)
+
+
+def _zip_entries(path: str) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            mode = stat.S_IFMT(entry.external_attr >> 16)
+            if entry.flag_bits & 1:
+                raise InputError(f"{path}/{entry.filename} is encrypted; decrypt the archive first.")
+            kind = "folder" if entry.is_dir() else "file" if mode in (0, stat.S_IFREG) else "other"
+            yield entry.filename, kind, partial(archive.open, entry)

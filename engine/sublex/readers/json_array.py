@@ -1,0 +1,85 @@
+"""Read JSON arrays of objects, `[{…}, {…}]`: one document per object, with the fields that JSON lines have.
+
+The file is read as a stream. An element is cut out by counting brackets outside strings, so that one malformed element does
+not hide those after it, and then read by Python's own `json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from sublex.base import Document, Report, Source
+from sublex.errors import InputError
+from sublex.readers.fields import FieldNames
+from sublex.readers.jsonl import document_of
+from sublex.readers.signatures import BOM, signature
+from sublex.readers.source import CHUNK, LONGEST_LINE
+
+# A whole string, or a character that ends or nests elements; a lone quote begins a string that is not read to its end yet.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
+_DEEPER = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
+
+
+class JsonArray:
+    """The reader `json`: arrays of objects. `id` and `text` name the fields of the id and of the text."""
+
+    def __init__(self, id: str | None = None, text: str | None = None):
+        self.names = FieldNames.of(id, text)
+
+    def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the file begins with an opening bracket and an opening brace."""
+        return signature(head) == "json"
+
+    def read(self, source: Source, report: Report) -> Iterator[Document]:
+        """Yield the documents one by one."""
+        with source.open() as stream:
+            for line, element in elements(stream, source.path):
+                report.line = line
+                document = document_of(element, source.path, line, report, self.names)
+                if document:
+                    yield document
+
+
+def elements(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the elements of a JSON array as bytes, each with the number of its first line.
+
+    Raise InputError if the file holds no array, if the array has no end or is not all, or if an element is longer than
+    LONGEST_LINE.
+    """
+    text = stream.read(CHUNK).removeprefix(BOM)
+    begin = re.match(rb"\s*\[", text)
+    if begin is None:
+        raise InputError(f"{path} holds no JSON array; expected is [{{…}}, {{…}}].")
+    # The element begins at `start`; tokens before `at` are counted; `lines` is the line of `start`.
+    start = at = begin.end()
+    line, depth = 1 + text.count(b"\n", 0, start), 0
+    while True:
+        for token in _TOKEN.finditer(text, at):
+            mark = token[0]
+            if mark == b'"':
+                at = token.start()
+                break
+            at = token.end()
+            if depth == 0 and mark in (b",", b"]"):
+                element = text[start : token.start()]
+                blank = len(element) - len(element.lstrip())
+                if element.strip() or mark == b",":
+                    yield line + element.count(b"\n", 0, blank), element.strip()
+                if mark == b"]":
+                    if (text[at:] + stream.read(CHUNK)).strip():
+                        raise InputError(f"{path}: text follows the end of the array; keep one array in a file.")
+                    return
+                line, start = line + element.count(b"\n"), at
+            depth = max(0, depth + _DEEPER.get(mark, 0))
+        else:
+            at = len(text)
+        text, at, start = text[start:], at - start, 0
+        # Reading as much again as is there keeps the time for a long string proportional to its length.
+        more = stream.read(max(CHUNK, len(text)))
+        if not more:
+            raise InputError(f"{path} is cut short: its array has no closing bracket.")
+        text += more
+        if len(text) > LONGEST_LINE:
+            raise InputError(f"{path}:{line}: an element has more than {LONGEST_LINE:,} bytes; break it up.")

@@ -1,0 +1,161 @@
+"""Turn judgements and runs that Python code gives into `Qrels` and `Run`: files, dictionaries, DataFrames and records."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.arguments import shown
+from sublex.base import Report
+from sublex.errors import InputError
+from sublex.frames import frame_records, is_frame
+from sublex.strings import Strings
+from sublex.trec.columns import first_repeated
+from sublex.trec.ids import id_text
+from sublex.trec.qrels import GRADES, Judgement, Qrels, collect, read_qrels
+from sublex.trec.run_reader import read_run
+from sublex.trec.runs import Run, ranked
+from sublex.trec.topic_formats import QID_ALIASES
+
+# Names of columns as PyTerrier, ir_measures, ir_datasets, ranx and others write them; the first that a record has counts.
+QIDS = (*QID_ALIASES, "q_id")
+DOCNOS = ("docno", "doc_id", "docid", "document_id", "corpus-id", "corpus_id", "pid", "did")
+GRADE_NAMES = ("label", "relevance", "grade", "rel", "score")
+SCORES = ("score", "similarity", "sim")
+
+
+class Kind(NamedTuple):
+    """The words of messages and the column names of judgements or of runs."""
+
+    name: str
+    number: str
+    names: tuple[str, ...]
+    expected: str
+
+
+LARGEST_SCORE = float(np.finfo(np.float32).max)
+QRELS = Kind(
+    "judgements", "grade", GRADE_NAMES,
+    "give a qrels file, a dictionary {qid: {docno: grade}}, or a DataFrame with qid, docno and label",
+)  # fmt: skip
+RUN = Kind(
+    "run", "score", SCORES,
+    "give a run file, a dictionary {qid: {docno: score}}, or a DataFrame with qid, docno and score",
+)  # fmt: skip
+
+
+class Columns(NamedTuple):
+    """The topic ids, docnos and numbers of judgements or hits as a user gives them, row by row, not checked yet."""
+
+    qids: list[Any]
+    docnos: list[Any]
+    numbers: list[Any]
+
+
+def qrels_of(given: Any) -> Qrels:
+    """Return judgements as `Qrels`; raise InputError for a value that holds none."""
+    if isinstance(given, Qrels):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return read_qrels(given)
+    columns = _columns(given, QRELS)
+    topics, qids = _numbered(columns.qids, "topic")
+    docs, docnos = _numbered(columns.docnos, "document")
+    judgements = (
+        Judgement(qids[topic], docnos[doc], _grade(grade, qids[topic]), 0)
+        for topic, doc, grade in zip(topics.tolist(), docs.tolist(), columns.numbers, strict=True)
+    )
+    qrels = collect(judgements, "", "", Report())
+    if not len(qrels):
+        raise InputError(f"There are no judgements; {QRELS.expected}.")
+    return qrels
+
+
+def run_of(given: Any, tag: str = "run") -> Run:
+    """Return hits as a `Run`; raise InputError for a value that holds none. A run that has no tag gets this `tag`."""
+    if isinstance(given, Run):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return read_run(given)
+    columns = _columns(given, RUN)
+    # A topic of a dictionary may have no hits.
+    topics, qids = _numbered(columns.qids, "topic", given if isinstance(given, Mapping) else ())
+    docs, docnos = _numbered(columns.docnos, "document")
+    scores = _scores(columns)
+    order = np.argsort(topics, kind="stable")
+    _, later = first_repeated(topics[order], docs[order])
+    if len(later):
+        row = order[later[0]]
+        raise InputError(f"Topic {qids[topics[row]]} has {docnos[docs[row]]} twice; keep one of the two.")
+    return ranked(qids, topics, docs, scores, Strings.of(docnos), tag=tag)
+
+
+def _columns(given: Any, kind: Kind) -> Columns:
+    """Return the columns of a DataFrame, of a dictionary by topic, of an object that makes one, or of records."""
+    if is_frame(given):
+        return _of_records(list(frame_records(given)), kind)
+    if isinstance(given, Mapping) or hasattr(given, "to_dict"):
+        columns = Columns([], [], [])
+        for qid, numbers in (given if isinstance(given, Mapping) else given.to_dict()).items():
+            if not isinstance(numbers, Mapping):
+                raise InputError(f"Topic {qid} of the {kind.name} has {shown(numbers)}; {kind.expected}.")
+            columns.qids.extend(repeat(qid, len(numbers)))
+            columns.docnos.extend(numbers)
+            columns.numbers.extend(numbers.values())
+        return columns
+    if isinstance(given, Iterable) and not isinstance(given, (bytes, bytearray)):
+        return _of_records(list(given), kind)
+    raise InputError(f"The {kind.name} cannot be {shown(given)}; {kind.expected}.")
+
+
+def _of_records(items: list[Any], kind: Kind) -> Columns:
+    """Return the columns of dictionaries or named tuples, which name them as one of several libraries does."""
+    columns = Columns([], [], [])
+    for item in items:
+        record = item._asdict() if hasattr(item, "_asdict") else item
+        if not isinstance(record, Mapping):
+            raise InputError(f"The {kind.name} cannot hold {shown(item)}; {kind.expected}.")
+        for column, names in zip(columns, (QIDS, DOCNOS, kind.names), strict=True):
+            column.append(record[_known(record, names, kind)])
+    return columns
+
+
+def _known(record: Mapping[str, Any], names: Sequence[str], kind: Kind) -> str:
+    """Return the first of these names that the record has; raise InputError if it has none."""
+    for name in names:
+        if name in record:
+            return name
+    there = ", ".join(map(str, record)) or "nothing"
+    raise InputError(f"A row of the {kind.name} has no {names[0]}, only {there}; {kind.expected}.")
+
+
+def _numbered(values: list[Any], kind: str, before: Iterable[Any] = ()) -> tuple[np.ndarray, list[str]]:
+    """Return a number for each id, and the distinct ids as texts in the order of their numbers, those of `before` first."""
+    numbers: dict[str, int] = {}
+    try:
+        places = {
+            value: numbers.setdefault(id_text(value, kind), len(numbers))
+            for value in dict.fromkeys(chain(before, values))
+        }
+    except TypeError:
+        raise InputError(f"Some {kind} id is a list or the like; make all ids texts.") from None
+    return np.fromiter(map(places.__getitem__, values), np.int32, len(values)), list(numbers)
+
+
+def _grade(grade: Any, qid: str) -> int:
+    whole = isinstance(grade, (int, np.integer)) or (isinstance(grade, float) and grade.is_integer())
+    if not whole or not GRADES.min <= grade <= GRADES.max:
+        raise InputError(f"Topic {qid} has the grade {shown(grade)}, which is not a whole number; correct it.")
+    return int(grade)
+
+
+def _scores(columns: Columns) -> np.ndarray:
+    """Return the scores as float32; raise InputError for one that is no number, not finite or too large."""
+    for qid, score in zip(columns.qids, columns.numbers, strict=True):
+        if not isinstance(score, (int, float, np.number)) or not abs(score) <= LARGEST_SCORE:  # type: ignore[operator]
+            raise InputError(f"Topic {qid} has the score {shown(score)}, not a finite float32 number; correct it.")
+    return np.array(columns.numbers, np.float64).astype(np.float32)

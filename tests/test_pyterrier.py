@@ -1,0 +1,234 @@
+"""Tests of PyTerrier both ways, inside real PyTerrier pipelines and experiments. None of them needs Java."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from shared import QRELS, TOPICS, run_of
+
+import sublex
+from sublex.errors import InputError, MissingExtra, PluginError, UnknownName
+from sublex.pipeline.index import Index
+
+pt = pytest.importorskip("pyterrier")
+pd = pytest.importorskip("pandas")
+pytestmark = [
+    pytest.mark.usefixtures("plugins_loaded_once"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:pyterrier"),
+]
+
+
+@pytest.fixture(scope="module")
+def index(built_demo: Path) -> Index:
+    """The index of the demo collection, which tests only read."""
+    return sublex.open(built_demo)
+
+
+@pytest.fixture(scope="module")
+def topics() -> pd.DataFrame:
+    return pd.DataFrame([topic[:2] for topic in sublex.read_topics(TOPICS)], columns=["qid", "query"])
+
+
+@pytest.fixture(scope="module")
+def qrels() -> pd.DataFrame:
+    judged = sublex.read_qrels(QRELS)
+    rows = [(qid, docno, grade) for qid in judged for docno, grade in judged[qid].items()]
+    return pd.DataFrame(rows, columns=["qid", "docno", "label"])
+
+
+def scores(frame: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Return the scores of a result frame by qid and docno; the rows of each query have to be in the order of their ranks."""
+    found: dict[str, dict[str, float]] = {}
+    for qid, rows in frame.groupby("qid", sort=False):
+        assert rows["rank"].tolist() == list(range(len(rows)))
+        assert rows["score"].is_monotonic_decreasing
+        found[qid] = dict(zip(rows["docno"], rows["score"], strict=True))
+    return found
+
+
+def searched(index: Index, topics: pd.DataFrame, expression: str | sublex.Expression, k: int = 1000) -> dict:
+    """Return what Sublex finds, by qid and docno, without topics for which it finds nothing."""
+    answers = {row.qid: index.search(row.query, expression, k) for row in topics.itertuples()}
+    return {qid: {hit.docno: hit.score for hit in hits} for qid, hits in answers.items() if len(hits)}
+
+
+@pytest.mark.parametrize("expression", ["BM25", "BM25 >> RM3 >> BM25", "BM25 + 0.3*PL2", "PL2 % 20 >> BM25"])
+def test_a_retriever_finds_the_hits_of_a_search(index, topics, expression):
+    frame = sublex.pyterrier.Retriever(index, expression, k=30).transform(topics)
+    assert list(frame.columns) == ["qid", "query", "docno", "rank", "score"]
+    found = scores(frame)
+    assert found == searched(index, topics, expression, 30)
+    assert [list(hits) for hits in found.values()] == [
+        list(hits) for hits in searched(index, topics, expression, 30).values()
+    ]
+
+
+def test_a_retriever_opens_the_index_and_ranks_by_its_own_ranker(built_demo):
+    retriever = sublex.pyterrier.Retriever(built_demo)
+    assert repr(retriever) == f"Retriever({str(built_demo)!r}, 'BM25', k=1000)"
+    assert retriever.search("crane").docno[0] == "birds-05"
+    assert retriever([{"qid": "7", "query": "crane", "more": 1}])[0] == {
+        "qid": "7", "query": "crane", "more": 1, "docno": "birds-05", "rank": 0, "score": pytest.approx(2.0836856),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("second", ["PL2", "BM25 + 0.5*PL2", "PL2 % 3", "zscore(PL2)"])
+def test_retrievers_are_chained_as_stages_are(index, topics, second):
+    retriever = sublex.pyterrier.Retriever
+    pipeline = retriever(index, "BM25") % 12 >> retriever(index, second)
+    expected = searched(index, topics, f"BM25 % 12 >> {second}")
+    for frame in (pipeline.transform(topics), pipeline.compile().transform(topics)):
+        found = scores(frame)
+        assert found.keys() == expected.keys()
+        for qid, hits in found.items():
+            assert hits == pytest.approx(expected[qid], rel=1e-6)
+
+
+def test_documents_of_a_frame_are_scored_exactly(index):
+    """Among them documents that a search does not find first, in any order, with other columns, and one without an opinion."""
+    exact = searched(index, pd.DataFrame([("1", "crane river")], columns=["qid", "query"]), "BM25")["1"]
+    chosen = [*list(exact)[-3:], "medicine-01", list(exact)[2]]
+    assert "medicine-01" not in exact
+    frame = pd.DataFrame({"qid": "1", "query": "crane river", "docno": chosen, "text": [f"t {d}" for d in chosen]})
+    ranked = sublex.pyterrier.Retriever(index, "BM25").transform(frame)
+    assert scores(ranked)["1"] == {docno: exact[docno] for docno in chosen if docno in exact}
+    assert ranked["text"].tolist() == [f"t {docno}" for docno in ranked["docno"]]
+    expanded = sublex.pyterrier.Retriever(index, "BM25 >> RM3 >> BM25").transform(frame)
+    assert set(expanded["docno"]) <= set(chosen) and scores(expanded)["1"] != scores(ranked)["1"]
+
+
+def test_the_operators_of_pyterrier_work(index, topics):
+    bm25, pl2 = (sublex.pyterrier.Retriever(index, name) for name in ("BM25", "PL2"))
+    first = topics.head(3)
+    sums, cut = (bm25 + 2 * pl2).transform(first), (bm25 % 4).transform(first)
+    a, b = searched(index, first, "BM25"), searched(index, first, "PL2")
+    for row in sums.itertuples():
+        assert row.score == pytest.approx(a[row.qid][row.docno] + 2 * b[row.qid][row.docno], rel=1e-6)
+    assert scores(cut) == searched(index, first, "BM25", 4)
+    assert repr((bm25 % 4).compile()) == repr(sublex.pyterrier.Retriever(index, "BM25", k=4))
+    features = (bm25 % 4 >> (bm25**pl2)).transform(first)
+    for row in features.itertuples():
+        assert row.features.tolist() == pytest.approx([a[row.qid][row.docno], b[row.qid][row.docno]])
+    assert len((bm25 % 4 | pl2 % 4).transform(first)) >= len(cut) >= len((bm25 % 4 & pl2 % 4).transform(first))
+
+
+def test_an_experiment_measures_what_sublex_measures(index, topics, qrels):
+    names = ["BM25", "BM25 >> RM3 >> BM25"]
+    systems = [sublex.pyterrier.Retriever(index, name) for name in names]
+    table = pt.Experiment(systems, topics, qrels, ["map", "ndcg_cut_10"], names=names, baseline=0)
+    for name, row in zip(names, table.itertuples(), strict=True):
+        run = run_of(searched(index, topics, name), "run")
+        mean = sublex.measure(QRELS, run, "AP nDCG@10").mean
+        assert (row.map, row.ndcg_cut_10) == pytest.approx((mean["AP"], mean["nDCG@10"]), abs=1e-6)
+
+
+def test_pyterrier_knows_the_columns_before_it_runs(index):
+    retriever = sublex.pyterrier.Retriever(index)
+    assert pt.inspect.transformer_inputs(retriever) == [["qid", "query"], ["qid", "docno", "query"]]
+    assert pt.inspect.transformer_outputs(retriever, ["qid", "query"]) == ["qid", "query", "docno", "rank", "score"]
+    with pytest.raises(pt.validate.InputValidationError, match="missing_columns=.*'query'"):
+        retriever.transform(pd.DataFrame({"qid": ["1"]}))
+    assert len(retriever.transform(pd.DataFrame({"qid": ["1"], "query": ["zzzz"]}))) == 0
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ({"qid": ["1"], "query": [3]}, "The query of topic 1 is 3, not a text"),
+        ({"qid": ["1"], "query": [None]}, "The query of topic 1 is None, not a text"),
+        ({"qid": ["1"], "query": ["a"], "docno": ["nope"]}, "No document nope in .*; rerank documents of this index"),
+        ({"qid": ["1"], "query": ["a"], "docno": ["sea-01"], "score": [float("nan")]}, "of query 1 is not a finite"),
+    ],
+)
+def test_a_wrong_frame_is_refused_in_a_sentence(index, frame, message):
+    with pytest.raises(InputError, match=message):
+        sublex.pyterrier.Retriever(index).transform(pd.DataFrame(frame))
+
+
+def test_a_wrong_parameter_is_refused(index):
+    for wrong in (0, 2.5, True, "10"):
+        with pytest.raises(InputError, match="should be a whole number above 0"):
+            sublex.pyterrier.Retriever(index, "BM25", k=wrong)
+    with pytest.raises(UnknownName, match="did you mean BM25"):
+        sublex.pyterrier.Retriever(index, "BM52")
+    with pytest.raises(InputError, match=r"of type int is no transformer: it has no method transform\(frame\)"):
+        sublex.pyterrier.stage(3)
+
+
+def test_a_transformer_is_a_stage(index):
+    short = pt.apply.doc_score(lambda row: -len(row["text"]))
+    bm25 = sublex.parse("BM25")
+    hits = index.search("crane river", bm25 % 12 >> short, 1000)
+    first = index.search("crane river", "BM25", 12).docnos
+    assert sorted(hits.docnos) == sorted(first)
+    assert hits.scores.tolist() == [-len(index.document(docno).text) for docno in hits.docnos]
+    named = "BM25 % 12" >> sublex.pyterrier.stage(short, name="short", version=3)
+    assert str(named) == "BM25 % 12 >> rerank(short)"
+    assert str(bm25 >> short) == "BM25 >> rerank(ApplyDocumentScoringTransformer)" == str(bm25 >> sublex.rerank(short))
+    assert index.search("crane river", named).docnos == hits.docnos[:10]
+    tree = index.explain("crane river", hits[0].docno, named)
+    assert tree.value == hits[0].score and tree.label == "rerank(short): the score that the Python transformer gave"
+    assert index.pipeline(named).models == {"rerank(short)": "version 3"}
+
+
+def test_a_transformer_sees_the_hits_of_the_stage_before(index):
+    frames = []
+    keep = pt.apply.generic(lambda frame: (frames.append(frame), frame)[1])
+    hits = index.search("crane river", sublex.parse("BM25 % 12") >> keep, 1000)
+    before = index.search("crane river", "BM25", 12)
+    (frame,) = frames
+    assert list(frame.columns) == ["qid", "query", "docno", "title", "text", "score", "rank"]
+    assert frame["docno"].tolist() == before.docnos == hits.docnos
+    assert frame["score"].tolist() == before.scores.tolist() == hits.scores.tolist()
+    assert frame["rank"].tolist() == list(range(12))
+
+
+def test_a_transformer_may_drop_documents_and_stand_in_a_blend(index):
+    keep, score = pt.Transformer.identity() % 3, pt.apply.doc_score(lambda row: -len(row["text"]))
+    best = index.search("crane river", "BM25", 3).docnos
+    assert index.search("crane river", sublex.parse("BM25 % 12") >> keep >> "PL2").docnos == best
+    assert index.explain("crane river", "river-01", sublex.parse("BM25") >> keep).value == float("-inf")
+    blend = "BM25" + 0.4 * sublex.pyterrier.stage(score)
+    function = sublex.rerank(lambda query, documents: [-len(document.text) for document in documents])
+    expected = index.search("crane river", "BM25" + 0.4 * function)
+    assert index.search("crane river", blend).scores.tolist() == expected.scores.tolist()
+    with pytest.raises(InputError, match=r"in a blend needs sublex.pyterrier.stage\(…\) around it"):
+        sublex.parse("BM25") + 0.4 * score
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda frame: frame[["qid"]], "gave a frame with the columns qid; a stage needs the columns docno and score"),
+        (lambda frame: 3, "gave a value of type int; a stage needs the columns docno and score"),
+        (lambda frame: pd.concat([frame, frame]), "gave a document twice; a stage scores or drops"),
+        (lambda frame: frame.assign(docno="x"), "gave x, which it did not get; a stage scores or drops"),
+        (lambda frame: frame.assign(score=float("nan")), "gave nan for the document birds-05"),
+        (lambda frame: frame.assign(score="high"), "gave a score of type str for 9 documents"),
+        (lambda frame: frame["nope"], r"failed \(KeyError: 'nope'\)"),
+    ],
+)
+def test_a_wrong_result_is_refused_in_a_sentence_that_names_the_transformer(index, function, message):
+    expression = "BM25" >> sublex.pyterrier.stage(pt.apply.generic(function), name="odd")
+    with pytest.raises(PluginError, match=f"^The transformer odd {message}"):
+        index.search("crane", expression)
+
+
+def test_a_transformer_without_texts_gets_no_text(tmp_path):
+    bare = sublex.build([{"id": "a", "text": "crane"}, {"id": "b", "text": "crane bird"}], tmp_path / "i", store="none")
+    columns = []
+    keep = pt.apply.generic(lambda frame: (columns.extend(frame.columns), frame)[1])
+    assert bare.search("crane", sublex.parse("BM25") >> keep).docnos == ["a", "b"]
+    assert columns == ["qid", "query", "docno", "score", "rank"]
+
+
+def test_the_missing_package_is_named(monkeypatch):
+    monkeypatch.delitem(sys.modules, "sublex.pyterrier", raising=False)
+    monkeypatch.delattr(sublex, "pyterrier", raising=False)
+    monkeypatch.setitem(sys.modules, "pyterrier", None)
+    with pytest.raises(MissingExtra, match=r"sublex.pyterrier needs .*: run pip install 'sublex\[pyterrier\]'"):
+        sublex.pyterrier  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'pyterier'"):
+        sublex.pyterier  # noqa: B018

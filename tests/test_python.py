@@ -1,0 +1,460 @@
+"""Sublex from Python: every usual form of topics, judgements and runs is taken, and a mistake ends in a sentence."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+from collections import namedtuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+from ir_measures import AP, nDCG
+from shared import DEMO, QRELS, TOPICS, run_of
+
+import sublex
+from sublex.errors import InputError, MissingExtra, SublexError
+from sublex.trec.given_topics import topics_of
+
+TEXTS = {"1": "crane", "2": "bridge tower"}
+Row = namedtuple("Row", "query_id text")
+
+
+@pytest.fixture(scope="module")
+def demo(built_demo, plugins_loaded_once, tmp_path_factory):
+    """An index of the demo collection, which keeps the runs of comparisons and does not change otherwise."""
+    return sublex.open(shutil.copytree(built_demo, tmp_path_factory.mktemp("python") / "demo"))
+
+
+@pytest.fixture(scope="module")
+def topics():
+    return sublex.read_topics(TOPICS)
+
+
+@pytest.fixture(scope="module")
+def qrels():
+    return sublex.read_qrels(QRELS)
+
+
+@pytest.fixture(scope="module")
+def run(demo, topics):
+    return demo.run(topics, "BM25")
+
+
+# Topics.
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pd.DataFrame({"qid": ["1", "2"], "query": TEXTS.values()}),
+        pd.DataFrame({"query_id": [1, 2], "text": TEXTS.values(), "length": [1.0, 2.0]}),
+        TEXTS,
+        {1: "crane", 2: "bridge tower"},
+        {qid: {"title": text} for qid, text in TEXTS.items()},
+        list(TEXTS.items()),
+        [list(pair) for pair in TEXTS.items()],
+        (pair for pair in TEXTS.items()),
+        [{"qid": qid, "query": text} for qid, text in TEXTS.items()],
+        [Row(qid, text) for qid, text in TEXTS.items()],
+        list(TEXTS.values()),
+        np.array(list(TEXTS.values())),
+        topics_of(TEXTS),
+        topics_of(TEXTS)[:2],
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_topics_are_taken_in_every_usual_form(demo, given):
+    run = demo.run(given, "PL2")
+    assert {qid: list(hits) for qid, hits in run.items()} == {
+        qid: demo.search(text, "PL2", 1000).docnos for qid, text in TEXTS.items()
+    }
+
+
+def test_a_text_is_a_topics_file_and_fields_of_records_can_be_chosen(demo, topics, tmp_path):
+    assert demo.run(str(TOPICS), "PL2") == demo.run(TOPICS, "PL2") == demo.run(topics, "PL2")
+    records = [{"qid": "1", "title": "crane", "desc": "wading birds"}, {"qid": "2", "title": "bridge"}]
+    assert [topic.text for topic in topics_of(records, "title+desc")] == ["crane wading birds", "bridge"]
+    assert topics["7"].qid == "7" and topics[0] is topics["1"]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (None, "The topics are None; give a topics file, a DataFrame or records"),
+        (3, "The topics are 3 (int); give"),
+        ([], "There are no topics; give"),
+        ("crane", "Cannot read crane: No such file or directory. A text names a topics file; for one query call search"),
+        (b"crane", "The topics are b'crane' (bytes)"),
+        ({"crane"}, "The topics are {'crane'} (set)"),
+        (("1", "crane"), "The topics are a tuple of texts, which may mean several things"),
+        (["crane", ("2", "bridge")], "The topics are texts among other things"),
+        ([1, 2], "Topic 1 is 1 (int); give"),
+        ([("1", "crane", "more")], "Topic 1 is ('1', 'crane', 'more') (tuple); give"),
+        ([("1", None)], "The query of topic 1 is None; give a text."),
+        ([("1", "crane"), ("1", "bridge")], "Topics 1 and 2 have the same id 1; keep one of the two."),
+        ([("lens crystalline", "dna blood")], "The topic id 'lens crystalline' holds white space"),
+        ([("", "crane")], "The topic id '' is empty"),
+        ({"qid": "1", "query": "crane"}, "looks like one record, with qid and query; put it into a list."),
+        ({"qid": ["1"], "query": ["crane"]}, "looks like columns, qid and query; make a DataFrame of it."),
+        ([{"query": "crane"}], "Topic 1 has no qid, only query; name its id qid"),
+        ([{"qid": "1"}], "Topic 1 has no text; name its text query."),
+        (pd.DataFrame({"a": [1]}), "Topic 1 has no qid, only a; name its id qid"),
+        (pd.DataFrame({"qid": ["1"], "utterance": ["crane"]}), "No topic has a query, only utterance; name the column"),
+        (pd.DataFrame({"qid": ["1", "2"], "query": ["crane", None]}), "Topic 2 has no text, only {'query': "),
+        (pd.DataFrame({"qid": [1.5], "query": ["crane"]}), "The topic id 1.5 (float) is neither a text nor a whole number"),
+        (pd.DataFrame([["1", "a", "b"]], columns=["qid", "query", "query"]), "two columns of one name: qid, query, query"),
+        (pd.Series(["crane"]), "A Series may have any index; give its list for numbered texts"),
+        (run_of({"1": {"a": 1.0}}, "BM25"), "The topics are <BM25: 1 hit for 1 topic> (Run); give"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_topics_that_are_none_are_refused_in_a_sentence(demo, given, sentence):
+    with pytest.raises(InputError) as error:
+        demo.run(given)
+    assert sentence in str(error.value) and "\n" not in str(error.value)
+
+
+# Mistakes. Each is Python code; `index`, `topics`, `qrels` and `run` are what a user has.
+
+MISTAKES = {
+    "index.search(None)": "The query is None; give a text.",
+    "index.search(['a', 'b'])": "The query is ['a', 'b'] (list); give a text.",
+    "index.search('crane', 5)": "The pipeline is 5 (int); give an expression",
+    "index.search('crane', k='5')": "k is '5' (str); give a whole number, at least 1.",
+    "index.search('crane', k=0)": "k=0 should be at least 1.",
+    "index.search('crane', profile=[])": "The profile is [] (list); give a text.",
+    "index.search('crane', 'BM26')": "did you mean BM25?",
+    "index.run('BM25', topics)": "A text names a topics file",
+    "index.run(topics, qrels)": "The pipeline is <368 judgements of 30 topics",
+    "index.run(topics, k=2.5)": "k is 2.5 (float); give a whole number",
+    "index.run(topics, workers='2')": "workers is '2' (str); give a whole number",
+    "index.document('nope')": "No document nope in ",
+    "index.document(None)": "The docno is None; give a text.",
+    "index.docno(10**9)": "No document has the number 1000000000 in ",
+    "index.docno('birds-05')": "doc is 'birds-05' (str); give a whole number",
+    "index.term(None)": "The term is None; give a text.",
+    "index.postings(3)": "The term is 3 (int); give a text.",
+    "index.analyze(None)": "The text is None; give a text.",
+    "index.explain('crane', 'nope')": "No document nope in ",
+    "index.explain('crane', None)": "The docno is None; give a text.",
+    "index.delete(None)": "The docnos to delete are None; give one or a list.",
+    "index.delete([1])": "The docno is 1 (int); give a text.",
+    "index.add(None)": "The documents are None; give a path, a DataFrame, or a list of documents.",
+    "index.add({'id': '1', 'text': 'x'})": "The documents are {'id': '1', 'text': 'x'} (dict); give a path",
+    "index.add([('1', 'x')])": "Document 1 cannot be indexed",
+    "index.fit(None)": "None",
+    "index.searcher(None)": "The pipeline is None; give an expression",
+    "index.store_impacts(None)": "The rankers are None; give expressions",
+    "index.add_resource('x', None)": "The file is None; give a path.",
+    "sublex.open(None)": "The index is None; give a path.",
+    "sublex.open(3)": "The index is 3 (int); give a path.",
+    "sublex.open('')": "An index needs a name or a path.",
+    "sublex.open('nope')": "No index at ",
+    "sublex.build(None, 'x')": "The documents are None",
+    "sublex.build([], None)": "The path of the index is None; give a path.",
+    "sublex.build([], 'x', store=None)": "The parts to store are None",
+    "sublex.build([], 'x', analyzer=3)": "The analyzer is 3 (int); give a text.",
+    "sublex.build([], 'x', workers='2')": "workers is '2' (str)",
+    "sublex.parse(None)": "The expression is None; give a text",
+    "sublex.read_topics(None)": "The path of the topics is None; give a path.",
+    "sublex.read_qrels(3)": "The path of the qrels is 3 (int); give a path.",
+    "sublex.read_run(None)": "The path of the run is None; give a path.",
+    "sublex.measure(None, run)": "The judgements cannot be None; give a qrels file",
+    "sublex.measure(qrels, None)": "The system None cannot be run",
+    "sublex.measure(run, qrels)": "which is not a whole number",
+    "sublex.measure(qrels, 'BM25')": "BM25 cannot be run without an index and topics",
+    "sublex.measure(qrels, 'nope.run')": "Cannot read nope.run",
+    "sublex.measure(qrels, run, 5)": "The measures are 5 (int); give names such as 'AP nDCG@10'.",
+    "sublex.measure(qrels, {'1': ['a']})": "Topic 1 of the run has ['a'] (list); give a run file",
+    "sublex.measure(qrels, {'1': {'a': None}})": "Topic 1 has the score None, not a finite float32 number",
+    "sublex.measure(qrels, pandas.DataFrame({'a': [1]}))": "A row of the run has no qid, only a; give a run file",
+    "sublex.measure(qrels, len, topics=topics)": "The function len returned 5 (int); return hits",
+    "sublex.measure(qrels, len)": "The function len cannot be run without topics; give them.",
+    "sublex.measure(qrels, run, 'AP').mean_of('RR')": "RR was not computed; there are AP.",
+    "run['nope']": "No topic nope in this Run; the topics are 1, 2, 3, ….",
+    "run[1]": "The topic id 1 (int) is no text; the topics are 1, 2, 3, ….",
+    "run.write(None)": "The path of the run is None; give a path.",
+    "run.update({})": "A run does not change; make a dictionary of it by dict(run).",
+    "topics['99']": "No topic 99 among 30 topics from ",
+    "sublex.compare(index, topics, qrels, None)": "The systems are None; give an expression",
+    "sublex.compare(index, topics, qrels, [])": "There is nothing to compare; give a ranker or a run.",
+    "sublex.compare(index, qrels, topics, ['BM25'])": "The topics are <368 judgements of 30 topics",
+    "sublex.compare(topics, index, qrels, ['BM25'])": "The index is <30 topics from ",
+    "sublex.compare(index, topics, None, ['BM25'])": "The judgements cannot be None",
+    "sublex.compare(index, topics, qrels, ['BM25'], alpha='x')": "alpha is 'x' (str); give a number.",
+    "sublex.fuse(run)": "Fusion needs at least two runs.",
+    "sublex.fuse([run, run], 'weighted', 3)": "weighted needs 2 weights",
+    "sublex.fuse([run, run], normalise='minmax')": "rrf uses ranks only and takes no normaliser; leave it out",
+    "sublex.tune(None, topics, qrels, 'BM25(b={0..1})')": "Tuning needs an index; give one, or its path.",
+    "sublex.tune(index, topics, qrels, 'BM25(b={0..1})', folds='x')": "folds is 'x' (str); give a whole number",
+    "sublex.write_report(None, 'x.html')": "The comparison is None; give a result of sublex.compare.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", MISTAKES)
+def test_a_natural_mistake_ends_in_a_sentence(code, demo, topics, qrels, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"index": demo, "topics": topics, "qrels": qrels, "run": run, "sublex": sublex, "pandas": pd}
+    with pytest.raises(SublexError) as error:
+        eval(code, names)
+    message = str(error.value)
+    assert MISTAKES[code] in message
+    assert "\n" not in message and not re.search(r"(^|\s)--?[a-z]", message), "names an option of the command line"
+
+
+# Runs and judgements.
+
+
+def as_table(run):
+    return {qid: dict(hits) for qid, hits in run.items() if hits}
+
+
+def test_runs_and_judgements_are_taken_in_every_usual_form(run, qrels, tmp_path):
+    run.write(tmp_path / "bm25.run")
+    expected = sublex.measure(qrels, run).mean
+    scored = [ir_measures.ScoredDoc(qid, docno, score) for qid, hits in run.items() for docno, score in hits.items()]
+    frame = run.to_pandas()
+    runs = [
+        tmp_path / "bm25.run", str(tmp_path / "bm25.run"), dict(run), frame, scored, iter(scored),
+        frame.rename(columns={"qid": "query_id", "docno": "doc_id"}), frame.sample(frac=1, random_state=0).to_dict("records"),
+    ]  # fmt: skip
+    judgements = [
+        QRELS, str(QRELS), dict(qrels), qrels.to_pandas(), qrels.to_pandas().astype({"label": float}), list(qrels.itertuples()),
+    ]  # fmt: skip
+    for given in runs:
+        evaluation = sublex.measure(qrels, given)
+        assert evaluation.mean == expected and evaluation.name in ("run", "BM25")
+    for given in judgements:
+        assert sublex.measure(given, run).mean == expected
+
+
+def test_ids_that_are_whole_numbers_become_texts():
+    assert sublex.measure({1: {7: 1}}, {"1": {"7": 2.0, "8": 1.0}}, "AP").mean == {"AP": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "a"], "score": [1.0, 2.0]}), "Topic 1 has a twice; keep one"),
+        ({"1": {"a": float("nan")}}, "Topic 1 has the score nan (float), not a finite float32 number"),
+        ([("1", "a", 1.0)], "The run cannot hold ('1', 'a', 1.0) (tuple); give a run file"),
+        ([{"qid": ["1"], "docno": "a", "score": 1.0}], "Some topic id is a list or the like; make all ids texts."),
+        ([{"qid": "1", "docno": "a", "rank": 1}], "A row of the run has no score, only qid, docno, rank; give"),
+    ],
+)
+def test_runs_that_are_none_are_refused_in_a_sentence(given, sentence, qrels):
+    with pytest.raises(InputError) as error:
+        sublex.measure(qrels, given)
+    assert sentence in str(error.value)
+
+
+def test_expressions_and_functions_are_measured_compared_and_fused(demo, topics, qrels, run):
+    def found(query):
+        return demo.search(query, "BM25", 1000)
+
+    def scores(query):
+        return {hit.docno: hit.score for hit in found(query)}
+
+    def pairs(query):
+        return list(scores(query).items())
+
+    expected = sublex.measure(qrels, run).mean
+    assert sublex.measure(qrels, "BM25", index=demo, topics=topics).mean == expected
+    for function in (found, scores, pairs):
+        evaluation = sublex.measure(qrels, function, topics=TOPICS)
+        assert evaluation.mean == expected and evaluation.name == function.__name__
+    compared = sublex.compare(demo, TOPICS, dict(qrels), ["BM25", found, dict(run), run.to_pandas()], "AP")
+    assert compared.names == ("BM25", "found", "run 3", "run 4") and len(set(compared.mean("AP"))) == 1
+    assert compared.systems[1].milliseconds.shape == (30,)
+    named = sublex.compare(demo, topics, qrels, {"mine": dict(run), "theirs": "PL2"}, "AP")
+    assert named.names == ("mine", "theirs")
+    fused = sublex.fuse(["PL2", run, scores], k=5, index=demo, topics=topics)
+    assert fused == sublex.fuse([demo.run(topics, "PL2"), dict(run), run], k=5)
+
+
+def test_a_file_with_the_name_of_a_ranker_does_not_stand_for_the_ranker(
+    demo, topics, qrels, run, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    sublex.fuse([run, run], k=1).write("BM25")
+    run.write("one.run")
+    systems = sublex.compare(demo, topics, qrels, ["BM25", "one.run"], "NumRet AP", k=2).systems
+    assert [system.name for system in systems] == ["BM25", "one.run"]
+    assert as_table(systems[0].run) == as_table(run.top(2)) == as_table(systems[1].run)
+    assert sublex.measure(qrels, "BM25", "NumRet").mean["NumRet"] == len(sublex.read_run("BM25").docs)
+
+
+def test_a_run_from_python_has_the_metadata_of_the_command(demo, topics, command, tmp_path):
+    done = command("run", demo.path, TOPICS, "-r", "PL2", "-o", tmp_path / "runs")
+    assert done.code == 0, done.messages
+    demo.run(TOPICS, "PL2").write(tmp_path / "mine.run")
+    sublex.measure(QRELS, "PL2", index=demo, topics=topics)  # keeps the run
+    kept = sublex.compare(demo, topics, QRELS, ["PL2"]).systems[0]
+    theirs, mine = sublex.read_run(tmp_path / "runs" / "PL2.run"), sublex.read_run(tmp_path / "mine.run")
+    assert kept.cached and mine == theirs and mine.tag == theirs.tag
+    for run in (mine.metadata, dict(kept.run.metadata)):
+        run["implementation"]["executable"] = theirs.metadata["implementation"]["executable"]
+        assert run == theirs.metadata
+    given = demo.run(TEXTS, "PL2").metadata["data"]["topics"]
+    assert given == {"name": "given in Python", "number": 2, "fields": "title"}
+
+
+def test_a_fresh_comparison_replaces_the_kept_runs(index):
+    def milliseconds(fresh):
+        system = sublex.compare(index, TEXTS, {"1": {"birds-05": 1}}, ["BM25"], "AP", fresh=fresh).systems[0]
+        return system.cached, system.milliseconds.tolist()
+
+    first, again, fresh, after = milliseconds(False), milliseconds(False), milliseconds(True), milliseconds(False)
+    assert (first[0], again[0], fresh[0], after[0]) == (False, True, False, True)
+    assert again[1] == first[1] and after[1] == fresh[1] != first[1]
+
+
+# Other libraries.
+
+
+def test_ir_measures_takes_runs_and_qrels_as_they_are(run, qrels):
+    ours = sublex.measure(qrels, run, "AP nDCG@10")
+    theirs = ir_measures.calc_aggregate([AP, nDCG @ 10], qrels, run)
+    assert theirs[AP] == pytest.approx(ours.mean["AP"]) and theirs[nDCG @ 10] == pytest.approx(ours.mean["nDCG@10"])
+    by_topic = {metric.query_id: metric.value for metric in ir_measures.iter_calc([AP], qrels, run)}
+    assert [by_topic[qid] for qid in ours.qids] == pytest.approx(ours["AP"].tolist())
+    assert ir_measures.evaluator([AP], qrels).calc_aggregate(run)[AP] == theirs[AP]
+    assert ir_measures.calc_aggregate([AP], qrels.itertuples(), run) == {AP: theirs[AP]}
+
+
+def test_pytrec_eval_takes_runs_and_qrels_as_they_are(run, qrels):
+    found = pytrec_eval.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
+    ours = sublex.measure(qrels, run, "AP")
+    # Topic 26 has no hit, and trec_eval's code does not stand an empty ranking.
+    assert not run["26"] and set(found) == set(run) - {"26"}
+    assert [found[qid]["map"] for qid in found] == pytest.approx([ours["AP"][ours.qids.index(qid)] for qid in found])
+
+
+def test_ranx_takes_runs_and_qrels_as_they_are(run, qrels):
+    ranx = pytest.importorskip("ranx", reason="ranx is not here")
+    value = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run, name=run.tag), "map")
+    assert value == pytest.approx(sublex.measure(qrels, run, "AP").mean["AP"], abs=1e-3)  # ties
+    back = ranx.Run(run)
+    assert sublex.measure(qrels, back, "NumRet").mean == sublex.measure(qrels, run, "NumRet").mean
+
+
+def test_a_run_is_a_dictionary_that_does_not_change(run):
+    plain = {qid: run[qid] for qid in run.qids}
+    assert isinstance(run, dict) and run == plain == dict(run) == {**run} == run.copy()
+    assert json.loads(json.dumps(run)) == plain and len(run) == 30 and run.get("nope") is None
+    for other in (copy.copy(run), copy.deepcopy(run), pickle.loads(pickle.dumps(run))):
+        assert other == run and other.tag == run.tag
+    assert run | {"x": {}} == {**plain, "x": {}} and {"x": {}} | run == {"x": {}, **plain}
+    assert bool(run) and not run_of({}, "none") and dict.get(run, "26", "left out") == "left out"
+    for change in (lambda: run.pop("1"), run.clear, lambda: run.__setitem__("1", {})):
+        with pytest.raises(InputError, match="A run does not change"):
+            change()
+    with pytest.raises(KeyError):
+        run["nope"]
+
+
+# DataFrames and notebooks.
+
+
+def test_frames_have_the_columns_that_pyterrier_uses(demo, topics, qrels, run):
+    frame = run.to_pandas()
+    assert list(frame.columns) == ["qid", "docno", "rank", "score"] and len(frame) == len(run.docs)
+    assert {qid: dict(zip(part.docno, part.score, strict=True)) for qid, part in frame.groupby("qid")} == as_table(run)
+    assert all(part["rank"].tolist() == list(range(1, len(part) + 1)) for _, part in frame.groupby("qid"))
+    assert {qid: dict(zip(p.docno, p.label, strict=True)) for qid, p in qrels.to_pandas().groupby("qid")} == dict(qrels)
+    asked = topics.to_pandas()
+    assert list(asked.columns) == ["qid", "query"] and demo.run(asked, "BM25") == run
+    hits = demo.search("crane")
+    found = hits.to_pandas()
+    assert found.docno.tolist() == hits.docnos and found["rank"].tolist() == list(range(1, len(hits) + 1))
+    tree = demo.explain("crane bird", "birds-05").to_pandas()
+    assert tree.depth[0] == 0 and tree.value[0] == demo.search("crane bird")[0].score
+    assert tree.value[tree.depth == 1].sum() == pytest.approx(tree.value[0])
+    assert list(sublex.compare(demo, topics, qrels, ["BM25", "PL2"], "AP").to_pandas().index) == ["BM25", "PL2"]
+
+
+def test_displays_are_small_and_escaped(tmp_path):
+    title = "<b>crane & co</b>"
+    index = sublex.build([{"id": f"<{k}>", "title": title, "text": "crane"} for k in range(30)], tmp_path / "index")
+    topics = topics_of({f"<{k}>": f"crane <i>{k}" for k in range(30)})
+    run = index.run(topics, "BM25")
+    qrels = {topic.qid: {"<1>": 1} for topic in topics}
+    compared = sublex.compare(index, topics, qrels, {"<u>": "BM25", "<v>": run}, "AP")
+    displays = [
+        index.search("crane", k=30),
+        run,
+        topics,
+        compared,
+        compared.evaluations[0],
+        index.explain("crane", "<1>"),
+    ]
+    displays += [sublex.read_qrels(path) for path in [write_qrels(tmp_path, qrels)]]
+    for shown in displays:
+        page = shown._repr_html_()
+        assert len(page) < 5000 and not re.search(r"<(b>crane|i>|u>|v>|[0-9]+>)", page), type(shown)
+        assert page.count("<tr>") <= 11
+    assert "&lt;b&gt;crane &amp; co&lt;/b&gt;" in displays[0]._repr_html_() and "… and 20 more" in run._repr_html_()
+
+
+def write_qrels(folder, qrels):
+    path = folder / "qrels"
+    path.write_text("".join(f"{qid} 0 {docno} {grade}\n" for qid in qrels for docno, grade in qrels[qid].items()))
+    return path
+
+
+def test_hits_without_stored_texts_are_shown_by_docno(tmp_path):
+    index = sublex.build(DEMO, tmp_path / "index", store="none")
+    assert "birds-05" in index.search("crane")._repr_html_()
+
+
+def test_empty_results_are_shown_too(demo):
+    nothing = demo.search("zzzz")
+    assert nothing._repr_html_() == "<p>0 hits</p>\n" and len(nothing.to_pandas()) == 0
+    empty = demo.run(["zzzz"], "BM25")
+    assert (
+        str(empty) == "BM25: 0 hits for 1 topic" and len(empty.to_pandas()) == 0 and "<td>1</td>" in empty._repr_html_()
+    )
+
+
+def test_without_pandas_a_frame_is_refused_in_a_sentence(demo, run, topics, qrels, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for source in (run, qrels, topics, demo.search("crane"), demo.explain("crane", "birds-05")):
+        with pytest.raises(MissingExtra, match=r"A DataFrame needs an optional part; to install it: .*pandas"):
+            source.to_pandas()
+
+
+def test_a_data_frame_of_documents_is_indexed(tmp_path):
+    frame = pd.DataFrame({"docno": ["a", "b"], "text": ["a crane", "a bridge"], "year": [1999, 2001]})
+    index = sublex.build(frame, tmp_path / "index")
+    assert index.search("crane").docnos == ["a"] and index.document("b").fields == {"year": 2001}
+    index.add(frame.assign(docno=["c", "d"]))
+    assert len(index) == 4
+
+
+# Names.
+
+
+def test_a_name_is_looked_up_as_the_commands_do(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SUBLEX_INDEXES", str(tmp_path / "home"))
+    documents = [sublex.Document("a", "crane")]
+    sublex.build(documents, tmp_path / "home" / "cranes")
+    assert sublex.open("cranes").path == tmp_path / "home" / "cranes"
+    built = sublex.build(documents, "cranes")
+    assert str(built.path) == "cranes" == str(sublex.open("cranes").path)
+    assert sublex.compare("cranes", ["crane"], {"1": {"a": 1}}, "BM25", "AP").mean("AP") == [1.0]
+
+
+def test_the_module_shows_its_api_and_nothing_else(monkeypatch):
+    code = "import sublex, sublex.evaluation.comparison; print(*dir(sublex))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert shown == sorted([*sublex.__all__, "__version__"])
+    assert all(hasattr(sublex, name) for name in shown)

@@ -1,0 +1,107 @@
+"""Suggestions for words that no document contains: the nearest word, of several the most frequent, as it is written."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sublex
+from sublex.index.spelling import near_strings, nearest_term, suggestions
+
+
+def distance(a: str, b: str) -> int:
+    """Return the number of characters to insert, delete or replace, or of neighbours to swap, between two words."""
+    table = [[i + j if not i * j else 0 for j in range(len(b) + 1)] for i in range(len(a) + 1)]
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            table[i][j] = min(table[i - 1][j] + 1, table[i][j - 1] + 1, table[i - 1][j - 1] + (a[i - 1] != b[j - 1]))
+            if i > 1 and j > 1 and a[i - 1] == b[j - 2] and a[i - 2] == b[j - 1]:
+                table[i][j] = min(table[i][j], table[i - 2][j - 2] + 1)
+    return table[-1][-1]
+
+
+def near(words: list[str], wanted: str, limit: int) -> dict[str, int]:
+    """Return the words that are found near a word, with their distances."""
+    data = np.frombuffer("".join(words).encode(), np.uint8)
+    starts = np.cumsum([0, *map(len, words)])
+    numbers, distances = near_strings(data, starts, np.frombuffer(wanted.encode(), np.uint8), limit)
+    return {words[k]: int(d) for k, d in zip(numbers, distances, strict=True)}
+
+
+words = st.text(st.sampled_from("abcd"), min_size=3, max_size=9)
+
+
+@given(st.lists(words, min_size=1, max_size=60, unique=True), words, st.sampled_from([1, 2]))
+def test_distances_are_those_of_the_definition_and_every_word_with_one_edit_is_found(known, wanted, limit):
+    expected = {word: distance(word, wanted) for word in known if distance(word, wanted) <= limit}
+    found = near(known, wanted, limit)
+    assert found == {word: expected[word] for word in found}
+    # A beginning with two edits may be missed; a word that begins alike is not.
+    sure = {word for word, edits in expected.items() if edits < 2 or word[0] == wanted[0]}
+    assert sure <= found.keys()
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    texts = [
+        "Crystalline lenses, crystalline!",
+        "A crystal",
+        "The cranes dance",
+        "tour de France",
+        "tours",
+        "naïve Überzug",
+    ]
+    texts += ["statistics", "static", "status"] + 3 * ["station"] + ["GmbH rcat"]
+    documents = [{"id": str(k), "text": text} for k, text in enumerate(texts)]
+    made = sublex.build(documents[:4], tmp_path_factory.mktemp("spelling") / "index")
+    made.add(documents[4:])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("cristalline lenses", {"cristalline": "Crystalline"}),
+        ("Cristallines dancing", {"Cristallines": "Crystalline"}),
+        ("tuor", {"tuor": "tour"}),
+        ("rcanes krane cane", {"rcanes": "cranes", "krane": "cranes", "cane": "cranes"}),
+        ("statoin", {"statoin": "station"}),
+        ("naive", {"naive": "naïve"}),
+        ("crane the xq zyzzyva 2024 tour2", {}),
+        ("", {}),
+    ],
+)
+def test_unknown_words_get_the_nearest_word_as_documents_write_it(index, query, expected):
+    assert {word: term.surface.lower() for word, term in suggestions(index.snapshot, query).items()} == {
+        word: surface.lower() for word, surface in expected.items()
+    }
+
+
+def test_a_word_of_deleted_documents_is_not_suggested(tmp_path):
+    made = sublex.build([{"id": "a", "text": "whale"}, {"id": "b", "text": "seal"}], tmp_path / "index")
+    assert nearest_term(made.snapshot, "whael", 5).term == "whale"
+    made.delete(["a"])
+    assert nearest_term(made.snapshot, "whael", 5) is None
+
+
+def test_search_suggests_on_standard_error_and_still_searches(demo):
+    code, output, messages = demo("search", "demo", "cranes rivver", "-k", "1")
+    assert code == 0 and "birds" in output and messages == 'No document contains "rivver"; did you mean river?\n'
+    code, output, messages = demo("search", "demo", "rivver", "--format", "json")
+    assert (code, output) == (0, "[]\n") and "did you mean river?" in messages
+    assert demo("search", "demo", "rivver")[2].count("\n") == 1
+    assert demo("search", "demo", "river crane")[2] == ""
+
+
+def test_a_million_terms_take_a_fraction_of_a_second():
+    random = np.random.default_rng(7)
+    sizes = random.integers(3, 14, 1_000_000)
+    data = random.integers(97, 117, int(sizes.sum())).astype(np.uint8)
+    starts = np.cumsum([0, *sizes])
+    begin = time.perf_counter()
+    near_strings(data, starts, np.frombuffer(b"arithmetic", np.uint8), 2)
+    assert time.perf_counter() - begin < 2
