@@ -144,7 +144,7 @@ METHODS = set("open iterdir glob rglob mkdir rmdir unlink rename chmod symlink_t
 METHODS |= {"read_bytes", "read_text", "write_bytes", "write_text"}
 ARRAYS = {"load", "save", "memmap", "fromfile", "genfromtxt", "loadtxt", "savetxt"}
 TOOLS = {"sublex.files": {"allow_many_files", "hash_of_stream"}, "shutil": {"copyfileobj"}, "tempfile": set()}
-# The files of users themselves: collections, the folder that holds their indexes, files to copy into an index, outputs, and scratch folders.
+# The files of users themselves: collections, the folder of their indexes, files to copy into an index, outputs, scratch folders.
 USERS_OWN = {
     "index/directory.py": None,
     "index/document_source.py": {"os.stat", "os.PathLike"},
@@ -153,6 +153,7 @@ USERS_OWN = {
     "index/snapshot.py": {"os.PathLike"},
     "pipeline/index.py": {"os.PathLike"},
     "pipeline/running.py": {"folder.mkdir"},
+    "pipeline/stages/score_cache.py": {"self.path.parent.mkdir"},
     "representations/export.py": {"sublex.files.replacing"},
     "representations/job.py": {"tempfile.TemporaryDirectory"},
     "representations/resources.py": {"open", "sublex.files.hash_of"},
