@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -20,6 +20,7 @@ from sublex import plugins
 from sublex.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.check import check
+from sublex.index.directory import Directory
 from sublex.index.format import CHUNK, HEADER
 from sublex.pipeline.index import Index
 
@@ -320,14 +321,13 @@ def test_a_folder_in_the_place_of_a_file_is_an_error(copy, right, name):
 
 @pytest.mark.parametrize("name", ["index.json", "terms.npy", "checksums.npy"])
 def test_a_file_that_may_not_be_read_is_an_error(copy, monkeypatch, name):
-    def refuse(self: Any, path: Any, *args: Any, **options: Any) -> Any:
+    def refuse(path: Any, *args: Any, **options: Any) -> int:
         if str(path).endswith(name):
             raise PermissionError(13, "Permission denied", str(path))
         return opened(path, *args, **options)
 
-    opened = io.open
-    monkeypatch.setattr("builtins.open", partial(refuse, None))
-    monkeypatch.setattr("io.open", partial(refuse, None))
+    opened = os.open
+    monkeypatch.setattr("os.open", refuse)
     with pytest.raises(SublexError, match="Permission denied"):
         sublex.open(copy)
 
@@ -352,10 +352,11 @@ def test_components_that_are_whole_but_do_not_fit_each_other_are_found(copy):
     }
     for name, change in changes.items():
         shutil.rmtree(folder)
-        writer = FolderWriter(folder)
+        writer = FolderWriter(Directory(folder))
         for other, values in arrays.items():
             writer.put(other, change(values).astype(values.dtype) if other == name else values)
-        new = [entry | {"data": writer.finish(), "deleted": None}, *manifest["segments"][1:]]
+        whole = {key: value for key, value in entry.items() if key != "deleted"}
+        new = [whole | {"data": writer.finish()}, *manifest["segments"][1:]]
         manifests.commit(copy, manifest | {"segments": new})
         assert checked(copy), f"{name} changed"
     shutil.rmtree(folder)
@@ -367,7 +368,7 @@ def test_components_that_are_whole_but_do_not_fit_each_other_are_found(copy):
 def test_many_parts_at_once_are_verified_as_each_is(tmp_path):
     from sublex.index.format import Folder, FolderWriter
 
-    with FolderWriter(tmp_path / "folder") as writer:
+    with FolderWriter(Directory(tmp_path / "folder")) as writer:
         writer.put("numbers", np.arange(100_000, dtype=np.int32))
         entry = writer.finish()
     path = tmp_path / "folder" / "numbers.npy"
@@ -377,7 +378,7 @@ def test_many_parts_at_once_are_verified_as_each_is(tmp_path):
     random = np.random.default_rng(5)
 
     def damaged(ask: Callable[[Any], Any]) -> bool:
-        component = Folder(tmp_path / "folder", entry)["numbers"]
+        component = Folder(Directory(tmp_path / "folder"), entry)["numbers"]
         try:
             ask(component)
         except IndexCorrupt:

@@ -19,6 +19,7 @@ from sublex.cli import cli
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.index import manifest as files
 from sublex.index.check import check
+from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
 from sublex.representations import view as views
 from sublex.representations.inputs import Vocabulary
@@ -231,12 +232,12 @@ def rewritten(root, name: str, changed: dict[str, object]) -> None:
     manifest = files.read_manifest(root)
     place = root / "representations" / name / "model"
     entry = manifest["fitted"][name]["model"]
-    reader = StoreReader(place, entry)
+    reader = StoreReader(Directory(place), entry)
     values = {value: reader.get(value) for value in reader._values} | changed
     for path in place.iterdir():
         path.unlink()
     place.rmdir()
-    with FolderWriter(place) as folder:
+    with FolderWriter(Directory(place)) as folder:
         store = StoreWriter(folder)
         for value, kept in values.items():
             store.put(value, kept)
@@ -272,7 +273,7 @@ LIES = {
 def test_a_model_that_lies_is_refused(index, expression):
     index.fit(expression)
     (name,) = (own for own, entry in index.fitted.items() if entry["expression"] == expression)
-    whole = StoreReader(index.path / "representations" / name / "model", index.fitted[name]["model"])
+    whole = StoreReader(Directory(index.path / "representations" / name / "model"), index.fitted[name]["model"])
     for value, lies in LIES[expression].items():
         good = whole.get(value)
         good = good.copy() if hasattr(good, "copy") else good
@@ -293,12 +294,12 @@ def test_rows_that_lie_are_refused(index):
     ((place, rows),) = entry["rows"].items()
     ((segment, kept),) = rows["segments"].items()
     path = index.path / "representations" / name / place / segment
-    good = np.array(StoreReader(path, kept["data"]).get("rows"))
+    good = np.array(StoreReader(Directory(path), kept["data"]).get("rows"))
     for lie in (good[:, :2], good[:, 0], good[:100], csr_array(good)):
         for file in path.iterdir():
             file.unlink()
         path.rmdir()
-        with FolderWriter(path) as folder:
+        with FolderWriter(Directory(path)) as folder:
             store = StoreWriter(folder)
             store.put("rows", lie)
             kept["data"] = json.loads(json.dumps(store.finish()))

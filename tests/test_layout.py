@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -128,6 +129,65 @@ def test_nothing_is_unpickled_evaluated_or_printed():
         if path.relative_to(ENGINE).parts[0] != "cli":
             calls = (node.func for node in ast.walk(syntax(path)) if isinstance(node, ast.Call))
             assert not [call.lineno for call in calls if isinstance(call, ast.Name) and call.id == "print"], path
+
+
+# The disk. Within an index only `index/directory.py` opens, removes and renames, by handles that no link can lead astray.
+
+GUARDED = [
+    path for path in FILES if path.relative_to(ENGINE).parts[0] in ("index", "representations", "retrieval", "pipeline")
+]
+GUARDED.append(ENGINE / "evaluation" / "systems.py")
+# Functions of os that take a descriptor, or do nothing to a file; os.path only looks.
+HARMLESS = {"close", "cpu_count", "fstat", "fsync", "getpid", "path", "read", "sep"}
+METHODS = set("open iterdir glob rglob mkdir rmdir unlink rename chmod symlink_to hardlink_to tofile".split())
+METHODS |= {"read_bytes", "read_text", "write_bytes", "write_text"}
+ARRAYS = {"load", "save", "memmap", "fromfile", "genfromtxt", "loadtxt", "savetxt"}
+TOOLS = {"sublex.files": {"allow_many_files", "hash_of_stream"}, "shutil": {"copyfileobj"}, "tempfile": set()}
+# The files of users themselves: collections, the folder of their indexes, files to copy into an index, outputs, scratch folders.
+USERS_OWN = {
+    "index/directory.py": None,
+    "index/document_source.py": {"os.stat", "os.PathLike"},
+    "index/indexing.py": {"os.PathLike"},
+    "index/lookup.py": {"os.environ", "os.stat", "folder.glob"},
+    "index/snapshot.py": {"os.PathLike"},
+    "pipeline/index.py": {"os.PathLike"},
+    "pipeline/running.py": {"folder.mkdir"},
+    "pipeline/stages/score_cache.py": {"self.path.parent.mkdir"},
+    "representations/export.py": {"sublex.files.replacing"},
+    "representations/job.py": {"tempfile.TemporaryDirectory"},
+    "representations/resources.py": {"open", "sublex.files.hash_of"},
+}
+
+
+def disk_calls(path: Path) -> Iterator[str]:
+    """Yield the names in a file by which it could open, remove or rename a file."""
+    for node in ast.walk(syntax(path)):
+        if isinstance(node, ast.ImportFrom) and node.module in TOOLS:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names if alias.name not in TOOLS[node.module])
+        elif isinstance(node, ast.ImportFrom) and node.module in ("os", "io", "pathlib", "mmap"):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names if alias.name != "Path")
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module, name = node.value.id, node.attr
+            forbidden = {"os": name not in HARMLESS, "np": name in ARRAYS, "numpy": name in ARRAYS, "io": True}
+            if forbidden.get(module, module in TOOLS and name not in TOOLS[module]):
+                yield f"{module}.{name}"
+        if isinstance(node, ast.Call):
+            called, arguments = node.func, len(node.args)
+            if isinstance(called, ast.Name) and called.id == "open":
+                yield "open"
+            elif isinstance(called, ast.Attribute) and ast.unparse(called.value) not in ("os", "np"):
+                # Path.replace takes one argument and str.replace two; Path.touch takes none and Component.touch two.
+                single = called.attr in ("replace", "touch") and arguments < 2
+                if single or called.attr in METHODS:
+                    yield ast.unparse(called)
+
+
+def test_only_one_file_touches_the_disk_within_an_index():
+    for path in GUARDED:
+        name = str(path.relative_to(ENGINE))
+        allowed = USERS_OWN.get(name, set())
+        if allowed is not None:
+            assert set(disk_calls(path)) == allowed, f"{name}: go through sublex.index.directory"
 
 
 def test_the_copies_of_the_spare_bytes_agree():

@@ -32,8 +32,8 @@ from sublex.analysis.interner import Interner
 from sublex.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index import format as format_module
+from sublex.index import lock, writer
 from sublex.index import manifest as manifests
-from sublex.index import writer
 from sublex.index.build import BuildSettings
 from sublex.index.check import check
 from sublex.index.document_source import DocumentSource, source_of
@@ -382,15 +382,15 @@ def test_a_lock_that_its_holder_has_removed_locks_nothing(tmp_path, monkeypatch)
     def slow(file: Any, how: int) -> None:
         """Before the first writer gets the lock, another one takes it, fails, and clears up."""
         if not next(calls):
-            with pytest.raises(InputError), manifests.locked(root, "index", create=True):
+            with pytest.raises(InputError), lock.locked(root, "index", create=True):
                 raise InputError("nothing to index")
         flock(file, how)
 
     monkeypatch.setattr(fcntl, "flock", slow)
     with (
-        manifests.locked(root, "index", create=True),
+        lock.locked(root, "index", create=True),
         pytest.raises(IndexProblem, match="is being written by"),
-        manifests.locked(root, "index", create=True),
+        lock.locked(root, "index", create=True),
     ):
         pass
 

@@ -63,6 +63,16 @@ def contract(kind: str, part: object) -> Iterator[None]:
     except SublexError:
         raise
     except (Exception, SystemExit) as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from None
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise PluginError(f"The {kind} {part} failed ({in_short(error)}); its results are not used.") from error
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Return whether an exception is an interrupt by the user that came while a compiled kernel was called.
+
+    Python then reports that the call "returned a result with an exception set", and the interrupt is the cause of that error.
+    """
+    return isinstance(error, SystemError) and isinstance(error.__cause__ or error.__context__, KeyboardInterrupt)

@@ -19,25 +19,34 @@ READ_BYTES = 1 << 16
 
 
 @contextmanager
-def replacing(path: Path, buffering: int = -1) -> Iterator[BinaryIO]:
+def replacing(path: Path, buffering: int = -1, dir_fd: int | None = None) -> Iterator[BinaryIO]:
     """Yield a new binary file that takes the place of `path`, in one rename, when the block ends.
 
     The new file stands next to `path` as `NAME.new-PROCESS`; its `name` attribute is its full path. If the block raises an
     error, the new file is removed and `path` stays as it was. A symbolic link at `path` is replaced, not followed.
-    The rename itself is durable only after `sync` of the parent folder.
+    With `dir_fd`, a descriptor of a folder, `path` is the name of an entry of that folder.
+    The rename itself is durable only after an fsync of the parent folder.
     """
     # A long name is cut: the file system limits the length of names.
     temporary = path.with_name(f"{path.name[:200]}.new-{os.getpid()}")
-    temporary.unlink(missing_ok=True)
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags, 0o666, dir_fd=dir_fd)
+
+    def remove() -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=dir_fd)
+
+    remove()
     try:
-        with open(temporary, "xb", buffering) as file:
+        with open(temporary, "xb", buffering, opener=opener) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        temporary.rename(path)
+        os.rename(temporary, path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     except BaseException:
         with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+            remove()
         raise
 
 
@@ -47,21 +56,17 @@ def replace_file(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-def sync(path: Path) -> None:
-    """Flush a file, or the entries of a folder, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def hash_of(path: Path) -> str:
     """Return the 128-bit xxh3 hash of a whole file, in hexadecimal."""
-    hasher = xxhash.xxh3_128()
     with open(path, "rb") as file:
-        while chunk := file.read(READ_BYTES):
-            hasher.update(chunk)
+        return hash_of_stream(file)
+
+
+def hash_of_stream(file: BinaryIO) -> str:
+    """Return the 128-bit xxh3 hash of the rest of an open file, in hexadecimal."""
+    hasher = xxhash.xxh3_128()
+    while chunk := file.read(READ_BYTES):
+        hasher.update(chunk)
     return hasher.hexdigest()
 
 

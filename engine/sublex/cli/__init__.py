@@ -11,6 +11,8 @@ import contextlib
 import gc
 import os
 import re
+import resource
+import signal
 import sys
 from importlib import import_module
 from typing import Any
@@ -18,9 +20,11 @@ from typing import Any
 import click
 
 from sublex import __version__
-from sublex.errors import SublexError
-from sublex.messages import clean_lines, nearest
+from sublex.errors import SublexError, is_interrupt
+from sublex.messages import clean_lines, in_short, nearest
 
+# Bytes of address space without which loading compiled code fails, and may hang.
+LEAST_MEMORY = 512 << 20
 # The sections of `sublex --help`. Each command stands with the file of `sublex.cli.commands` that defines it, and with the
 # name of its function if that is not the name of the command.
 SECTIONS = {
@@ -146,7 +150,9 @@ def main() -> None:
         stream = getattr(sys, name) or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         stream.reconfigure(errors="backslashreplace")
         setattr(sys, name, stream)
-    code = run()
+    code = _refuse_little_memory() or run()
+    # The work is done; an interrupt from here on would only spoil the end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
@@ -175,14 +181,30 @@ def run() -> int:
         return exit.exit_code
     except click.ClickException as error:
         return _refuse(_in_one_line(error))
-    except (KeyboardInterrupt, click.Abort) as error:
-        state = str(error.__cause__ or "")
+    except MemoryError:
+        return _refuse("There is not enough memory for this; close other programs, or raise the limit on memory.")
+    except (KeyboardInterrupt, click.Abort, SystemError) as error:
+        if isinstance(error, SystemError) and not is_interrupt(error):
+            raise
+        state = "" if isinstance(error, SystemError) else str(error.__cause__ or "")
         _say(f"sublex: interrupted{state and '; '}{state}.")
         return 130
     except BrokenPipeError:
         return 0
     except OSError as error:
+        if error.strerror is None:
+            return _refuse(f"{in_short(error)}.")
         return _refuse(f"{error.filename or 'Cannot write the output'}: {error.strerror}.")
+
+
+def _refuse_little_memory() -> int:
+    """Return 2, after a message, if a limit leaves too little memory to load compiled code; that would hang or abort. Else 0."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or limit >= LEAST_MEMORY:
+        return 0
+    return _refuse(
+        f"The limit on memory is {limit >> 20:,} MB, and Sublex needs at least {LEAST_MEMORY >> 20:,} MB; raise it by ulimit -v."
+    )
 
 
 def _refuse(sentence: str) -> int:

@@ -7,11 +7,8 @@ index's fingerprint, the whole expression, the fitted models, the versions of fu
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +18,7 @@ from sublex.base import VERSION
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.functions import functions_in
 from sublex.index import derived
+from sublex.index.directory import Directory
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
 from sublex.pipeline.run_metadata import describe
@@ -92,35 +90,35 @@ def run_system(
         # A read-only index can be compared too, without the cache.
         with suppress(IndexProblem):
             derived.write(path, {**columns, "milliseconds": milliseconds})
-        _remove_oldest(path.parent)
+        derived.remove_oldest(index.path, "run-", CACHED_RUNS)
     return System(str(pipeline), run, milliseconds)
 
 
-def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Path:
+def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Directory:
     queries = [(topic[0], topic[1]) for topic in topics]
     key = json.dumps([VERSION, pipeline.snapshot.fingerprint, str(pipeline), pipeline.models, k, queries])
-    return pipeline.snapshot.path / derived.DERIVED / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
+    return derived.folder_of(pipeline.snapshot.path) / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
 
 
-def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Path) -> System | None:
+def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Directory) -> System | None:
     """Return the cached run, or None if it is missing or damaged. Reading marks it as used now."""
     stored = derived.read(path)
     if stored is None:
         return None
     try:
+        stored.expect("offsets", ("<i8",), len(topics) + 1)
+        stored.expect("milliseconds", ("<f4",), len(topics))
+        for name, dtype in (("docs", "<i4"), ("scores", "<f4")):
+            stored.expect(name, (dtype,), int(stored["offsets"].all()[-1]))
         names = ("offsets", "docs", "scores", "milliseconds")
         bounds, docs, scores, milliseconds = (np.array(stored[column].all()) for column in names)
-    except (IndexCorrupt, KeyError):
+    except IndexCorrupt:
+        return None
+    in_index = not len(docs) or 0 <= docs.min() <= docs.max() < len(pipeline.snapshot.all_docnos)
+    if bounds[0] or (np.diff(bounds) < 0).any() or not in_index or np.isnan(scores).any():
         return None
     with suppress(OSError):
-        os.utime(path)
+        path.mark_used()
     qids, name = [topic.qid for topic in topics], str(pipeline)
     run = Run(qids, bounds, docs, scores, pipeline.snapshot.all_docnos, tag_of(name), describe(topics, pipeline, k))
     return System(name, run, milliseconds, cached=True)
-
-
-def _remove_oldest(folder: Path) -> None:
-    with suppress(OSError):
-        runs = sorted(folder.glob("run-*"), key=lambda path: path.stat().st_mtime)
-        for path in runs[:-CACHED_RUNS]:
-            shutil.rmtree(path, ignore_errors=True)

@@ -6,12 +6,9 @@ merged. The resulting bytes depend on the documents alone, never on the number o
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +17,7 @@ from sublex.analysis.tokens import RawTokens, tokenize
 from sublex.base import Analyzer
 from sublex.files import allow_many_files
 from sublex.index.build_summary import BuildSummary
+from sublex.index.directory import Directory
 from sublex.index.duplicates import Duplicates
 from sublex.index.format import FolderWriter
 from sublex.index.journal import Journal, read_journal, write_journal
@@ -52,7 +50,7 @@ class SegmentBuilder:
     `known` are the docnos of the documents that are already in the index: pairs of bytes end to end and sizes.
     """
 
-    def __init__(self, folder: Path, settings: BuildSettings, known: Iterable[tuple[np.ndarray, np.ndarray]] = ()):
+    def __init__(self, folder: Directory, settings: BuildSettings, known: Iterable[tuple[np.ndarray, np.ndarray]] = ()):
         self.folder, self.settings = folder, settings
         self.summary = BuildSummary()
         self.duplicates = Duplicates(settings.duplicates, known)
@@ -94,8 +92,8 @@ class SegmentBuilder:
                 segment.close()
 
     def _start_segment(self) -> MemorySegment:
-        path = self.folder / f"spill-{len(self._spills):04}"
-        return MemorySegment(path, self.settings.analyzer, self.settings.store)
+        directory = self.folder / f"spill-{len(self._spills):04}"
+        return MemorySegment(directory, self.settings.analyzer, self.settings.store)
 
     def _memory_for_segment(self) -> int:
         """Return the bytes that the next segment in memory may take.
@@ -129,7 +127,7 @@ class SegmentBuilder:
     def _finish(self, segment: MemorySegment, workers: Workers) -> dict[str, Any]:
         """Write the segment as the result of the build."""
         entry = segment.write(workers, spill=False)
-        os.rename(segment.path, self.folder / SEGMENT)
+        segment.directory.move(self.folder / SEGMENT)
         return entry | {"name": SEGMENT}
 
     def _merge_spills(self, workers: Workers) -> dict[str, Any]:
@@ -151,9 +149,9 @@ class SegmentBuilder:
         for spill in self._spills:
             self.duplicates.add_known(*Segment(self.folder / spill["name"], spill).docnos.arrays())
         finished = {spill["name"] for spill in self._spills}
-        for path in self.folder.iterdir():
-            if path.is_dir() and path.name not in finished:
-                shutil.rmtree(path)
+        for folder in self.folder.folders():
+            if folder.name not in finished:
+                folder.remove()
 
 
 def _make_and_tokenize(make: MakeBatch) -> tuple[Batch, RawTokens]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from sublex.base import Problem, Report
@@ -70,10 +69,9 @@ class BuildSummary:
             )
         return remarks
 
-    def write(self, path: Path) -> None:
-        """Write a line, label and docno with a tab between them, for each document that a row of the table lists."""
-        lines = [f"{label}\t{visible(entry)}\n" for label, _, listed in self.rows() for entry in listed]
-        path.write_text("".join(lines), encoding="utf-8", errors="replace")
+    def listing(self) -> str:
+        """Return a line, label and docno with a tab between them, for each document that a row of the table lists."""
+        return "".join(f"{label}\t{visible(entry)}\n" for label, _, listed in self.rows() for entry in listed)
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as JSON values, for the journal of a build."""

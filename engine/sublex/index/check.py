@@ -8,13 +8,22 @@ from pathlib import Path
 import numpy as np
 
 from sublex.errors import IndexCorrupt, SublexError
-from sublex.files import hash_of
 from sublex.index import derived
+from sublex.index.directory import Directory
 from sublex.index.format import Folder
-from sublex.index.manifest import FITTED, REPRESENTATIONS, RESOURCES, SEGMENTS, Manifest, read_manifest
+from sublex.index.manifest import (
+    FITTED,
+    MANIFEST,
+    REPRESENTATIONS,
+    RESOURCES,
+    SEGMENTS,
+    Manifest,
+    fingerprint_of,
+    read_manifest,
+)
 from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
-from sublex.messages import command
+from sublex.messages import command, in_short
 
 
 def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> list[str]:
@@ -26,55 +35,68 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
         manifest = read_manifest(root)
     except IndexCorrupt as error:
         return [str(error)]
-    problems = []
+    problems, index = [], Directory(root)
+    if manifest["fingerprint"] != fingerprint_of(manifest):
+        problems.append(f"{root / MANIFEST}: the fingerprint does not fit the segments; rebuild the index.")
     for entry in manifest["segments"]:
         progress(f"segment {entry['name']}")
-        problems += _check_segment(root / SEGMENTS / entry["name"], entry)
+        directory = index / SEGMENTS / entry["name"]
+        problems += _verdict(directory, lambda d=directory, e=entry: _check_segment(d, e))  # type: ignore[misc]
     for name, entry in manifest.get(FITTED, {}).items():
         progress(entry["expression"])
         problems += _check_model(root, name, entry)
     for name, entry in manifest.get(RESOURCES, {}).items():
-        problems += _check_resource(root / RESOURCES / name / entry["file"], entry)
+        problems += _check_resource(index / RESOURCES / name, entry)
     return [*problems, *derived.check(root)]
+
+
+def _verdict(directory: Directory, check_it: Callable[[], list[str]]) -> list[str]:
+    """Return the problems of a part of an index. Whatever a check meets, it ends with a sentence."""
+    try:
+        return check_it()
+    except SublexError as error:
+        return [str(error)]
+    except (ArithmeticError, LookupError, MemoryError, OSError, RecursionError, TypeError, ValueError) as error:
+        return [f"{directory.path} is damaged ({in_short(error)}); rebuild the index."]
 
 
 def _check_model(root: Path, name: str, entry: Manifest) -> list[str]:
     """Check a fitted model and all its rows."""
-    place = root / REPRESENTATIONS / name
+    place = Directory(root) / REPRESENTATIONS / name
     folders = [(place / "model", entry["model"])]
     for rows_name, rows in entry["rows"].items():
         folders += [(place / rows_name / segment, stored["data"]) for segment, stored in rows["segments"].items()]
     remedy = f"run: {command('forget', root, name)}, then: {command('fit', root, entry['expression'])}"
-    problems = [problem for path, data in folders for problem in _check_folder(path, data)]
+    problems = [problem for folder, data in folders for problem in _check_folder(folder, data)]
     return [f"{problem.rpartition(';')[0]}; {remedy}" for problem in problems]
 
 
-def _check_folder(path: Path, entry: Manifest) -> list[str]:
-    try:
-        return list(_damaged_components(Folder(path, entry)))
-    except SublexError as error:
-        return [str(error)]
+def _check_folder(folder: Directory, entry: Manifest) -> list[str]:
+    return _verdict(folder, lambda: list(_damaged_components(Folder(folder, entry))))
 
 
-def _check_resource(path: Path, entry: Manifest) -> list[str]:
+def _check_resource(folder: Directory, entry: Manifest) -> list[str]:
     try:
-        sound = path.is_file() and path.stat().st_size == entry.get("bytes") and hash_of(path) == entry["hash"]
+        sound = folder.hash(entry["file"]) == (entry.get("bytes"), entry["hash"])
     except OSError:
         sound = False
-    return [] if sound else [f"{path} is missing or damaged; add the same file again by sublex resource add."]
-
-
-def _check_segment(path: Path, entry: Manifest) -> list[str]:
-    """Check a segment. Whether components agree is checked only if each of them is undamaged."""
-    try:
-        segment = Segment(path, entry)
-        deleted = entry.get("deleted")
-        problems = list(_damaged_components(segment.folder))
-        if deleted:
-            problems += _damaged_components(Folder(path / deleted["name"], deleted["data"]))
-        return problems or list(_disagreements(segment))
-    except SublexError as error:
+    except IndexCorrupt as error:
         return [str(error)]
+    return (
+        []
+        if sound
+        else [f"{folder.path / entry['file']} is missing or damaged; add the same file again by sublex resource add."]
+    )
+
+
+def _check_segment(directory: Directory, entry: Manifest) -> list[str]:
+    """Check a segment. Whether components agree is checked only if each of them is undamaged."""
+    segment = Segment(directory, entry)
+    deleted = entry.get("deleted")
+    problems = list(_damaged_components(segment.folder))
+    if deleted:
+        problems += _damaged_components(Folder(directory / deleted["name"], deleted["data"]))
+    return problems or list(_disagreements(segment))
 
 
 def _damaged_components(folder: Folder) -> Iterator[str]:
@@ -87,33 +109,53 @@ def _damaged_components(folder: Folder) -> Iterator[str]:
 
 def _disagreements(segment: Segment) -> Iterator[str]:
     """Yield a sentence for each pair of components that do not fit each other, though their checksums are right."""
+    yield from _postings_disagreements(segment)
+    terms = segment.terms.list()
+    if any(a >= b for a, b in zip(terms, terms[1:], strict=False)):
+        yield f"{segment.path}: terms do not ascend."
+    segment.terms.texts()
+    docnos = segment.docnos.list()
+    order = segment.docno_order.tolist()
+    if any(docnos[a] > docnos[b] for a, b in zip(order, order[1:], strict=False)):
+        yield f"{segment.path}: the order of docnos is wrong."
+    segment.docnos.texts()
+    if terms:
+        segment.lexicon.surface(0)
+    for block in range(len(segment.texts.counts) if segment.texts else 0):
+        segment.texts.validate(block)  # type: ignore[union-attr]
+
+
+def _postings_disagreements(segment: Segment) -> Iterator[str]:
+    """Yield a sentence for each component that does not fit the postings."""
     uniques, lengths = np.zeros(segment.docs, np.int64), np.zeros(segment.docs, np.int64)
-    postings_sum = 0
+    lost = np.zeros((2, len(segment.terms)), np.int64)
+    postings_sum = postings = 0
     for begin, end in segment.spans(POSTINGS_PER_CALL):
         docs, tfs = segment.postings(begin, end)
-        postings_sum += _mixed_sum(np.repeat(np.arange(begin, end), segment.df[begin:end]), docs, tfs)
-        starts = np.cumsum(segment.df[begin:end], dtype=np.int64) - segment.df[begin:end]
-        if not np.array_equal(np.add.reduceat(tfs, starts, dtype=np.int64), segment.cf[begin:end]):
+        term = np.repeat(np.arange(begin, end), segment.df[begin:end])
+        postings_sum += _mixed_sum(term, docs, tfs)
+        postings += len(docs)
+        cf = np.bincount(term - begin, tfs, end - begin)
+        if not np.array_equal(cf, segment.cf[begin:end]):
             yield f"{segment.path}: collection frequencies do not fit the postings."
+        dead = segment.dead[docs]
+        lost[0] += np.bincount(term[dead], minlength=len(segment.terms))
+        lost[1] += np.bincount(term[dead], tfs[dead], len(segment.terms)).astype(np.int64)
         uniques += np.bincount(docs, minlength=segment.docs)
         lengths += np.bincount(docs, tfs, segment.docs).astype(np.int64)
     if not np.array_equal(uniques, segment.uniques) or not np.array_equal(lengths, segment.lengths):
         yield f"{segment.path}: document lengths do not fit the postings."
     elif "document_terms" in segment.folder and postings_sum % 2**64 != _document_terms_sum(segment):
         yield f"{segment.path}: document terms do not fit the postings."
-    terms = segment.terms.list()
-    if any(a >= b for a, b in zip(terms, terms[1:], strict=False)):
-        yield f"{segment.path}: terms do not ascend."
-    docnos = segment.docnos.list()
-    order = segment.docno_order.tolist()
-    if sorted(order) != list(range(segment.docs)) or any(
-        docnos[a] > docnos[b] for a, b in zip(order, order[1:], strict=False)
+    if not np.array_equal(segment.df - lost[0], segment.live_df) or not np.array_equal(
+        segment.cf - lost[1], segment.live_cf
     ):
-        yield f"{segment.path}: the order of docnos is wrong."
-    if segment.texts and int(segment.texts.counts.sum()) != segment.docs:
-        yield f"{segment.path}: stored documents are missing."
-    for block in range(len(segment.texts.counts) if segment.texts else 0):
-        segment.texts.raw(block)  # type: ignore[union-attr]
+        yield f"{segment.path}: the frequencies of the tombstones do not fit the postings."
+    totals = {"docs": int(segment.dead.sum()), "tokens": int(lost[1].sum()), "postings": int(lost[0].sum())}
+    if (segment.entry["tokens"], segment.entry["postings"]) != (int(lengths.sum()), postings) or any(
+        segment.entry.get("deleted", {}).get(name, 0) != total for name, total in totals.items()
+    ):
+        yield f"{segment.path}: the totals in the manifest do not fit the postings."
 
 
 def _document_terms_sum(segment: Segment) -> int:

@@ -49,11 +49,12 @@ class Corpus:
     @cached_property
     def vocabulary(self) -> list[str]:
         """The terms of the live documents, in ascending order of their bytes."""
-        live: set[bytes] = set()
+        live: set[str] = set()
         for segment in self._snapshot.segments:
-            terms = segment.terms.list()
-            live.update(terms[k] for k in np.flatnonzero(segment.live_df))
-        return [term.decode() for term in sorted(live)]
+            terms = segment.terms.texts()
+            live.update(terms[k] for k in np.flatnonzero(segment.live_df).tolist())
+        # UTF-8 keeps the order of code points, in which Python compares strings.
+        return sorted(live)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -68,7 +69,7 @@ class Corpus:
         """
         numbers = self.numbers
         return [
-            np.array([numbers.get(term.decode(), 0) for term in segment.terms.list()], np.int32)
+            np.array([numbers.get(term, 0) for term in segment.terms.texts()], np.int32)
             for segment in self._snapshot.segments
         ]
 

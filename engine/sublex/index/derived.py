@@ -8,53 +8,98 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
-from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.errors import IndexCorrupt, IndexProblem, SublexError
+from sublex.index.directory import Directory
 from sublex.index.format import Folder, FolderWriter
+from sublex.index.schema import FOLDER, expect
 
 DERIVED = "derived"
 ENTRY = "entry.json"
+# Folders below `derived` that lead to derived data.
+DEPTH = 2
 
 
-def read(path: Path) -> Folder | None:
+def folder_of(root: Path) -> Directory:
+    """Return the folder of the derived data of an index."""
+    return Directory(root) / DERIVED
+
+
+def read(place: Directory) -> Folder | None:
     """Return the stored arrays, or None if they are missing or damaged. Their values are verified at the first access."""
     try:
-        return Folder(path, json.loads((path / ENTRY).read_bytes()), private=True)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexCorrupt, IndexProblem):
+        entry = json.loads(place.read(ENTRY))
+        expect(entry, FOLDER)
+        return Folder(place, entry, private=True)
+    except (OSError, ValueError, RecursionError, MemoryError, IndexCorrupt, IndexProblem):
         return None
 
 
 def check(root: Path) -> Iterator[str]:
     """Verify all derived data of an index. Yield one sentence for each damaged folder."""
-    for path in sorted(entry.parent for entry in (root / DERIVED).rglob(ENTRY)):
+    try:
+        places = list(_with_entries(folder_of(root), DEPTH))
+    except (IndexCorrupt, OSError) as error:
+        yield str(error)
+        return
+    for place in places:
         try:
-            folder = read(path)
+            folder = read(place)
             for _, component in folder or ():
                 component.all()
         except IndexCorrupt:
             folder = None
         if folder is None:
-            yield f"{path} is damaged; delete that folder. Sublex works without it and makes it again."
+            yield f"{place.path} is damaged; delete that folder. Sublex works without it and makes it again."
 
 
-def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays to the folder `path`, all or none; an existing folder is replaced. Arrays are flattened."""
-    temporary = path.with_name(f"{path.name}.new-{os.getpid()}")
+def _with_entries(folder: Directory, depth: int) -> Iterator[Directory]:
+    """Yield the folders below this one that hold derived data."""
+    for inner in folder.folders():
+        if inner.has(ENTRY):
+            yield inner
+        if depth > 1:
+            yield from _with_entries(inner, depth - 1)
+
+
+def write(place: Directory, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays to a folder, all or none; an existing folder is replaced. Arrays are flattened."""
+    temporary = place.parent / f"{place.name}.new-{os.getpid()}"
     try:
-        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.remove()
         with FolderWriter(temporary) as folder:
             for name, values in arrays.items():
                 folder.put(name, values.ravel())
             entry = folder.finish()
-        (temporary / ENTRY).write_text(json.dumps(entry), encoding="utf-8")
-        shutil.rmtree(path, ignore_errors=True)
-        temporary.rename(path)
-    except OSError as error:
-        raise IndexProblem(f"Cannot store derived data in {path}: {error.strerror or error}.") from None
+        temporary.replace(ENTRY, json.dumps(entry).encode())
+        place.remove()
+        temporary.move(place)
+    except (OSError, IndexCorrupt) as error:
+        raise IndexProblem(f"Cannot store derived data in {place.path}: {_reason(error)}.") from None
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.remove()
+
+
+def remove_all_but(root: Path, kept: Collection[Directory]) -> None:
+    """Remove the derived data of an index, but not the folders in `kept`."""
+    with suppress(OSError, SublexError):
+        for folder in folder_of(root).folders():
+            if folder not in kept:
+                folder.remove()
+
+
+def remove_oldest(root: Path, prefix: str, kept: int) -> None:
+    """Remove the folders of derived data whose names begin with a prefix, but not the `kept` ones that were used last."""
+    with suppress(OSError, SublexError):
+        folders = [folder for folder in folder_of(root).folders() if folder.name.startswith(prefix)]
+        for folder in sorted(folders, key=Directory.changed)[:-kept]:
+            folder.remove()
+
+
+def _reason(error: OSError | IndexCorrupt) -> str:
+    return (getattr(error, "strerror", None) or str(error)).rstrip(".")

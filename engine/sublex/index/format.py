@@ -6,20 +6,21 @@ a component means: `sublex.index.components` does.
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
 import shutil
-import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import xxhash
 
 from sublex.errors import IndexCorrupt, IndexProblem
-from sublex.files import sync
+from sublex.index.directory import Directory, open_file
 
 FORMAT = 1
 # Bytes covered by one checksum.
@@ -29,6 +30,8 @@ HEADER = 128
 CHECKSUMS = "checksums"
 # The types of arrays that a component may hold.
 DTYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
+# The types of sizes, counts and numbers, which are stored in the smallest type that holds them.
+UNSIGNED = ("|u1", "<u2", "<u4", "<u8")
 Content = bytes | bytearray | mmap.mmap
 
 
@@ -47,9 +50,9 @@ def header(dtype: np.dtype, count: int) -> bytes:
 class ComponentWriter:
     """Streams one array to its file and computes the checksum of each chunk; the header is written last."""
 
-    def __init__(self, path: Path, dtype: Any):
-        self.path, self.dtype = path, np.dtype(dtype).newbyteorder("<")
-        self.file = open(path, "wb", buffering=0)  # noqa: SIM115
+    def __init__(self, directory: Directory, name: str, dtype: Any):
+        self.dtype = np.dtype(dtype).newbyteorder("<")
+        self.file = directory.create(f"{name}.npy", buffering=0)
         self.bytes = HEADER
         self.checksums: list[int] = []
         self._buffer = bytearray(HEADER)
@@ -99,14 +102,14 @@ def _write_all(file: Any, data: Any) -> None:
 class FolderWriter:
     """Creates a folder and writes its components and their checksums."""
 
-    def __init__(self, path: Path):
-        self.path = path
-        path.mkdir(parents=True)
+    def __init__(self, directory: Directory):
+        self.directory = directory
+        directory.make_new()
         self._writers: dict[str, ComponentWriter] = {}
 
     def stream(self, name: str, dtype: Any) -> ComponentWriter:
         """Return the writer of a component that is written in several pieces."""
-        self._writers[name] = ComponentWriter(self.path / f"{name}.npy", dtype)
+        self._writers[name] = ComponentWriter(self.directory, name, dtype)
         return self._writers[name]
 
     def put(self, name: str, values: np.ndarray) -> None:
@@ -123,7 +126,7 @@ class FolderWriter:
         writer = self.stream(CHECKSUMS, np.uint64)
         writer.write(np.array(checksums, np.uint64))
         writer.close()
-        sync(self.path)
+        self.directory.sync()
         return {"components": components, "checksum": _summary(components, np.array(checksums, np.uint64))}
 
     def close(self) -> None:
@@ -144,15 +147,16 @@ def _summary(components: Mapping[str, int], checksums: np.ndarray) -> str:
     return xxhash.xxh3_128_hexdigest(named + checksums.astype("<u8").tobytes())
 
 
-def copy_folder(source: Path, entry: Mapping[str, Any], to: Path) -> None:
+def copy_folder(source: Directory, entry: Mapping[str, Any], to: Directory) -> None:
     """Copy the components that a folder's entry names, and no other file of that folder."""
     Folder(source, entry)
-    to.mkdir(parents=True)
+    to.make_new()
     for name in (*entry["components"], CHECKSUMS):
-        copy = to / f"{name}.npy"
-        shutil.copyfile(source / f"{name}.npy", copy)
-        sync(copy)
-    sync(to)
+        with source.open_to_read(f"{name}.npy") as file, to.create(f"{name}.npy") as copy:
+            shutil.copyfileobj(file, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
+    to.sync()
 
 
 class Component:
@@ -163,18 +167,20 @@ class Component:
     arrays made in memory, and Numba does not compile a second version for read-only arrays.
     """
 
-    def __init__(self, path: Path, size: int, private: bool = False):
-        self.path = path
+    def __init__(self, directory: Directory, descriptor: int, name: str, size: int, private: bool = False):
+        """Open the component `name` of `directory`, of which `descriptor` is an open descriptor."""
+        file_name = f"{name}.npy"
+        self.path = path = directory.path / file_name
         try:
-            with open(path, "rb", opener=_open_without_blocking) as file:
-                status = os.fstat(file.fileno())
-                if not stat.S_ISREG(status.st_mode):
-                    raise IndexCorrupt(f"{path} is not a file; rebuild the index.")
-                if status.st_size != size or size < HEADER:
+            file, found = open_file(file_name, descriptor, directory)
+            try:
+                if found != size or size < HEADER:
                     raise IndexCorrupt(
-                        f"{path} has {status.st_size:,} bytes, but the manifest says {size:,}; rebuild the index."
+                        f"{path} has {found:,} bytes, but the manifest says {size:,}; rebuild the index."
                     )
                 self._data = _content(file, size, private)
+            finally:
+                os.close(file)
         except FileNotFoundError:
             raise IndexCorrupt(f"{path} is missing; rebuild the index.") from None
         except OSError as error:
@@ -193,6 +199,17 @@ class Component:
     def all(self) -> np.ndarray:
         """Return the whole array, verified. Raise `IndexCorrupt` if a checksum differs."""
         return self.part(0, len(self.values))
+
+    def numbers(self, most: int) -> np.ndarray:
+        """Return the whole array, verified. Raise `IndexCorrupt` unless all values are at most `most`; the type has no sign."""
+        values = self.all()
+        if len(values) and int(values.max()) > most:
+            raise self.damaged(f"has a number above {most:,}")
+        return values
+
+    def damaged(self, why: str) -> IndexCorrupt:
+        """Return the error for a component whose values cannot be right."""
+        return IndexCorrupt(f"{self.path} {why}; rebuild the index.")
 
     def part(self, begin: int, end: int) -> np.ndarray:
         """Return `values[begin:end]`, verified. Raise `IndexCorrupt` if a checksum differs."""
@@ -224,16 +241,14 @@ class Component:
         self._verified[chunk] = 1
 
 
-def _open_without_blocking(path: str, flags: int) -> int:
-    """Open a file. Opening a pipe that somebody put in its place would otherwise wait for ever."""
-    return os.open(path, flags | os.O_NONBLOCK)
-
-
-def _content(file: IO[bytes], size: int, private: bool) -> Content:
-    """Return a file's bytes. A map keeps a file descriptor, and their number is limited, so small files are read."""
+def _content(file: int, size: int, private: bool) -> Content:
+    """Return the bytes of an open file. A map keeps a file descriptor, and their number is limited, so small files are read."""
     if size > CHUNK:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY if private else mmap.ACCESS_READ)
-    return bytearray(file.read()) if private else file.read()
+        return mmap.mmap(file, size, access=mmap.ACCESS_COPY if private else mmap.ACCESS_READ)
+    data = os.read(file, size)
+    if len(data) != size:
+        raise OSError(errno.EIO, "the file was cut while it was read")
+    return bytearray(data) if private else data
 
 
 def _array(data: Content, path: Path) -> np.ndarray:
@@ -249,23 +264,44 @@ def _array(data: Content, path: Path) -> np.ndarray:
 class Folder:
     """The components of one folder, opened as its entry in the manifest describes them."""
 
-    def __init__(self, path: Path, entry: Mapping[str, Any], private: bool = False):
-        self.path = path
+    def __init__(self, directory: Directory, entry: Mapping[str, Any], private: bool = False):
+        self.directory, self.path = directory, directory.path
         sizes = entry["components"]
         chunks = [-(-size // CHUNK) for size in sizes.values()]
-        checksums = Component(path / f"{CHECKSUMS}.npy", HEADER + 8 * sum(chunks)).values
-        if _summary(sizes, checksums) != entry["checksum"]:
-            raise IndexCorrupt(f"{path / CHECKSUMS}.npy is damaged; rebuild the index.")
         self._components: dict[str, Component] = {}
-        self._checksum_bytes = HEADER + 8 * len(checksums)
-        begin = 0
-        for (name, size), count in zip(sizes.items(), chunks, strict=True):
-            component = self._components[name] = Component(path / f"{name}.npy", size, private)
-            component.expect(checksums[begin : begin + count])
-            begin += count
+        self._checksum_bytes = HEADER + 8 * sum(chunks)
+        with self._opened() as descriptor:
+            checksums = Component(directory, descriptor, CHECKSUMS, self._checksum_bytes).values
+            if _summary(sizes, checksums) != entry["checksum"]:
+                raise IndexCorrupt(f"{self.path / CHECKSUMS}.npy is damaged; rebuild the index.")
+            begin = 0
+            for (name, size), count in zip(sizes.items(), chunks, strict=True):
+                component = self._components[name] = Component(directory, descriptor, name, size, private)
+                component.expect(checksums[begin : begin + count])
+                begin += count
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        try:
+            with self.directory.opened() as descriptor:
+                yield descriptor
+        except (FileNotFoundError, NotADirectoryError):
+            raise IndexCorrupt(f"{self.path} is missing; rebuild the index.") from None
+        except OSError as error:
+            raise IndexProblem(f"Cannot read {self.path}: {error.strerror}.") from None
 
     def __getitem__(self, name: str) -> Component:
+        if name not in self._components:
+            raise IndexCorrupt(f"{self.path} has no component {name}; rebuild the index.")
         return self._components[name]
+
+    def expect(self, name: str, types: Sequence[str], count: int | None = None) -> None:
+        """Raise `IndexCorrupt` unless a component has one of these types and, if given, this number of values."""
+        component = self[name]
+        if component.values.dtype.str not in types:
+            raise component.damaged(f"has values of the type {component.values.dtype}")
+        if count is not None and len(component) != count:
+            raise component.damaged(f"has {len(component):,} values, and not {count:,}")
 
     def __contains__(self, name: str) -> bool:
         return name in self._components

@@ -19,7 +19,7 @@ from sublex.index.build import BuildSettings, Progress
 from sublex.index.build_summary import BuildSummary
 from sublex.index.document_source import Documents, source_of
 from sublex.index.duplicates import RULES
-from sublex.index.manifest import Manifest
+from sublex.index.manifest import Manifest, analyzer_of
 from sublex.index.writer import STORED_PARTS, BeforeCommit
 from sublex.parser import parse_call
 from sublex.profiles import profile as find_profile
@@ -113,9 +113,7 @@ def add_documents(
     source.announce(say)
 
     def settings(manifest: Manifest) -> BuildSettings:
-        stored = manifest["analyzer"]["settings"]
-        analyzer = registry.build("analyzer", stored["name"], stored["params"])
-        return _settings(analyzer, frozenset(manifest["store"]), workers, memory, duplicates)
+        return _settings(analyzer_of(manifest, registry), frozenset(manifest["store"]), workers, memory, duplicates)
 
     return writer.add(Path(path), source, settings, progress, before_commit)
 

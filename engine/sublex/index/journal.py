@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sublex.errors import IndexCorrupt, InputError
-from sublex.files import replace_file, sync
 from sublex.index.build_summary import BuildSummary
+from sublex.index.directory import Directory
 from sublex.index.manifest import BUILDING
+from sublex.index.schema import JOURNAL as JOURNAL_SCHEMA
+from sublex.index.schema import expect
 
 JOURNAL = "journal.json"
 
@@ -27,23 +29,24 @@ class Journal(NamedTuple):
     summary: BuildSummary
 
 
-def write_journal(folder: Path, journal: Journal) -> None:
+def write_journal(folder: Directory, journal: Journal) -> None:
     """Write the journal of the build in this folder, after its spills are on the disk."""
-    sync(folder)
+    folder.sync()
     values = journal._asdict()
     # On disk the summary is called "outcome".
     values["outcome"] = values.pop("summary").to_json()
-    replace_file(folder / JOURNAL, json.dumps(values).encode())
+    folder.replace(JOURNAL, json.dumps(values).encode())
 
 
-def read_journal(folder: Path, sources: Any) -> Journal | None:
+def read_journal(folder: Directory, sources: Any) -> Journal | None:
     """Return the journal of the build in this folder, or None if there is none.
 
     Raises `InputError` if `sources` differ from those of the interrupted build.
     """
-    path = folder / JOURNAL
+    path = folder.path / JOURNAL
     try:
-        values = json.loads(path.read_bytes())
+        values = json.loads(folder.read(JOURNAL))
+        expect(values, JOURNAL_SCHEMA)
         journal = Journal(
             values["sources"],
             values["batches"],
@@ -53,7 +56,7 @@ def read_journal(folder: Path, sources: Any) -> Journal | None:
         )
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise IndexCorrupt(f"{path} is damaged: start again without resume.") from None
     if sources is None or journal.sources != sources:
         raise InputError("The sources or settings changed since the build was interrupted: start again without resume.")
@@ -63,6 +66,6 @@ def read_journal(folder: Path, sources: Any) -> Journal | None:
 def resumable(root: Path) -> bool:
     """Return whether an interrupted build of the index at `root` can be resumed."""
     try:
-        return json.loads((root / BUILDING / JOURNAL).read_bytes())["sources"] is not None
-    except (OSError, ValueError, KeyError, TypeError):
+        return json.loads((Directory(root) / BUILDING).read(JOURNAL))["sources"] is not None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, IndexCorrupt):
         return False

@@ -328,6 +328,8 @@ def _get_list(data, at, stop, last, limit, n, ids, tfs, o):
                 if byte < 128:
                     break
             tf += 2
+            if tf > 0x7FFFFFFF:
+                return -1
         ids[o], tfs[o] = last, tf
         o += 1
     return o if at == stop else -1
@@ -419,23 +421,26 @@ def decode_lists(data, starts, ends, counts, limit, ids, tfs):
     return -1
 
 
-@kernel((I32, I32, I64, I64, I32, I64, I32, I32))
-def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, docs_out, tfs_out):
+@kernel((I32, I32, I64, I64, I32, I64, I64, I32, I32))
+def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, tfs_out):
     """Copy decoded posting lists of one segment to those of the merged segment, without documents that doc_map takes to -1.
 
-    Term k, with counts[k] postings, becomes term ranks[k] of the merged segment. Its postings go to cursors[ranks[k]] and the
-    places after it, and the cursor advances.
+    Term k, with counts[k] postings, becomes term t = ranks[k] of the merged segment. Its postings go to cursors[t] and the places
+    after it, up to ends[t], and the cursor advances. Returns the first k whose postings find no room, or -1.
     """
     i = 0
     for k in range(len(counts)):
-        at = cursors[ranks[k]]
+        at, end = cursors[ranks[k]], ends[ranks[k]]
         for _ in range(counts[k]):
             doc = doc_map[docs[i]]
             if doc >= 0:
+                if at == end:
+                    return k
                 docs_out[at], tfs_out[at] = doc, tfs[i]
                 at += 1
             i += 1
         cursors[ranks[k]] = at
+    return -1
 
 
 @kernel((I32, I32, I64, FLAGS, I64, I64))

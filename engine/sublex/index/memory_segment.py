@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from sublex.analysis.tokens import RawTokens
 from sublex.base import Analyzer
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.texts import CompressedBlocks, TextsWriter, compress
+from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
 from sublex.index.inverter import BatchCounts, Inverter, TokenTerms, count_terms
 from sublex.readers.batch import Batch
@@ -44,10 +44,10 @@ def count_batch(
 class MemorySegment:
     """A segment in the making; its folder exists from the start, for the stored texts."""
 
-    def __init__(self, path: Path, analyzer: Analyzer, store: frozenset[str]):
-        self.path, self._store = path, store
+    def __init__(self, directory: Directory, analyzer: Analyzer, store: frozenset[str]):
+        self.directory, self._store = directory, store
         self.inverter = Inverter(analyzer)
-        self._folder = FolderWriter(path)
+        self._folder = FolderWriter(directory)
         self._docnos = DocnosWriter(self._folder)
         self._texts = TextsWriter(self._folder) if "text" in store else None
 
@@ -78,7 +78,7 @@ class MemorySegment:
             totals = self.inverter.write(self._folder, workers, "terms" in self._store, spill)
         if self._texts:
             self._texts.finish()
-        return {"name": self.path.name} | totals | {"data": self._folder.finish()}
+        return {"name": self.directory.name} | totals | {"data": self._folder.finish()}
 
     def close(self) -> None:
         """Close all files, also if the segment was not written."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sublex.errors import IndexCorrupt
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import DocumentTermsWriter
 from sublex.index.components.lengths import LengthsWriter
@@ -150,17 +151,26 @@ class _TermMerge:
 
         df = chunk.df
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
-        starts = np.cumsum(df) - df
+        ends = np.cumsum(df)
+        starts = ends - df
         cursors = starts.copy()
         for segment, (begin, end), places, document_map in zip(
             self.segments, chunk.ranges, chunk.places, self._document_maps, strict=True
         ):
             if begin < end and len(df):
                 counts = segment.df[begin:end].astype(np.int64)
-                kernels.merge_postings(*segment.postings(begin, end), places, counts, document_map, cursors, docs, tfs)
+                live = *segment.postings(begin, end), places, counts, document_map
+                if kernels.merge_postings(*live, cursors, ends, docs, tfs) >= 0:
+                    raise _disagreement(segment)
+        if (cursors != ends).any():
+            raise _disagreement(self.segments[-1])
         cf = np.add.reduceat(tfs, starts, dtype=np.int64) if len(df) else np.empty(0, np.int64)
         surfaces = [_surface(self.segments, origin) for origin in chunk.origins]
         return _EncodedChunk(encode_postings(docs, tfs, df), chunk.terms, surfaces, df, cf)
+
+
+def _disagreement(segment: Segment) -> IndexCorrupt:
+    return IndexCorrupt(f"The tombstones of {segment.path} do not fit its postings; rebuild the index.")
 
 
 def _document_maps(live: list[np.ndarray]) -> list[np.ndarray]:

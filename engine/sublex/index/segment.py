@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from sublex.index.components.lexicon import LexiconReader
 from sublex.index.components.postings import PostingsReader
 from sublex.index.components.texts import TextsReader
 from sublex.index.components.tombstones import TombstonesReader
+from sublex.index.directory import Directory
 from sublex.index.format import Folder
 from sublex.index.offsets import spans, starts_of
 
@@ -28,19 +28,19 @@ from sublex.index.offsets import spans, starts_of
 class Segment:
     """One segment and its tombstones, opened as the segment's entry in the manifest describes them."""
 
-    def __init__(self, path: Path, entry: Mapping[str, Any]):
-        self.path, self.entry = path, entry
+    def __init__(self, directory: Directory, entry: Mapping[str, Any]):
+        self.directory, self.path, self.entry = directory, directory.path, entry
         self.name: str = entry["name"]
         self.docs: int = entry["docs"]
-        self.folder = Folder(path, entry["data"])
+        self.folder = Folder(directory, entry["data"])
         deleted = entry.get("deleted")
-        folder = Folder(path / deleted["name"], deleted["data"]) if deleted else None
+        folder = Folder(directory / deleted["name"], deleted["data"]) if deleted else None
         self._tombstones = TombstonesReader(folder, deleted, self.docs)
-        self.lexicon = LexiconReader(self.folder)
+        self.lexicon = LexiconReader(self.folder, entry["terms"], self.docs)
         self.terms = self.lexicon.terms
-        self._docnos = DocnosReader(self.folder)
+        self._docnos = DocnosReader(self.folder, self.docs)
         self.docnos = self._docnos.strings
-        self._lengths = LengthsReader(self.folder)
+        self._lengths = LengthsReader(self.folder, self.docs)
         self._postings = PostingsReader(self.folder, self.lexicon, self.docs)
 
     def nbytes(self) -> dict[str, int]:
@@ -77,7 +77,7 @@ class Segment:
 
     def docno(self, doc: int) -> str:
         """Return a document's docno."""
-        return self.docnos[doc].decode()
+        return self.docnos.text(doc)
 
     def find_docno(self, docno: str) -> int | None:
         """Return the live document that has this docno, or None."""
@@ -147,7 +147,7 @@ class Segment:
 
     def surface(self, term: int) -> str:
         """Return the most frequent raw form of a term."""
-        return self.lexicon.surface(term).decode()
+        return self.lexicon.surface(term).decode(errors="replace")
 
     # Postings.
 

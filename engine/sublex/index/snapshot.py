@@ -25,7 +25,17 @@ from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
-from sublex.index.manifest import FITTED, MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, Manifest, read_manifest
+from sublex.index.directory import Directory
+from sublex.index.manifest import (
+    FITTED,
+    MANIFEST,
+    REPRESENTATIONS,
+    RESOURCES,
+    SEGMENTS,
+    Manifest,
+    analyzer_of,
+    read_manifest,
+)
 from sublex.index.segment import Segment
 from sublex.messages import command
 from sublex.strings import Strings
@@ -91,8 +101,7 @@ class Snapshot:
     @cached_property
     def analyzer(self) -> Analyzer:
         """The analyzer that the index was built with, made again from its stored settings."""
-        settings = self.manifest["analyzer"]["settings"]
-        return self.registry.build("analyzer", settings["name"], settings["params"])
+        return analyzer_of(self.manifest, self.registry)
 
     @property
     def analyzer_expression(self) -> str:
@@ -133,7 +142,7 @@ class Snapshot:
         encoded = prefix.encode("utf-8", "surrogatepass")
         streams = [_terms_from(segment, k, encoded) for k, segment in enumerate(self.segments)]
         for name, group in groupby(heapq.merge(*streams), itemgetter(0)):
-            text = name.decode()
+            text = name.decode(errors="replace")
             if fnmatch.fnmatchcase(text, pattern):
                 term = self._term(text, [(self.segments[k], ordinal) for _, k, ordinal in group])
                 if term:
@@ -151,7 +160,7 @@ class Snapshot:
         if len(self.segments) == 1:
             segment = self.segments[0]
             best = np.argsort(-segment.live_df.astype(np.int64), kind="stable")[:number].tolist()
-            terms = (self._term(segment.terms[ordinal].decode(), [(segment, ordinal)]) for ordinal in best)
+            terms = (self._term(segment.terms.text(ordinal), [(segment, ordinal)]) for ordinal in best)
             return [term for term in terms if term]
         return heapq.nsmallest(number, self.terms(), key=lambda term: (-term.df, term.term))
 
@@ -207,7 +216,7 @@ class Snapshot:
     @cached_property
     def docno_ranks(self) -> np.ndarray:
         """The rank of each document's docno in byte order. Ties between scores are broken by it."""
-        ranks = np.empty(len(self.docs_by_docno), np.int32)
+        ranks = np.zeros(len(self.docs_by_docno), np.int32)
         ranks[self.docs_by_docno] = np.arange(len(ranks), dtype=np.int32)
         return ranks
 
@@ -249,12 +258,13 @@ class Snapshot:
 
     def nbytes(self) -> dict[str, int]:
         """Return the bytes on disk of each kind of component, of models and resources, and of derived data."""
-        sizes: dict[str, int] = {"manifest": (self.path / MANIFEST).stat().st_size}
+        index = Directory(self.path)
+        sizes: dict[str, int] = {"manifest": len(index.read(MANIFEST))}
         for segment in self.segments:
             for name, size in segment.nbytes().items():
                 sizes[name] = sizes.get(name, 0) + size
         for name in (REPRESENTATIONS, RESOURCES, DERIVED):
-            size = sum(file.stat().st_size for file in (self.path / name).rglob("*") if file.is_file())
+            size = (index / name).nbytes()
             sizes |= {name: size} if size else {}
         return sizes
 
@@ -273,7 +283,7 @@ def _open_generation(path: Path) -> tuple[Manifest, list[Segment]]:
 
 
 def _open_segments(path: Path, manifest: Manifest) -> list[Segment]:
-    return [Segment(path / SEGMENTS / entry["name"], entry) for entry in manifest["segments"]]
+    return [Segment(Directory(path) / SEGMENTS / entry["name"], entry) for entry in manifest["segments"]]
 
 
 def _terms_from(segment: Segment, k: int, prefix: bytes) -> Iterator[tuple[bytes, int, int]]:

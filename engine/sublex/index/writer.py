@@ -7,8 +7,6 @@ is as it was before.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,13 +16,14 @@ import numpy as np
 
 from sublex.base import Report
 from sublex.errors import IndexProblem, InputError, SublexError
-from sublex.files import sync
 from sublex.index.build import SEGMENT, BuildSettings, Progress, SegmentBuilder
 from sublex.index.build_summary import BuildSummary
 from sublex.index.components.tombstones import write_tombstones
+from sublex.index.directory import Directory
 from sublex.index.document_source import DocumentSource
 from sublex.index.format import FORMAT, FolderWriter
 from sublex.index.journal import JOURNAL
+from sublex.index.lock import locked
 from sublex.index.manifest import (
     BUILDING,
     FITTED,
@@ -33,7 +32,6 @@ from sublex.index.manifest import (
     SEGMENTS,
     Manifest,
     commit,
-    locked,
     next_segment,
     read_manifest,
     remove_leftovers,
@@ -74,10 +72,10 @@ def create(
             raise InputError(
                 "Standard input cannot be read again, so the build cannot resume; start again without resume."
             )
-        if old or not os.path.exists(root / MANIFEST):
+        if old or not Directory(root).has(MANIFEST):
             remove_leftovers(root, old or {"segments": []}, building=not resume)
         elif not resume:
-            shutil.rmtree(root / BUILDING, ignore_errors=True)
+            (Directory(root) / BUILDING).remove()
         new = _first_manifest(old, settings, analyzer, profile)
         resume_key = None if identity is None else [identity, analyzer, new["store"]]
         with _building_folder(root) as folder:
@@ -123,7 +121,7 @@ def existing_index(root: Path, overwrite: bool) -> Manifest | None:
 
     Raises `IndexProblem` if there is an index and `overwrite` is false.
     """
-    if not os.path.exists(root / MANIFEST):
+    if not Directory(root).has(MANIFEST):
         return None
     if not overwrite:
         read_manifest(root)
@@ -218,21 +216,21 @@ def _merge_last(root: Path, old: Manifest, count: int, workers: int, before_comm
 
 
 def _open_segments(root: Path, entries: Iterable[Manifest]) -> list[Segment]:
-    return [Segment(root / SEGMENTS / entry["name"], entry) for entry in entries]
+    return [Segment(Directory(root) / SEGMENTS / entry["name"], entry) for entry in entries]
 
 
 @contextmanager
-def _building_folder(root: Path) -> Iterator[Path]:
+def _building_folder(root: Path) -> Iterator[Directory]:
     """Yield a folder for unfinished files. After a failure it stays only if a build can be resumed from it."""
-    folder = root / BUILDING
-    folder.mkdir(exist_ok=True)
+    folder = Directory(root) / BUILDING
+    folder.make()
     try:
         yield folder
     except BaseException:
-        if not (folder / JOURNAL).exists():
-            shutil.rmtree(folder, ignore_errors=True)
+        if not folder.has(JOURNAL):
+            folder.remove()
         raise
-    shutil.rmtree(folder, ignore_errors=True)
+    folder.remove()
 
 
 def _commit_segment(
@@ -244,10 +242,10 @@ def _commit_segment(
 ) -> None:
     """Move the finished segment to its place and commit a manifest that names it as the last one."""
     name = next_segment(root)
-    place = root / SEGMENTS / name
-    place.parent.mkdir(exist_ok=True)
-    os.rename(root / BUILDING / SEGMENT, place)
-    sync(place.parent)
+    segments = Directory(root) / SEGMENTS
+    segments.make()
+    (Directory(root) / BUILDING / SEGMENT).move(segments / name)
+    segments.sync()
     new["segments"] = [*new["segments"], entry | {"name": name}]
     if before_commit:
         before_commit(new, replaced)
@@ -258,7 +256,7 @@ def _commit_segment(
 def _write_listing(root: Path, summary: BuildSummary) -> None:
     """Write the list of unusual documents. The index is committed already, so a failure is ignored."""
     with suppress(OSError):
-        summary.write(root / LISTING)
+        Directory(root).replace(LISTING, summary.listing().encode(errors="replace"))
 
 
 def _delete_documents(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None:
@@ -285,5 +283,5 @@ def _put_tombstones(segment: Segment, docs: np.ndarray, generation: int) -> dict
     for begin, end in segment.spans(POSTINGS_PER_CALL):
         counts = segment.df[begin:end].astype(np.int64)
         kernels.count_dead(*segment.postings(begin, end), counts, dead, df[begin:end], cf[begin:end])
-    with FolderWriter(segment.path / f"deleted-{generation}") as folder:
+    with FolderWriter(segment.directory / f"deleted-{generation}") as folder:
         return write_tombstones(folder, dead, df, cf)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from sublex.errors import IndexProblem, InputError, SublexError
+from sublex.index.directory import Directory
 from sublex.parser import parse
 from sublex.pipeline.compose import Composer
 from sublex.plugins import NO_DEFAULTS, Component
@@ -38,17 +38,14 @@ def refresh(composer: Composer, say: Callable[[str], None]) -> None:
 
 def sizes(composer: Composer) -> dict[str, int]:
     """Return the bytes on disk of each chosen ranker's impacts, and of the decoded documents that they share."""
-    folders: dict[str, list[Path]] = {}
+    folders: dict[str, list[Directory]] = {}
     for name in impact_store.declared(composer.snapshot.path):
         with suppress(SublexError):
             folders[name] = [_searcher(composer, name).folder]
     if folders:
         snapshot = composer.snapshot
         folders["documents"] = [impact_store.documents_folder(snapshot, segment) for segment in snapshot.segments]
-    return {
-        name: sum(file.stat().st_size for folder in group for file in folder.rglob("*.npy"))
-        for name, group in folders.items()
-    }
+    return {name: sum(folder.nbytes() for folder in group) for name, group in folders.items()}
 
 
 def _searcher(composer: Composer, name: str) -> Searcher:

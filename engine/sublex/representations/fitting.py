@@ -6,7 +6,6 @@ The algorithms are in the plugins, and nothing here scores documents.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property
@@ -16,17 +15,18 @@ from typing import Any
 from sublex.base import Analyzer
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
 from sublex.expression import Expression
-from sublex.files import sync
 from sublex.fitted import Fitted, Representation, Rows
+from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter, copy_folder
+from sublex.index.lock import locked
 from sublex.index.manifest import (
     FITTED,
     REPRESENTATIONS,
     RESOURCES,
     SEGMENTS,
     Manifest,
+    analyzer_of,
     commit_changes,
-    locked,
     read_manifest,
     remove_leftovers,
 )
@@ -114,8 +114,11 @@ class Fitting:
 
     @cached_property
     def _analyzer(self) -> Analyzer:
-        settings = self.manifest["analyzer"]["settings"]
-        return self.namer.registry.build("analyzer", settings["name"], settings["params"])
+        return analyzer_of(self.manifest, self.namer.registry)
+
+    def _place(self, model: str) -> Directory:
+        """Return the folder of a model and its rows."""
+        return Directory(self.root) / REPRESENTATIONS / model
 
     def fit_and_encode(self, component: Component, requested: bool = True) -> Identity:
         """Fit a component after the models it depends on, encode the documents that lack rows, and return its identity.
@@ -153,13 +156,14 @@ class Fitting:
         if isinstance(model, Representation):
             # Refuse before the work is done an index that does not store what the model reads.
             index.need(READINGS[model.reads].needs, "documents are encoded by")
-        folder = self.root / REPRESENTATIONS / identity.model / MODEL
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder = self._place(identity.model) / MODEL
         if self.source is not None:
             return self._copy(self.source, component, model, identity, folder)
         return self._fit(index, component, model, identity, folder)
 
-    def _fit(self, index: Snapshot, component: Component, model: Fitted, identity: Identity, folder: Path) -> Manifest:
+    def _fit(
+        self, index: Snapshot, component: Component, model: Fitted, identity: Identity, folder: Directory
+    ) -> Manifest:
         """Fit a model to an index, write it to a folder, and return the manifest's entry for it."""
         if not len(index):
             raise InputError(f"{self.root} has no document to fit {identity.expression} to.")
@@ -191,7 +195,9 @@ class Fitting:
             "seen": {},
         }
 
-    def _copy(self, source: Path, component: Component, model: Fitted, identity: Identity, folder: Path) -> Manifest:
+    def _copy(
+        self, source: Path, component: Component, model: Fitted, identity: Identity, folder: Directory
+    ) -> Manifest:
         """Copy a model from another index to a folder, load it, and return the manifest's entry for it."""
         theirs = read_manifest(source)
         if theirs["analyzer"]["settings"] != self.manifest["analyzer"]["settings"]:
@@ -200,7 +206,7 @@ class Fitting:
         if identity.model not in their_fitted:
             raise IndexProblem(not_fitted(source, identity.expression, their_fitted))
         their_entry = their_fitted[identity.model]
-        copy_folder(source / REPRESENTATIONS / identity.model / MODEL, their_entry["model"], folder)
+        copy_folder(Directory(source) / REPRESENTATIONS / identity.model / MODEL, their_entry["model"], folder)
         entry = their_entry | {"rows": {}, "seen": {}, "resources": self.namer.used(component)}
         load_model(self.root, entry, identity, model)
         return entry
@@ -222,7 +228,7 @@ class Fitting:
         The tokens of these segments count as added after the fit, unless the model was `just_fitted` to them.
         """
         entry = self.fitted[identity.model]
-        folder = self.root / REPRESENTATIONS / identity.model / identity.rows
+        folder = self._place(identity.model) / identity.rows
         covered = dict(entry["rows"].get(identity.rows, {"segments": {}})["segments"])
         counts = dict(entry["seen"])
         missing = [segment for segment in self.manifest["segments"] if segment["name"] not in covered]
@@ -230,11 +236,11 @@ class Fitting:
             return
         kind = next((kind_of_rows(rows_in(folder / name, rows["data"])) for name, rows in covered.items()), None)
         for described in missing:
-            segment = Segment(self.root / SEGMENTS / described["name"], described)
+            segment = Segment(Directory(self.root) / SEGMENTS / described["name"], described)
             covered[segment.name], tokens = self._encode_segment(model, identity, segment, kind)
             counts.setdefault(segment.name, tokens | {"added": NO_TOKENS if just_fitted else tokens})
-        sync(self.root / REPRESENTATIONS / identity.model)
-        sync(self.root / REPRESENTATIONS)
+        self._place(identity.model).sync()
+        self._place(identity.model).parent.sync()
         rows = {"expression": identity.encoded, "segments": covered}
         self.fitted[identity.model] = entry | {"rows": entry["rows"] | {identity.rows: rows}, "seen": counts}
         self.changed = True
@@ -247,7 +253,7 @@ class Fitting:
         Rows must be of this `kind`; with None, of the kind of the first block.
         """
         inputs = inputs_of(model, Vocabulary(model.vocabulary), self._analyzer)
-        folder = self.root / REPRESENTATIONS / identity.model / identity.rows / segment.name
+        folder = self._place(identity.model) / identity.rows / segment.name
         known_tokens = 0
 
         def encode(block: Any) -> tuple[Rows, int]:
@@ -269,8 +275,8 @@ class Fitting:
                 job.progress(done, segment.docs)
 
         with self._job() as job, contract(identity.kind, identity.expression):
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.remove()
             written = write_rows(folder, encoded_blocks(job))
-        sync(folder.parent)
+        folder.parent.sync()
         tokens = int(segment.lengths.sum(dtype="int64"))
         return {"data": written}, {"tokens": tokens, "unknown": tokens - known_tokens}

@@ -45,9 +45,7 @@ class Vocabulary:
     def of_segment(self, segment: Segment) -> np.ndarray:
         """Return the model's number for each term of a segment (int32), -1 for terms that the model does not know."""
         numbers = self.numbers
-        return np.fromiter(
-            (numbers.get(term.decode(), -1) for term in segment.terms.list()), np.int32, len(segment.terms)
-        )
+        return np.fromiter((numbers.get(term, -1) for term in segment.terms.texts()), np.int32, len(segment.terms))
 
     def query(self, weights: Mapping[str, float]) -> csr_array:
         """Return the weights of terms as one sparse row; terms that the model does not know are left out."""

@@ -6,7 +6,6 @@ The engine goes through these classes whenever it calls a fitted plugin: they ch
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from sublex.base import Explanation, Query
 from sublex.errors import IndexProblem, InputError, PluginError, contract
 from sublex.fitted import Representation, Rows
+from sublex.index.directory import Directory
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
@@ -98,13 +98,13 @@ class LoadedRepresentation(LoadedModel):
         self._covered = np.repeat(covered, [segment.docs for segment in segments])
         if identity.rows not in views:
             with advising_refit(snapshot.path, self._entry["expression"]):
-                folder = snapshot.path / REPRESENTATIONS / identity.model / identity.rows
+                folder = Directory(snapshot.path) / REPRESENTATIONS / identity.model / identity.rows
                 views[identity.rows] = self._view(segments, folder, rows)
         self.view = views[identity.rows]
         self.vocabulary = self.view.vocabulary
         self.inputs = inputs_of(self.model, self.vocabulary, snapshot.analyzer)
 
-    def _view(self, segments: Sequence[Segment], place: Path, rows: Mapping[str, Any]) -> View:
+    def _view(self, segments: Sequence[Segment], place: Directory, rows: Mapping[str, Any]) -> View:
         """Return the view of the segments with their rows; a segment that is not covered gets rows of zeros."""
         parts = {s.name: read_rows(place / s.name, rows[s.name]["data"], s.docs) for s in segments if s.name in rows}
         like = next(iter(parts.values()), np.empty(0))

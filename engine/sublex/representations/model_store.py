@@ -10,12 +10,12 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sublex.errors import IndexCorrupt, PluginError
+from sublex.index.directory import Directory
 from sublex.index.format import CHECKSUMS, DTYPES, ComponentWriter, Folder, FolderWriter
 
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ class StoreWriter:
 class StoreReader:
     """Reads a store; this is the `sublex.fitted.Stored` that `load` gets. A file is verified when it is first read."""
 
-    def __init__(self, path: Path, entry: Mapping[str, Any]):
+    def __init__(self, directory: Directory, entry: Mapping[str, Any]):
         # Mapped copy-on-write: kernels are compiled for writable arrays, and writing to one changes nothing on disk.
-        self._folder = Folder(path, entry, private=True)
+        self._folder = Folder(directory, entry, private=True)
 
     @cached_property
     def _values(self) -> dict[str, Any]:

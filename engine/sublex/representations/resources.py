@@ -13,14 +13,14 @@ from pathlib import Path
 
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.expression import KEYWORDS
-from sublex.files import hash_of, replacing, sync
+from sublex.files import hash_of
+from sublex.index.directory import Directory, is_plain
+from sublex.index.lock import locked
 from sublex.index.manifest import (
     FITTED,
     RESOURCES,
     Manifest,
     commit_changes,
-    is_plain,
-    locked,
     read_manifest,
     remove_leftovers,
 )
@@ -46,8 +46,9 @@ class Resources:
         """Return the path of the file that a resource's name, or a path, stands for; a registered file is verified."""
         if name in self.entries:
             entry = self.entries[name]
-            path = self.root / RESOURCES / name / entry["file"]
-            if not path.is_file() or path.stat().st_size != entry.get("bytes") or hash_of(path) != entry["hash"]:
+            folder = Directory(self.root) / RESOURCES / name
+            path = folder.path / entry["file"]
+            if not _is_whole(folder, entry):
                 raise IndexCorrupt(
                     f"{path} is missing or damaged; add the same file again: {command('resource', 'add', self.root, name)} FILE"
                 )
@@ -97,18 +98,18 @@ def add(root: Path, name: str, file: Path) -> None:
             raise IndexProblem(
                 f"{root.name} has another file as resource {name}; remove it first, or choose another name."
             )
-        folder = root / RESOURCES / name
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = Directory(root) / RESOURCES / name
+        folder.make()
         file_name = file.name if is_plain(file.name) else name
         file_name = entries.get(name, {}).get("file", file_name)
-        with open(file, "rb") as source, replacing(folder / file_name) as copy:
+        with open(file, "rb") as source, folder.replacing(file_name) as copy:
             shutil.copyfileobj(source, copy)
             copy.flush()
-            if hash_of(Path(copy.name)) != content_hash:
-                raise InputError(f"{file} changed while it was copied; try again.")
             entry = {"file": file_name, "hash": content_hash, "bytes": copy.tell()}
+            if folder.hash(copy.name) != (entry["bytes"], content_hash):
+                raise InputError(f"{file} changed while it was copied; try again.")
         for changed in (folder, folder.parent):
-            sync(changed)
+            changed.sync()
         commit_changes(root, manifest, {RESOURCES: entries | {name: entry}})
 
 
@@ -124,6 +125,14 @@ def remove(root: Path, name: str) -> None:
             raise IndexProblem(f"{', '.join(users)} was fitted with {name}; forget it first.")
         remaining = {other: entry for other, entry in entries.items() if other != name}
         commit_changes(root, manifest, {RESOURCES: remaining})
+
+
+def _is_whole(folder: Directory, entry: Manifest) -> bool:
+    """Return whether the file of a resource is there as it was registered."""
+    try:
+        return folder.hash(entry["file"]) == (entry.get("bytes"), entry["hash"])
+    except (OSError, IndexCorrupt):
+        return False
 
 
 @lru_cache(maxsize=64)

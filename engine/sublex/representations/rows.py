@@ -6,13 +6,13 @@ The module writes, reads and checks rows; it does not compute them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sublex.errors import IndexCorrupt, PluginError
 from sublex.fitted import Rows
+from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
 from sublex.representations.model_store import StoreReader, StoreWriter
 
@@ -20,27 +20,27 @@ from sublex.representations.model_store import StoreReader, StoreWriter
 ROWS_VALUE = "rows"
 
 
-def write_rows(path: Path, blocks: Iterable[Rows]) -> Mapping[str, Any]:
+def write_rows(directory: Directory, blocks: Iterable[Rows]) -> Mapping[str, Any]:
     """Write the rows of a segment, which come in blocks, and return what the manifest must record of them."""
-    with FolderWriter(path) as folder:
+    with FolderWriter(directory) as folder:
         store = StoreWriter(folder)
         store.put_rows(ROWS_VALUE, blocks)
         return store.finish()
 
 
-def rows_in(path: Path, entry: Mapping[str, Any]) -> Rows:
+def rows_in(directory: Directory, entry: Mapping[str, Any]) -> Rows:
     """Return the rows of a segment, as many as there are; `entry` is what `write_rows` returned."""
-    rows = StoreReader(path, entry).get(ROWS_VALUE)
+    rows = StoreReader(directory, entry).get(ROWS_VALUE)
     if not hasattr(rows, "shape") or not rows.shape:
-        raise IndexCorrupt(f"{path} is damaged; fit it again.")
+        raise IndexCorrupt(f"{directory.path} is damaged; fit it again.")
     return rows
 
 
-def read_rows(path: Path, entry: Mapping[str, Any], docs: int) -> Rows:
+def read_rows(directory: Directory, entry: Mapping[str, Any], docs: int) -> Rows:
     """Return the rows of a segment; raise `IndexCorrupt` unless there are `docs` of them."""
-    rows = rows_in(path, entry)
+    rows = rows_in(directory, entry)
     if rows.shape[0] != docs:
-        raise IndexCorrupt(f"{path} has rows for {rows.shape[0]:,} documents of {docs:,}; fit it again.")
+        raise IndexCorrupt(f"{directory.path} has rows for {rows.shape[0]:,} documents of {docs:,}; fit it again.")
     return rows
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from sublex.errors import IndexCorrupt, PluginError, SublexError
 from sublex.fitted import Representation, Rows
+from sublex.index.directory import Directory
 from sublex.index.manifest import FITTED, REPRESENTATIONS, SEGMENTS, Manifest
 from sublex.index.segment import Segment
 from sublex.index.writer import BeforeCommit
@@ -107,7 +108,7 @@ def _merge_rows(root: Path, new: Manifest, unmerged: Manifest, say: Callable[[st
 
     `unmerged` is the manifest with the segments that were merged; the merged segment is the last one of `new`.
     """
-    segments = [Segment(root / SEGMENTS / entry["name"], entry) for entry in unmerged["segments"]]
+    segments = [Segment(Directory(root) / SEGMENTS / entry["name"], entry) for entry in unmerged["segments"]]
     merged_from = {segment.name for segment in segments}
     merged = new["segments"][-1]["name"]
     fitted = {}
@@ -118,7 +119,9 @@ def _merge_rows(root: Path, new: Manifest, unmerged: Manifest, say: Callable[[st
             kept = {segment: written for segment, written in by_segment.items() if segment not in merged_from}
             if merged_from <= by_segment.keys():
                 try:
-                    kept[merged] = _write_merged(root / REPRESENTATIONS / name / folder, by_segment, segments, merged)
+                    kept[merged] = _write_merged(
+                        Directory(root) / REPRESENTATIONS / name / folder, by_segment, segments, merged
+                    )
                 except (IndexCorrupt, PluginError) as error:
                     say(f"{rows['expression']} does not cover the merged documents. {error}")
             all_rows[folder] = rows | {"segments": kept}
@@ -135,7 +138,9 @@ def _merge_token_counts(entry: Manifest, merged_from: set[str], merged: str) -> 
     return counts
 
 
-def _write_merged(folder: Path, by_segment: Mapping[str, Any], segments: Sequence[Segment], merged: str) -> Manifest:
+def _write_merged(
+    folder: Directory, by_segment: Mapping[str, Any], segments: Sequence[Segment], merged: str
+) -> Manifest:
     """Write the rows of the live documents of some segments as the rows of the merged segment; return the manifest's entry."""
 
     def live_rows() -> Iterator[Rows]:

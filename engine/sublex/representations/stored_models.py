@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from sublex import plugins
 from sublex.errors import IndexCorrupt, contract
 from sublex.fitted import Fitted
+from sublex.index.directory import Directory
 from sublex.index.manifest import REPRESENTATIONS, Manifest
 from sublex.messages import command
 from sublex.representations.identity import Identity, Namer
@@ -47,7 +48,7 @@ def load_model(root: Path, entry: Manifest, identity: Identity, model: Model) ->
     `entry` is the model's entry in the manifest. Raises `IndexCorrupt`, with the commands that repair the index, for damaged files.
     """
     with contract(identity.kind, identity.expression), advising_refit(root, entry["expression"]):
-        model.load(StoreReader(root / REPRESENTATIONS / identity.model / MODEL, entry["model"]))
+        model.load(StoreReader(Directory(root) / REPRESENTATIONS / identity.model / MODEL, entry["model"]))
     return model
 
 

@@ -6,60 +6,54 @@ For each segment the document numbers of all postings are stored once for all ra
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence, Set
-from contextlib import suppress
 from pathlib import Path
 
 import xxhash
 
 from sublex.base import VERSION
-from sublex.errors import IndexProblem
-from sublex.files import replace_file
-from sublex.index.derived import DERIVED
+from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.index import derived
+from sublex.index.directory import Directory
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 
 DECLARED = "declared.json"
 
 
-def impacts_folder(snapshot: Snapshot, ranker: str, code: str) -> Path:
+def impacts_folder(snapshot: Snapshot, ranker: str, code: str) -> Directory:
     """Return the folder of a ranker's impacts. Its name depends on the documents, the ranker's parameters, and the versions of the code."""
     key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, code, snapshot.fingerprint, ranker]).encode())
-    return snapshot.path / DERIVED / f"impacts-{key}"
+    return derived.folder_of(snapshot.path) / f"impacts-{key}"
 
 
-def documents_folder(snapshot: Snapshot, segment: Segment) -> Path:
+def documents_folder(snapshot: Snapshot, segment: Segment) -> Directory:
     """Return the folder of a segment's decoded document numbers."""
-    return snapshot.path / DERIVED / f"documents-{segment.entry['data']['checksum']}"
+    return derived.folder_of(snapshot.path) / f"documents-{segment.entry['data']['checksum']}"
 
 
 def declared(root: Path) -> list[str]:
     """Return the rankers whose impacts are stored and made again after every commit; none when the list cannot be read."""
     try:
-        names = json.loads((root / DERIVED / DECLARED).read_bytes())
-    except (OSError, ValueError):
+        names = json.loads(derived.folder_of(root).read(DECLARED))
+    except (OSError, ValueError, RecursionError, IndexCorrupt):
         return []
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def declare(root: Path, rankers: Sequence[str]) -> None:
     """Replace the list of rankers whose impacts are stored. Without rankers, all derived data is removed."""
-    folder = root / DERIVED
+    folder = derived.folder_of(root)
     if not rankers:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.remove()
         return
     try:
-        folder.mkdir(exist_ok=True)
-        replace_file(folder / DECLARED, json.dumps(list(rankers)).encode())
+        folder.make()
+        folder.replace(DECLARED, json.dumps(list(rankers)).encode())
     except OSError as error:
-        raise IndexProblem(f"Cannot store impacts in {folder}: {error.strerror or error}.") from None
+        raise IndexProblem(f"Cannot store impacts in {folder.path}: {error.strerror or error}.") from None
 
 
-def remove_others(snapshot: Snapshot, kept: Set[Path]) -> None:
+def remove_others(snapshot: Snapshot, kept: Set[Directory]) -> None:
     """Remove all derived data but the folders in `kept` and the decoded documents of the snapshot's segments."""
-    wanted = kept | {documents_folder(snapshot, segment) for segment in snapshot.segments}
-    with suppress(OSError):
-        for folder in (snapshot.path / DERIVED).iterdir():
-            if folder.is_dir() and folder not in wanted:
-                shutil.rmtree(folder, ignore_errors=True)
+    derived.remove_all_but(snapshot.path, kept | {documents_folder(snapshot, segment) for segment in snapshot.segments})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cached_property
-from pathlib import Path
 from threading import Lock
 
 import numpy as np
 
 from sublex.base import DocStats, Ranker, Statistics, TermStats
-from sublex.errors import PluginError, contract
+from sublex.errors import IndexCorrupt, PluginError, contract
 from sublex.index import derived
+from sublex.index.directory import Directory
 from sublex.index.format import Folder
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.segment import Segment
@@ -36,9 +36,9 @@ class Impacts:
         from sublex.retrieval import kernels
 
         self.segment, self.ranker, self.term, self.collection = segment, ranker, term, collection
-        self._stored = stored
         terms = len(segment.terms)
         self.starts = starts_of(segment.df)
+        self._stored = stored = stored if stored and _fit(*stored, int(self.starts[-1]), terms) else None
         self._ready = np.zeros(terms, np.bool_)
         self._lock = Lock()
         if stored:
@@ -60,7 +60,11 @@ class Impacts:
             missing = np.unique(terms[~self._ready[terms]])
             if self._stored:
                 for begin, end in zip(self.starts[missing].tolist(), self.starts[missing + 1].tolist(), strict=True):
-                    self._stored[0]["docs"].part(begin, end)
+                    docs = self._stored[0]["docs"].part(begin, end)
+                    if len(docs) and not 0 <= docs.min() <= docs.max() < self.segment.docs:
+                        raise IndexCorrupt(
+                            f"{self._stored[0]['docs'].path} names a document that does not exist; delete that file."
+                        )
                     self._stored[1]["impacts"].part(begin, end)
             else:
                 for begin, end in spans(self.segment.df[missing], POSTINGS_PER_CALL):
@@ -78,7 +82,7 @@ class Impacts:
     def _unknown(self) -> np.ndarray:
         return np.full(len(self.least), -np.inf, np.float32)
 
-    def write(self, documents: Path, impacts: Path) -> None:
+    def write(self, documents: Directory, impacts: Directory) -> None:
         """Compute the impacts of all terms and write them, and the decoded documents, to these folders unless they are there."""
         self.need(np.arange(len(self._ready)))
         if derived.read(documents) is None:
@@ -139,6 +143,24 @@ class Impacts:
                 values = np.asarray(part(tfs.astype(np.float64), doc, TermStats(df, cf), self.collection), np.float64)
             norm += np.bincount(docs, checked(values, docs.shape, self.ranker, "part of a norm"), len(norm))
         return norm
+
+
+def _fit(documents: Folder, impacts: Folder, postings: int, terms: int) -> bool:
+    """Return whether stored documents and impacts have the types and sizes that the segment asks for."""
+    from sublex.retrieval import kernels
+
+    try:
+        documents.expect("docs", ("<i4",), postings)
+        for name, count in (
+            ("impacts", postings),
+            ("least", terms),
+            ("most", terms),
+            ("kth", terms * len(kernels.LEVELS)),
+        ):
+            impacts.expect(name, ("<f4",), count)
+    except IndexCorrupt:
+        return False
+    return True
 
 
 def checked(values: np.ndarray, shape: tuple[int, ...], ranker: Ranker, what: str) -> np.ndarray:

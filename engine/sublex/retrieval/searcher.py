@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from sublex.base import Ranker, TermStats
 from sublex.errors import InputError, contract
 from sublex.index import derived
+from sublex.index.directory import Directory
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval import impact_store
@@ -53,11 +53,11 @@ class Searcher:
             )
         return impacts
 
-    def _folders(self, segment: Segment) -> tuple[Path, Path]:
+    def _folders(self, segment: Segment) -> tuple[Directory, Directory]:
         return impact_store.documents_folder(self.snapshot, segment), self.folder / segment.name
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> Directory:
         """The folder of this ranker's stored impacts, whether it exists or not."""
         return impact_store.impacts_folder(self.snapshot, self.name, self.code)
 

@@ -52,7 +52,7 @@ class TermTable:
 
     def _name(self, number: int) -> str:
         if len(self._snapshot.segments) == 1:
-            return self._snapshot.segments[0].terms[number].decode()
+            return self._snapshot.segments[0].terms.text(number)
         return self._snapshot.corpus.vocabulary[number]
 
     def vector(self, doc: int) -> TermVector:

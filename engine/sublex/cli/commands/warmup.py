@@ -6,9 +6,10 @@ import click
 
 from sublex.cli.compiling import compile_missing
 from sublex.cli.output import say
+from sublex.cli.steps import examples
 
 
-@click.command()
+@click.command(epilog=examples("sublex warmup"))
 def warmup() -> None:
     """Compile all kernels now, so that no later command has to.
 

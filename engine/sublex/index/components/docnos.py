@@ -9,9 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.errors import IndexCorrupt
 from sublex.index.components.strings import StringsReader, StringsWriter
-from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
 from sublex.strings import Strings
 
 # Bytes: if no docno is longer, all are sorted as big-endian 64-bit words, which is fast.
@@ -46,16 +45,19 @@ class DocnosWriter:
 class DocnosReader:
     """Reads docnos by document and finds documents by docno. `strings` holds the docnos in the order of documents."""
 
-    def __init__(self, folder: Folder):
-        self.strings = StringsReader(folder, "docno")
+    def __init__(self, folder: Folder, docs: int):
+        folder.expect("docno_order", UNSIGNED, docs)
+        self.strings = StringsReader(folder, "docno", docs)
         self._order = folder["docno_order"]
 
     @cached_property
     def order(self) -> np.ndarray:
         """The documents in ascending order of their docnos' bytes."""
-        order = self._order.all()
-        if len(order) and int(order.max()) >= len(self.strings):
-            raise IndexCorrupt(f"{self._order.path} names a document that does not exist; rebuild the index.")
+        order = self._order.numbers(max(0, len(self.strings) - 1))
+        seen = np.zeros(len(order), np.bool_)
+        seen[order] = True
+        if not seen.all():
+            raise self._order.damaged("names a document twice")
         return order
 
     def find(self, docno: str) -> list[int]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from sublex.errors import IndexCorrupt
 from sublex.index.components.lengths import LengthsReader
-from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
-from sublex.index.offsets import starts_of
+from sublex.index.components.strings import piece_starts
+from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
 
 
 class DocumentTermsWriter:
@@ -36,12 +36,17 @@ class DocumentTermsReader:
     """Decodes document terms. `lengths` gives the number of terms a document; `terms` is the size of the lexicon."""
 
     def __init__(self, folder: Folder, lengths: LengthsReader, terms: int):
+        folder.expect("document_terms", ("|u1",))
+        folder.expect("document_term_sizes", UNSIGNED, len(folder["lengths"]))
         self._data, self._sizes = folder["document_terms"], folder["document_term_sizes"]
         self._lengths, self._terms = lengths, terms
 
     @cached_property
     def _starts(self) -> np.ndarray:
-        return starts_of(self._sizes.all())
+        # Each entry takes a byte at least, so the data bounds the memory for decoded terms.
+        if (self._lengths.uniques > self._sizes.all()).any():
+            raise IndexCorrupt(f"{self._sizes.path} does not fit the numbers of terms; rebuild the index.")
+        return piece_starts(self._sizes, self._data)
 
     def range(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return counts, ordinals and frequencies of the terms of a range of documents; see `gather`."""
@@ -62,6 +67,8 @@ class DocumentTermsReader:
 
         counts = uniques.astype(np.int64)
         terms, tfs = np.empty(int(counts.sum()), np.int32), np.empty(int(counts.sum()), np.int32)
-        if kernels.decode_lists(data, begins, ends, counts, self._terms, terms, tfs) >= 0:
+        if kernels.decode_lists(data, begins, ends, counts, self._terms, terms, tfs) >= 0 or (
+            len(tfs) and tfs.min() < 1
+        ):
             raise IndexCorrupt(f"{self._data.path} is damaged; rebuild the index.")
         return counts, terms, tfs

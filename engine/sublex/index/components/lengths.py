@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
+from sublex.index.schema import MOST
 
 
 class LengthsWriter:
@@ -40,15 +41,17 @@ class LengthsWriter:
 class LengthsReader:
     """Reads document lengths."""
 
-    def __init__(self, folder: Folder):
+    def __init__(self, folder: Folder, docs: int):
         self._folder = folder
+        for name in ("lengths", "uniques"):
+            folder.expect(name, UNSIGNED, docs)
 
     @cached_property
     def lengths(self) -> np.ndarray:
         """Each document's number of terms, with repetitions."""
-        return self._folder["lengths"].all()
+        return self._folder["lengths"].numbers(MOST)
 
     @cached_property
     def uniques(self) -> np.ndarray:
         """Each document's number of distinct terms."""
-        return self._folder["uniques"].all()
+        return self._folder["uniques"].numbers(MOST)

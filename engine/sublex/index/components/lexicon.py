@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from sublex.index.components.strings import StringsReader, StringsWriter
-from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import starts_of
+from sublex.index.schema import MOST
 from sublex.strings import Strings
 
 
@@ -52,9 +53,12 @@ class LexiconWriter:
 class LexiconReader:
     """Finds terms and reads their frequencies and raw forms. A term's ordinal is its place in the lexicon."""
 
-    def __init__(self, folder: Folder):
-        self._folder = folder
-        self.terms = StringsReader(folder, "term")
+    def __init__(self, folder: Folder, terms: int, docs: int):
+        """Read the lexicon of a segment with so many terms and documents."""
+        self._folder, self._docs = folder, docs
+        for name in ("df", "cf"):
+            folder.expect(name, UNSIGNED, terms)
+        self.terms = StringsReader(folder, "term", terms)
 
     def find(self, term: str) -> int | None:
         """Return a term's ordinal, or None for an unknown term."""
@@ -74,16 +78,16 @@ class LexiconReader:
     @cached_property
     def df(self) -> np.ndarray:
         """The number of documents that hold each term, which is the length of its posting list."""
-        return self._folder["df"].all()
+        return self._folder["df"].numbers(self._docs)
 
     @cached_property
     def cf(self) -> np.ndarray:
         """How often each term occurs in all documents."""
-        return self._folder["cf"].all()
+        return self._folder["cf"].numbers(MOST)
 
     @cached_property
     def _surfaces(self) -> StringsReader:
-        return StringsReader(self._folder, "surface")
+        return StringsReader(self._folder, "surface", len(self.terms))
 
     def surface(self, term: int) -> bytes:
         """Return the most frequent raw form of a term."""
@@ -96,9 +100,19 @@ class LexiconReader:
         """
         if "raws" not in self._folder:
             return [(self.surface(term), int(self.cf[term]))]
-        first, last = np.searchsorted(self._folder["raw_terms"].all(), [term, term + 1]).tolist()
+        first, last = np.searchsorted(self._raw_terms, [term, term + 1]).tolist()
         counts = self._folder["raw_counts"].part(first, last).tolist()
         return list(zip(self._raw_forms.list(first, last), counts, strict=True))
+
+    @cached_property
+    def _raw_terms(self) -> np.ndarray:
+        """The ordinal of each raw form's term, ascending."""
+        self._folder.expect("raw_terms", ("<u4",), len(self._raw_forms))
+        self._folder.expect("raw_counts", ("<u8",), len(self._raw_forms))
+        terms = self._folder["raw_terms"].all()
+        if (terms[1:] < terms[:-1]).any():
+            raise self._folder["raw_terms"].damaged("does not ascend")
+        return terms
 
     @cached_property
     def _raw_forms(self) -> StringsReader:

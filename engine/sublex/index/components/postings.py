@@ -12,7 +12,8 @@ import numpy as np
 
 from sublex.errors import IndexCorrupt
 from sublex.index.components.lexicon import LexiconReader
-from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.index.components.strings import piece_starts
+from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.workers import Workers
 
@@ -72,6 +73,10 @@ class PostingsReader:
 
     def __init__(self, folder: Folder, lexicon: LexiconReader, docs: int):
         self._lexicon, self._docs = lexicon, docs
+        for name, dtype in (("postings", "<u4"), ("block_lasts", "<i4"), ("block_widths", "|u1"), ("tails", "|u1")):
+            folder.expect(name, (dtype,))
+        folder.expect("block_widths", ("|u1",), 2 * len(folder["block_lasts"]))
+        folder.expect("tail_sizes", UNSIGNED, len(lexicon.terms))
         self._words, self._lasts, self._widths = folder["postings"], folder["block_lasts"], folder["block_widths"]
         self._tails, self._tail_sizes, self._df_path = folder["tails"], folder["tail_sizes"], folder["df"].path
 
@@ -92,16 +97,18 @@ class PostingsReader:
 
         widths = self._widths.all().reshape(-1, 2)
         starts = starts_of(kernels.LANES * widths.sum(axis=1, dtype=np.int64))
-        if starts[-1] != len(self._words) or len(starts) != len(self._lasts) + 1:
+        if starts[-1] != len(self._words):
             raise IndexCorrupt(f"{self._widths.path} does not fit the postings; rebuild the index.")
         return starts
 
     @cached_property
     def _tail_starts(self) -> np.ndarray:
-        starts = starts_of(self._tail_sizes.all())
-        if starts[-1] != len(self._tails):
-            raise IndexCorrupt(f"{self._tail_sizes.path} does not fit the postings; rebuild the index.")
-        return starts
+        from sublex.index import kernels
+
+        # A posting takes a byte at least, so the data bounds the memory for decoded postings.
+        if (self._lexicon.df % kernels.BLOCK > self._tail_sizes.all()).any():
+            raise IndexCorrupt(f"{self._tail_sizes.path} does not fit {self._df_path}; rebuild the index.")
+        return piece_starts(self._tail_sizes, self._tails)
 
     def range(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the documents and the frequencies of a range of terms, one posting list after the other."""
@@ -124,15 +131,17 @@ class PostingsReader:
     def _decode(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         from sublex.index import kernels
 
+        blocks, tails = self._block_starts[terms], self._tail_starts[terms]
         df = self._lexicon.df[terms].astype(np.int64)
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
-        blocks = self._block_starts[terms]
         bad = kernels.decode_terms(
             self._words.values, self._lasts.values, self._widths.values, self._word_starts[blocks], blocks,
-            self._tails.values, self._tail_starts[terms], self._tail_starts[terms + 1], df, self._docs,
+            self._tails.values, tails, self._tail_starts[terms + 1], df, self._docs,
             np.empty(kernels.BLOCK, np.uint32), np.empty(kernels.BLOCK, np.uint32), docs, tfs,
         )  # fmt: skip
         if bad >= 0:
             term = self._lexicon.terms[int(terms[bad])].decode(errors="replace")
             raise IndexCorrupt(f"The postings of {term!r} in {self._words.path} are damaged; rebuild the index.")
+        if len(tfs) and tfs.min() < 1:
+            raise IndexCorrupt(f"{self._words.path} has a frequency that is no frequency; rebuild the index.")
         return docs, tfs

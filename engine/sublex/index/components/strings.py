@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from sublex.errors import IndexCorrupt
-from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, Component, Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import starts_of
 
 
@@ -42,7 +42,10 @@ class StringsWriter:
 class StringsReader:
     """Reads strings by their numbers. Each access verifies the bytes that it needs."""
 
-    def __init__(self, folder: Folder, name: str):
+    def __init__(self, folder: Folder, name: str, count: int | None = None):
+        """Read the strings `name` of a folder; `count` is how many there must be."""
+        folder.expect(f"{name}s", ("|u1",))
+        folder.expect(f"{name}_sizes", UNSIGNED, count)
         self._bytes, self._sizes = folder[f"{name}s"], folder[f"{name}_sizes"]
 
     def __len__(self) -> int:
@@ -51,19 +54,32 @@ class StringsReader:
     @cached_property
     def starts(self) -> np.ndarray:
         """Where each string starts in the bytes, and as the last value where the last string ends."""
-        starts = starts_of(self._sizes.all())
-        if starts[-1] != len(self._bytes):
-            raise IndexCorrupt(f"{self._sizes.path} does not fit {self._bytes.path}; rebuild the index.")
-        return starts
+        return piece_starts(self._sizes, self._bytes)
 
     @property
     def data(self) -> np.ndarray:
         """The bytes of all strings, end to end."""
         return self._bytes.all()
 
+    @cached_property
+    def text_data(self) -> np.ndarray:
+        """The bytes of all strings, end to end. Raise `IndexCorrupt` unless each string is UTF-8."""
+        data, starts = self.data, self.starts[:-1]
+        if len(data) and data.max() >= 128:
+            self._decoded(data.tobytes())
+            # No string begins within a character, so each of them is UTF-8 as all of them are.
+            firsts = data[starts[starts < len(data)]]
+            if ((firsts & 0xC0) == 0x80).any():
+                raise self._bytes.damaged("has a string that is not UTF-8")
+        return data
+
     def __getitem__(self, number: int) -> bytes:
         begin, end = int(self.starts[number]), int(self.starts[number + 1])
         return self._bytes.part(begin, end).tobytes()
+
+    def text(self, number: int) -> str:
+        """Return a string as text."""
+        return self._decoded(self[number])
 
     def list(self, begin: int = 0, end: int | None = None) -> list[bytes]:
         """Return the strings of a range; by default all."""
@@ -72,9 +88,19 @@ class StringsReader:
         cuts = (starts - starts[0]).tolist()
         return [data[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
 
+    def texts(self, begin: int = 0, end: int | None = None) -> Sequence[str]:
+        """Return the strings of a range as texts; by default all."""
+        return [self._decoded(string) for string in self.list(begin, end)]
+
+    def _decoded(self, string: bytes) -> str:
+        try:
+            return string.decode()
+        except UnicodeDecodeError:
+            raise self._bytes.damaged("has a string that is not UTF-8") from None
+
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the bytes of all strings, end to end, and the size of each string."""
-        return self.data, np.diff(self.starts)
+        return self.text_data, np.diff(self.starts)
 
     def bisect(self, wanted: bytes, order: np.ndarray | None = None) -> int:
         """Return how many strings are smaller than `wanted`.
@@ -89,3 +115,14 @@ class StringsReader:
             else:
                 high = middle
         return low
+
+
+def piece_starts(sizes: Component, pieces: Component) -> np.ndarray:
+    """Return where each piece starts in a component that the pieces fill, and as the last value where the last one ends.
+
+    Raises `IndexCorrupt` unless the sizes add up to the length of that component.
+    """
+    starts = starts_of(sizes.numbers(len(pieces)))
+    if starts[-1] != len(pieces):
+        raise IndexCorrupt(f"{sizes.path} does not fit {pieces.path}; rebuild the index.")
+    return starts

@@ -15,13 +15,14 @@ import zstandard
 
 from sublex.base import Document, Report
 from sublex.errors import IndexCorrupt
-from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.index.components.strings import piece_starts
+from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
 from sublex.readers.batch import Batch
 
 # Bytes of documents, before compression, after which a block ends.
 BLOCK_BYTES = 1 << 16
-# Bytes that a block may have after decompression; a damaged frame could claim any number.
-MOST_BLOCK_BYTES = 1 << 31
+# Bytes that a block may have after decompression, and bytes that are decompressed in one step.
+MOST_BLOCK_BYTES, MOST_AT_ONCE = 1 << 31, 1 << 24
 # Decompressed blocks kept by a reader.
 CACHED_BLOCKS = 16
 _EMPTY = np.empty(0, np.uint8)
@@ -101,10 +102,16 @@ class TextsReader:
     """Decompresses stored documents. `counts` holds the number of documents in each block."""
 
     def __init__(self, folder: Folder):
+        docs = len(folder["docno_sizes"])
+        folder.expect("texts", ("|u1",))
+        folder.expect("text_counts", UNSIGNED, len(folder["text_sizes"]))
+        folder.expect("text_sizes", UNSIGNED)
         self._data = folder["texts"]
-        self._ends = np.cumsum(folder["text_sizes"].all(), dtype=np.int64)
-        self.counts = folder["text_counts"].all()
+        self._ends = piece_starts(folder["text_sizes"], self._data)[1:]
+        self.counts = folder["text_counts"].numbers(docs)
         self._doc_ends = np.cumsum(self.counts, dtype=np.int64)
+        if int(self.counts.sum(dtype=np.int64)) != docs:
+            raise folder["text_counts"].damaged(f"does not count {docs:,} documents")
         # `raw(block)` returns a block decompressed; the blocks used last stay in memory.
         self.raw = lru_cache(maxsize=CACHED_BLOCKS)(self._decompress)
 
@@ -114,18 +121,30 @@ class TextsReader:
         return CompressedBlocks(data, [len(data)], [int(self.counts[block])])
 
     def _decompress(self, block: int) -> TextBlock:
-        frame = self.frame(block).data
         try:
-            decompressor = zstandard.ZstdDecompressor()
-            raw = np.frombuffer(decompressor.decompress(frame.data, max_output_size=MOST_BLOCK_BYTES), np.uint8)
+            raw = np.frombuffer(_decompressed(self.frame(block).data.tobytes()), np.uint8)
             docs = int(self.counts[block])
             sizes = raw[: 12 * docs].view("<u4").reshape(docs, 3).astype(np.int64)
             cut = 12 * docs + int(sizes[:, 1].sum())
             if cut + int(sizes[:, 2].sum()) != len(raw):
                 raise ValueError("sizes do not add up")
-        except (zstandard.ZstdError, ValueError) as error:
-            raise IndexCorrupt(f"{self._data.path} is damaged in block {block} ({error}); rebuild the index.") from None
+        except (zstandard.ZstdError, ValueError, MemoryError) as error:
+            raise self._damaged(block, error) from None
         return TextBlock(sizes, raw[12 * docs : cut], raw[cut:])
+
+    def validate(self, block: int) -> None:
+        """Raise `IndexCorrupt` unless the documents of a block are text and their other fields JSON objects."""
+        raw = self.raw(block)
+        ends = np.cumsum(raw.sizes[:, 2])
+        try:
+            raw.text.tobytes().decode()
+            for doc in np.flatnonzero(raw.sizes[:, 2]).tolist():
+                _fields(raw.extra[ends[doc] - raw.sizes[doc, 2] : ends[doc]])
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(block, error) from None
+
+    def _damaged(self, block: int, error: Exception) -> IndexCorrupt:
+        return IndexCorrupt(f"{self._data.path} is damaged in block {block} ({error}); rebuild the index.")
 
     def document(self, doc: int, docno: str) -> Document:
         """Return a stored document under the docno given, which is stored elsewhere."""
@@ -135,6 +154,32 @@ class TextsReader:
         title_size, text_size, extra_size = (int(size) for size in raw.sizes[place])
         text_start, extra_start = int(raw.sizes[:place, 1].sum()), int(raw.sizes[:place, 2].sum())
         contents = raw.text[text_start : text_start + text_size].tobytes()
-        fields = json.loads(raw.extra[extra_start : extra_start + extra_size].tobytes()) if extra_size else {}
-        text = contents[title_size + 1 :] if title_size else contents
-        return Document(docno, text.decode(), contents[:title_size].decode(), fields)
+        try:
+            fields = _fields(raw.extra[extra_start : extra_start + extra_size]) if extra_size else {}
+            text = contents[title_size + 1 :] if title_size else contents
+            return Document(docno, text.decode(), contents[:title_size].decode(), fields)
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(block, error) from None
+
+
+def _fields(data: np.ndarray) -> dict[str, Any]:
+    fields = json.loads(data.tobytes())
+    if not isinstance(fields, dict):
+        raise ValueError("the fields are no object")
+    return fields
+
+
+def _decompressed(frame: bytes) -> bytes:
+    """Return a zstandard frame decompressed. A large frame takes memory as its data come, not by the size that it claims."""
+    decompressor = zstandard.ZstdDecompressor()
+    claimed = zstandard.frame_content_size(frame)
+    if 0 <= claimed <= MOST_AT_ONCE:
+        return decompressor.decompress(frame)
+    pieces, size = [], 0
+    with decompressor.stream_reader(frame) as stream:
+        while piece := stream.read(MOST_AT_ONCE):
+            pieces.append(piece)
+            size += len(piece)
+            if size > MOST_BLOCK_BYTES:
+                raise ValueError(f"more than {MOST_BLOCK_BYTES >> 20:,} MB")
+    return b"".join(pieces)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sublex.errors import IndexCorrupt
-from sublex.index.format import Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, Component, Folder, FolderWriter, with_smallest_dtype
+from sublex.index.schema import MOST
 
 
 def write_tombstones(folder: FolderWriter, dead: np.ndarray, df: np.ndarray, cf: np.ndarray) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def write_tombstones(folder: FolderWriter, dead: np.ndarray, df: np.ndarray, cf:
     for name, values in (("docs", np.flatnonzero(dead)), ("terms", terms), ("df", df[terms]), ("cf", cf[terms])):
         folder.put(name, with_smallest_dtype(values))
     totals = {"docs": int(dead.sum()), "tokens": int(cf.sum()), "postings": int(df.sum())}
-    return {"name": folder.path.name} | totals | {"data": folder.finish()}
+    return {"name": folder.directory.name} | totals | {"data": folder.finish()}
 
 
 class TombstonesReader:
@@ -33,18 +33,17 @@ class TombstonesReader:
     def __init__(self, folder: Folder | None, entry: Mapping[str, Any] | None, docs: int):
         self._folder, self._docs = folder, docs
         self.count: int = entry["docs"] if entry else 0
+        if folder:
+            folder.expect("docs", UNSIGNED, self.count)
+            for name in ("terms", "df", "cf"):
+                folder.expect(name, UNSIGNED, len(folder["terms"]))
 
     @cached_property
     def dead(self) -> np.ndarray:
         """The deleted documents, as a mask."""
         mask = np.zeros(self._docs, np.bool_)
         if self._folder:
-            docs = self._folder["docs"].all()
-            if len(docs) and int(docs.max()) >= self._docs:
-                raise IndexCorrupt(
-                    f"{self._folder['docs'].path} names a document that does not exist; rebuild the index."
-                )
-            mask[docs] = True
+            mask[_places(self._folder["docs"], self._docs)] = True
         return mask
 
     def subtract(self, values: np.ndarray, name: str) -> np.ndarray:
@@ -52,12 +51,19 @@ class TombstonesReader:
         if not self._folder:
             return values
         live = values.astype(np.int64)
-        terms = self._folder["terms"].all()
-        if len(terms) and int(terms.max()) >= len(live):
-            raise IndexCorrupt(f"{self._folder['terms'].path} names a term that does not exist; rebuild the index.")
-        live[terms] -= self._folder[name].all().astype(np.int64)
+        live[_places(self._folder["terms"], len(live))] -= self._folder[name].numbers(MOST).astype(np.int64)
+        if len(live) and live.min() < 0:
+            raise self._folder[name].damaged("exceeds the frequencies of the segment")
         return live
 
     def nbytes(self) -> int:
         """Return the bytes on disk."""
         return sum(self._folder.nbytes().values()) if self._folder else 0
+
+
+def _places(component: Component, count: int) -> np.ndarray:
+    """Return the values of a component: ascending places in an array of `count` values."""
+    places = component.numbers(max(0, count - 1))
+    if (places[1:] <= places[:-1]).any():
+        raise component.damaged("does not ascend")
+    return places

@@ -1,0 +1,110 @@
+"""The lock: how the writers of an index exclude one another, and the errors of a change that fails."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from sublex.errors import IndexProblem, SublexError, is_interrupt
+from sublex.index.directory import Directory
+from sublex.index.manifest import (
+    BUILDING,
+    MANIFEST,
+    REPRESENTATIONS,
+    RESOURCES,
+    SEGMENTS,
+    read_manifest,
+    remove_leftovers,
+)
+
+LOCK = "lock"
+# Bytes of the lock file that a message shows: the name of its holder.
+HOLDER_BYTES = 200
+
+
+@contextmanager
+def locked(root: Path, action: str, create: bool = False) -> Iterator[None]:
+    """Hold the lock of an index while the block runs. Raises `IndexProblem` if another process holds it.
+
+    `action` is what that other process is told. With `create` the folder is made if it is missing, and removed again if the
+    block leaves it without an index. An `OSError` of the block becomes an `IndexProblem` that says that the index is unchanged.
+    """
+    index = Directory(root)
+    try:
+        if not create:
+            read_manifest(root)
+        if root.exists() and not root.is_dir():
+            raise IndexProblem(f"{root} is a file, not a folder for an index.")
+        if index.entries() and not any(index.has(name) for name in (LOCK, MANIFEST)):
+            raise IndexProblem(f"{root} holds other files and is not an index; choose another place.")
+        for name in (BUILDING, SEGMENTS, REPRESENTATIONS, RESOURCES):
+            # Refuse a link in the place of a folder before the work begins, and not when it ends.
+            (index / name).exists()
+        with _lock(index) as file:
+            _sign(file, action)
+            try:
+                yield
+            except BaseException as error:
+                # The manifest on disk decides what stays: the block may have committed before it failed.
+                with suppress(SublexError, OSError):
+                    remove_leftovers(root, read_manifest(root), building=False)
+                if is_interrupt(error):
+                    raise KeyboardInterrupt from None
+                raise
+            finally:
+                if create and index.entries() == [LOCK]:
+                    index.delete(LOCK)
+                    index.remove_empty_index()
+    except OSError as error:
+        raise _write_problem(error, root) from None
+
+
+def is_being_written(root: Path) -> bool:
+    """Return whether a process holds the lock of the index."""
+    try:
+        with Directory(root).open_to_read(LOCK) as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (OSError, SublexError):
+        pass
+    return False
+
+
+def _lock(index: Directory) -> BinaryIO:
+    """Open and lock the lock file.
+
+    Its last holder may remove the file before the lock is granted; a removed file locks nothing, so the loop makes a new one.
+    """
+    while True:
+        index.make()
+        file = index.open_or_make(LOCK)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if index.holds(LOCK, file):
+                return file
+        except BlockingIOError:
+            with file:
+                holder = file.read(HOLDER_BYTES).decode(errors="replace").strip() or "another process"
+            raise IndexProblem(f"{index.root} is being written by {holder}; wait until it has finished.") from None
+        file.close()
+
+
+def _sign(file: BinaryIO, action: str) -> None:
+    """Write who holds the lock, for the message that other writers get. A file with two names may be somebody else's."""
+    if os.fstat(file.fileno()).st_nlink == 1:
+        file.truncate(0)
+        file.write(f"sublex {action}, process {os.getpid()}".encode())
+
+
+def _write_problem(error: OSError, root: Path) -> IndexProblem:
+    """Return the error for a failed write, in one sentence."""
+    place = error.filename or root
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return IndexProblem(f"The disk is full; {root} is as it was before. Make room and try again.")
+    return IndexProblem(f"Cannot write {place}: {error.strerror or error}; the index is as it was before.")

@@ -1,0 +1,369 @@
+"""Forged indexes: any value of any component or JSON file replaced, with all checksums right, as somebody hostile would do.
+
+`python tests/forgeries.py NUMBER [SEED]` makes forgeries and tries commands on each, in forked children. No process may die, no
+exception may come out of a command, and no answer may be wrong without a message: an error, or a problem that `check` finds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from multiprocessing.pool import ThreadPool
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from child import run
+from command import invoke
+from shared import DEMO, QRELS, TOPICS
+
+import sublex
+from sublex import plugins
+from sublex.errors import SublexError
+from sublex.index import check as checking
+from sublex.index import manifest as manifests
+from sublex.index.directory import Directory
+from sublex.index.format import CHECKSUMS, FolderWriter
+
+# Forgeries that one child tries, seconds that one may take, and memory that they may take beyond the parent's.
+BATCH, PATIENCE, MEMORY = 10, 60, 2 << 30
+QUERY = "cranes by the river"
+READING = [
+    ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "*"), ("search", "INDEX", QUERY),
+    ("search", "INDEX", QUERY, "-r", "PL2 >> RM3 >> PL2"), ("search", "INDEX", QUERY, "-r", "lsi(e=5)"),
+    ("search", "INDEX", QUERY, "-r", "BM25 + dcot(r=8)"), ("search", "INDEX", QUERY, "-r", "fisher(k=2, words=lsi(e=5))"),
+    ("explain", "INDEX", QUERY, "birds-02"), ("explain", "INDEX", QUERY, "birds-02", "-r", "lsi(e=5)"), ("card", "INDEX"),
+    ("card", "INDEX", "lsi(e=5)"), ("run", "INDEX", str(TOPICS), "-o", "out.run"), ("encode", "INDEX", "lsi(e=5)", "-o", "out.npz"),
+    ("compare", "INDEX", str(TOPICS), str(QRELS), "-r", "BM25"), ("resource", "list", "INDEX"),
+]  # fmt: skip
+WRITING = [
+    ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
+    ("delete", "INDEX", "birds-02"),    ("merge", "INDEX"), ("forget", "INDEX", "dcot(r=8)"),
+    ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
+    ("resource", "remove", "INDEX", "given"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume"),
+]  # fmt: skip
+# Components that say what the documents are, or what a model learned: other values make another index, and none that is wrong.
+CONTENT = {"terms", "surfaces", "docnos", "texts", "term_sizes", "surface_sizes", "docno_sizes"}
+
+
+def make(folder: Path) -> Path:
+    """Build an index with every kind of component, and an unfinished build, in `folder`; return its path."""
+    (folder / "vectors.txt").write_text("crane 1 2\nriver 2 1\n")
+    (folder / "more.jsonl").write_text(
+        '{"id": "new", "text": "a crane at night"}\n{"id": "birds-02", "text": "none"}\n'
+    )
+    index = sublex.build(DEMO, folder / "index")
+    index.add_resource("given", folder / "vectors.txt")
+    for expression in ("lsi(e=5)", "dcot(r=8)", "fisher(k=2, words=lsi(e=5))", "vectors(given)"):
+        index.fit(expression)
+    index.add([sublex.Document(f"more-{k}", "a crane and a seal " * (k % 7), "", {"k": k}) for k in range(300)])
+    index.delete(["more-1", "birds-01"])
+    index.store_impacts(["BM25"])
+    sublex.compare(index, TOPICS, QRELS, ["BM25"])
+    spill = index.path / "building" / "spill-0000"
+    shutil.copytree(index.path / "segments" / "000001", spill, ignore=shutil.ignore_patterns("deleted-*"))
+    manifest = manifests.read_manifest(index.path)
+    entry = {key: value for key, value in manifest["segments"][0].items() if key != "deleted"} | {"name": spill.name}
+    identity = sublex.index.document_source.source_of(str(DEMO), index.registry, None, False).identity()
+    outcome = {
+        "read": 1,
+        "indexed": 0,
+        "empty": [],
+        "duplicate": [],
+        "white_space": [],
+        "problems": [],
+        "notes": {},
+        "fields": {},
+    }
+    sources = [identity, manifest["analyzer"], manifest["store"]]
+    journal = {"sources": sources, "batches": 1, "docs": entry["docs"], "spills": [entry], "outcome": outcome}
+    (spill.parent / "journal.json").write_text(json.dumps(journal))
+    return index.path
+
+
+# Forging.
+
+
+def forged_array(values: np.ndarray, chance: random.Random) -> tuple[str, np.ndarray]:
+    """Return what was done to an array, and the result."""
+    values, n = values.copy(), len(values)
+    signed = values.astype(np.int64) if values.dtype.kind in "iu" else values.astype(np.float64)
+    place, other = (chance.randrange(n), chance.randrange(n)) if n else (0, 0)
+    huge = chance.choice([2**7, 2**15, 2**31 - 1, 2**31, 2**40, 2**62])
+    ways: list[tuple[str, Callable[[], np.ndarray]]] = [
+        ("shortened", lambda: values[: chance.randrange(n)]),
+        ("lengthened", lambda: np.concatenate([values, values[: chance.randrange(n) + 1]])),
+        ("shuffled", lambda: values[np.array(chance.sample(range(n), n), int)]),
+        ("of another type", lambda: values.astype(chance.choice(["u1", "u2", "u4", "u8", "i1", "i4", "i8", "f4", "f8"]))),
+        ("negative", lambda: put(signed, {place: -chance.choice([1, 2, 200, huge])})),
+        ("huge", lambda: put(signed, {place: huge})),
+        ("huge, unsigned", lambda: put(signed, {place: huge}).astype(np.uint64)),
+        ("of the same sum", lambda: put(signed, {place: signed[place] + huge, other: signed[other] - huge})),
+        ("of the same sum, by little", lambda: same_type(values, put(signed, {place: signed[place] + 1, other: signed[other] - 1}))),
+        ("swapped", lambda: put(values, {place: values[other], other: values[place]})),
+        ("another value", lambda: same_type(values, put(signed, {place: signed[place] + chance.choice([-1, 1, 5])}))),
+        ("the largest of its type", lambda: put(values, {place: np.iinfo(values.dtype).max if values.dtype.kind in "iu" else np.inf})),
+        ("all zero", lambda: np.zeros_like(values)),
+        ("random", lambda: np.frombuffer(chance.randbytes(values.nbytes), values.dtype).copy()),
+    ]  # fmt: skip
+    name, way = chance.choice(ways if n else ways[3:4])
+    with np.errstate(all="ignore"):
+        return name, way()
+
+
+def put(values: np.ndarray, changes: dict[int, Any]) -> np.ndarray:
+    for place, value in changes.items():
+        values[place] = value
+    return values
+
+
+def same_type(like: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return values.astype(like.dtype)
+
+
+ODD: list[Any] = [
+    None, True, -1, 0, 1, 2**31, 2**53 + 1, 2**70, 1.5, "", "x", "../outside", "a/b", [], {}, [1], {"a": 1}, "checksums", "\x00", "é" * 300,
+    [[[[]]]] * 3, float("nan"), -(2**63),
+]  # fmt: skip
+
+
+def forged_json(value: Any, chance: random.Random) -> tuple[str, Any]:
+    """Return what was done to a JSON value, and the result: one node of the tree is replaced, removed or doubled."""
+    value = json.loads(json.dumps(value))
+    nodes: list[tuple[str, Any, Any]] = []
+
+    def walk(node: Any, place: str) -> None:
+        members = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+        for key, member in members:
+            nodes.append((f"{place}.{key}", node, key))
+            walk(member, f"{place}.{key}")
+
+    walk(value, "")
+    place, parent, key = chance.choice(nodes)
+    way = chance.choice(["removed", "replaced", "replaced", "replaced", "added to", "renamed"])
+    if way == "removed":
+        del parent[key]
+    elif way == "added to" and isinstance(parent[key], int):
+        parent[key] += chance.choice([-1, 1, 1000])
+    elif way == "renamed" and isinstance(parent, dict):
+        parent[str(chance.choice(ODD))] = parent.pop(key)
+    else:
+        parent[key] = chance.choice(ODD)
+    return f"{place[1:]} {way}", value
+
+
+def folders(root: Path) -> list[Path]:
+    """Return every folder of components."""
+    return sorted(path.parent for path in root.rglob(f"{CHECKSUMS}.npy"))
+
+
+def write(path: Path, text: str) -> None:
+    """Write a new file in the place of one that the copies of the index share."""
+    path.unlink()
+    path.write_text(text)
+
+
+def forge(root: Path, chance: random.Random) -> tuple[str, bool]:
+    """Forge one thing in an index. Return what it is, and whether a wrong answer may come of it without a message."""
+    kind = chance.choice(["component"] * 7 + ["manifest"] * 2 + ["json"])
+    if kind == "manifest":
+        path = root / "index.json"
+        manifest = json.loads(path.read_text())
+        del manifest["checksum"]
+        what, forged = forged_json(manifest, chance)
+        write(
+            path, json.dumps(forged | {"checksum": manifests._checksum(forged)} if isinstance(forged, dict) else forged)
+        )
+        return f"index.json: {what}", not what.startswith(("segments", "statistics", "store"))
+    if kind == "json":
+        path = chance.choice([*root.glob("building/*.json"), *root.glob("derived/**/*.json")])
+        what, forged = forged_json(json.loads(path.read_text()), chance)
+        write(path, json.dumps(forged))
+        return f"{path.relative_to(root)}: {what}", True
+    return forge_component(root, chance)
+
+
+def forge_component(root: Path, chance: random.Random) -> tuple[str, bool]:
+    """Forge one component, or exchange two, and make checksums and manifest right again."""
+    below = folders(root / "segments") if chance.random() < 0.6 else folders(root)
+    folder = chance.choice(below)
+    arrays = {path.stem: np.load(path) for path in sorted(folder.glob("*.npy")) if path.stem != CHECKSUMS}
+    name = chance.choice(sorted(arrays))
+    if name == "_values" and chance.random() < 0.8:
+        what, value = forged_json(json.loads(arrays[name].tobytes()), chance)
+        arrays[name] = np.frombuffer(json.dumps(value).encode(), np.uint8)
+    elif chance.random() < 0.1:
+        other = chance.choice(sorted(arrays))
+        what, arrays[name], arrays[other] = f"exchanged with {other}", arrays[other], arrays[name]
+    else:
+        what, arrays[name] = forged_array(arrays[name], chance)
+    kept = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.suffix != ".npy"}
+    inner = [path for path in folder.iterdir() if path.is_dir()]
+    for path in folder.glob("*.npy"):
+        path.unlink()
+    aside = folder.with_name("aside")
+    folder.rename(aside)
+    with FolderWriter(Directory(folder)) as writer:
+        for each, values in arrays.items():
+            writer.put(each, values)
+        entry = json.loads(json.dumps(writer.finish()))
+    for path in inner:
+        (aside / path.name).rename(folder / path.name)
+    for file, data in kept.items():
+        (folder / file).write_bytes(data)
+    shutil.rmtree(aside)
+    register(root, folder, entry)
+    place = folder.relative_to(root)
+    return f"{place}/{name} {what}", place.parts[0] != "segments" or name in CONTENT
+
+
+def register(root: Path, folder: Path, entry: dict[str, Any]) -> None:
+    """Enter the sizes and the checksum of a forged folder where they are recorded."""
+    place = folder.relative_to(root).parts
+    if place[0] == "derived":
+        write((folder / "entry.json"), json.dumps(entry))
+        return
+    if place[0] == "building":
+        journal = json.loads((root / "building" / "journal.json").read_text())
+        journal["spills"][0]["data"] = entry
+        write((root / "building" / "journal.json"), json.dumps(journal))
+        return
+    manifest = manifests.read_manifest(root)
+    if place[0] == "segments":
+        (segment,) = (segment for segment in manifest["segments"] if segment["name"] == place[1])
+        (segment["deleted"] if len(place) > 2 else segment)["data"] = entry
+    elif place[2] == "model":
+        manifest["fitted"][place[1]]["model"] = entry
+    else:
+        manifest["fitted"][place[1]]["rows"][place[2]]["segments"][place[3]]["data"] = entry
+    manifests.commit(root, manifest)
+
+
+# Trying.
+
+
+def answers(root: Path) -> list[Any]:
+    """Return answers of rankers and look-ups, which a forged index gives too, or refuses."""
+    index = sublex.open(root)
+    found: list[Any] = [
+        [(hit.docno, hit.score) for hit in index.search(QUERY, ranker)] for ranker in ("BM25", "PL2", "DirichletLM")
+    ]
+    found.append([index.term(term) for term in ("crane", "river", "seal")])
+    found.append([(docno in index) for docno in ("birds-01", "birds-02", "more-1", "more-2")])
+    return found
+
+
+def attempt(whole: Path, place: Path, seed: int, right: list[Any]) -> list[str]:
+    """Make one forgery and try it. Return what was found wrong; an exception or a signal ends the child."""
+    chance = random.Random(seed)
+    shutil.rmtree(place, ignore_errors=True)
+    # Sublex never writes into a file that is there, so the copies share the files of the whole index.
+    shutil.copytree(whole.parent, place, copy_function=os.link)
+    os.chdir(place)
+    root = place / "index"
+    what, content = forge(root, chance)
+    (place.parent / f"begun-{seed}").write_text(what)
+    findings = []
+    signal.alarm(PATIENCE)
+    try:
+        problems = checking.check(root)
+        if any("\n" in problem for problem in problems):
+            findings.append(f"{what}: check says {problems}")
+        odd = [line for line in problems if "damaged (" in line and "in block" not in line]
+        findings += [f"{what}: check met an exception: {line}" for line in odd]
+    except SublexError as error:
+        problems = [str(error)]
+    try:
+        answered = answers(root)
+    except SublexError:
+        answered = right
+    if answered != right and not problems and not content:
+        findings.append(f"{what}: wrong answers, and check finds nothing")
+    for words in [*chance.sample(READING, 3), *chance.sample(WRITING, 1)]:
+        done = invoke(*(str(root) if word == "INDEX" else word for word in words))
+        last = done.messages.splitlines()[-1:]
+        if done.code not in (0, 1, 2) or done.code == 2 and not "".join(last).startswith("sublex: "):
+            findings.append(f"{what}: {words} ended with {done.code}: {done.messages[-300:]}")
+    signal.alarm(0)
+    (place.parent / f"begun-{seed}").unlink()
+    shutil.rmtree(place)
+    return findings
+
+
+def preload() -> None:
+    """Find the installed plugins once, and not for each command."""
+    registry = plugins.load()
+    plugins.load = lambda builtin=True: registry  # type: ignore[misc, assignment]
+
+
+def batch(whole: Path, folder: Path, seeds: list[int], right: list[Any]) -> list[str]:
+    """Try forgeries in a child; return the findings."""
+
+    def work() -> list[str]:
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        preload()
+        found = []
+        for seed in seeds:
+            try:
+                found += [f"seed {seed}: {finding}" for finding in attempt(whole, folder / str(seed), seed, right)]
+            except Exception as error:
+                what = (folder / f"begun-{seed}").read_text() if (folder / f"begun-{seed}").exists() else "(forging)"
+                trace = error.__traceback__
+                while trace and trace.tb_next:
+                    trace = trace.tb_next
+                at = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""
+                found.append(f"seed {seed}: {what}: {type(error).__name__}: {str(error)[:200]} at {at}")
+        return found
+
+    ended = run(work)
+    if ended.signal or ended.error:
+        begun = [
+            f"{path.name}: {path.read_text()}" for seed in seeds for path in [folder / f"begun-{seed}"] if path.exists()
+        ]
+        return [f"{ended.signal or repr(ended.error)} in {begun}"]
+    return ended.answer
+
+
+def findings(whole: Path, folder: Path, number: int, first: int = 0, workers: int = 1) -> list[str]:
+    """Try `number` forgeries of an index, and return the findings."""
+    right = answers(whole)
+    seeds = list(range(first, first + number))
+    batches = [seeds[begin : begin + BATCH] for begin in range(0, number, BATCH)]
+    with ThreadPool(workers) as pool:
+        return [found for each in pool.imap(lambda own: batch(whole, folder, own, right), batches) for found in each]
+
+
+def main(number: int, first: int = 0) -> int:
+    """Try forgeries, print the findings, and return 1 if there are any."""
+    with tempfile.TemporaryDirectory(prefix="sublex-forged-") as folder:
+        whole = make(_made(Path(folder) / "whole"))
+        for words in (*READING, *WRITING):
+            # Compiles every kernel once, and not in each child.
+            copy = Path(shutil.copytree(whole.parent, Path(folder) / "warm"))
+            os.chdir(copy)
+            done = invoke(*(str(copy / "index") if word == "INDEX" else word for word in words))
+            assert done.code == 0 or {"remove", "--resume"} & set(words), (words, done)
+            shutil.rmtree(copy)
+        os.chdir(folder)
+        found = findings(whole, _made(Path(folder) / "forged"), number, first, len(os.sched_getaffinity(0)))
+        assert checking.check(whole) == [], "a file of the whole index was written"
+    print("\n".join([*found, f"{number:,} forgeries, {len(found):,} findings"]))
+    return bool(found)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+if __name__ == "__main__":
+    os.fsync = lambda file: None  # type: ignore[assignment]
+    sys.exit(main(*map(int, sys.argv[1:])))
