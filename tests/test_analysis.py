@@ -198,6 +198,7 @@ def test_a_word_of_millions_of_characters_is_cut_like_any_other() -> None:
     assert words("_" * 1_000_000 + "w", True) == ["_" * 254 + "w"]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_characters_without_a_space_are_read() -> None:
     size = 100_000 if COMPILED else 300
     assert terms("plain", "日本" * (size // 2)) == ["日本", "本日"] * (size // 2 - 1) + ["日本"]

@@ -36,11 +36,13 @@ def test_a_forged_index_does_no_harm(whole, tmp_path, part, monkeypatch):
     assert forgeries.findings(whole, tmp_path, NUMBER, part * NUMBER) == []
 
 
+@pytest.mark.slow
 def test_some_forgeries_do_no_harm(whole, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert forgeries.findings(whole, tmp_path, 5, 10_000) == []
 
 
+@pytest.mark.slow
 def test_the_forgeries_are_of_every_kind(whole, tmp_path):
     """Most forgeries are refused, in many different files, and each has valid checksums."""
     seen, refused = set(), 0

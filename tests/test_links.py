@@ -132,6 +132,7 @@ def attempts(full: Path, place: Path, names: list[str], kinds: tuple[str, ...]) 
 ENDANGERED = ["derived", "building", "segments", "last-build.tsv", "derived/declared.json", "building/journal.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["link", "pipe"])
 def test_no_command_follows_what_endangers_files(full, tmp_path, kind):
     attempts(full, tmp_path / "place", ENDANGERED[:3] if kind == "link" else ENDANGERED[3:], (kind,))
@@ -144,6 +145,7 @@ def test_no_command_follows_a_link_or_waits_for_a_pipe_at_any_path(full, tmp_pat
     attempts(full, tmp_path / "place", paths(full / "index")[part::8], (kind,))
 
 
+@pytest.mark.slow
 def test_every_command_works_on_the_index_without_a_link(full, tmp_path):
     for words in COMMANDS:
         shutil.rmtree(tmp_path / "place", ignore_errors=True)

@@ -620,6 +620,7 @@ def test_empty_objects_are_sound():
     assert ap_bounds(empty, none).means() == (0, 0, 0)
 
 
+@pytest.mark.slow
 def test_large_runs_are_checked_by_columns():
     topics, hits, judged = 2_000, 1_000, 20
     generator = np.random.default_rng(7)

@@ -389,6 +389,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_page_takes_linear_time(piece):
     started = time.perf_counter()
@@ -893,6 +894,7 @@ def test_samples_with_crlf_say_the_same(name):
     assert crlf[1] == plain[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [

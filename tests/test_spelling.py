@@ -72,6 +72,8 @@ def index(tmp_path_factory):
         ("statoin", {"statoin": "station"}),
         ("naive", {"naive": "naïve"}),
         ("crane the xq zyzzyva 2024 tour2", {}),
+        # Two edits make crane of crater, but the words do not look alike.
+        ("crater", {}),
         ("", {}),
     ],
 )

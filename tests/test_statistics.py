@@ -330,6 +330,7 @@ def test_the_intervals_of_pairs_and_means_cover_the_true_value():
     assert ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean() == pytest.approx(0.94, abs=0.025)
 
 
+@pytest.mark.slow
 def test_intervals_over_ten_thousand_topics_keep_to_their_memory():
     scores = precision_like(1, 10, 10_000, seed=11)[0]
     tracemalloc.start()

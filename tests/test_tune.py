@@ -122,6 +122,7 @@ def test_any_scores_are_cross_validated_as_the_reference_does(demo, table, data)
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 3])
 def test_the_result_is_the_same_for_any_number_of_workers(demo, workers, monkeypatch):
     monkeypatch.setattr(search, "GROUP", 4)

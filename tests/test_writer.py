@@ -814,6 +814,7 @@ def test_a_line_of_50_megabytes_is_one_document(tmp_path):
     assert check(index.path) == []
 
 
+@pytest.mark.slow
 def test_a_malformed_line_of_50_megabytes_is_reported_briefly(tmp_path):
     source = write(
         tmp_path / "a.jsonl",

@@ -6,6 +6,8 @@ distance is the number of bytes to insert, delete or replace, or of neighbours t
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
+
 import numpy as np
 
 from sublex.analysis.tokens import located_terms
@@ -13,6 +15,8 @@ from sublex.index.snapshot import Snapshot, Term
 
 # The largest distance for words of at least so many letters; shorter words get no suggestion.
 LIMITS = ((3, 1), (5, 2))
+# The least likeness of two words as they are written: 2 times the matching letters, over all letters.
+LEAST_LIKENESS = 0.7
 # The nearest terms of each segment that are compared by frequency.
 CANDIDATES = 50
 
@@ -28,9 +32,14 @@ def suggestions(snapshot: Snapshot, text: str) -> dict[str, Term]:
             word = raw if len(terms) == 1 else term
             if word not in found and snapshot.term(term) is None and not any(map(str.isdigit, term)):
                 near = nearest_term(snapshot, term, len(word))
-                if near:
+                if near and _alike(word, near.surface):
                     found[word] = near
     return found
+
+
+def _alike(word: str, surface: str) -> bool:
+    """Return whether two words look alike as they are written; their stems may be alike although they do not."""
+    return SequenceMatcher(None, word.casefold(), surface.casefold()).ratio() >= LEAST_LIKENESS
 
 
 def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:
