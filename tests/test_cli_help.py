@@ -23,8 +23,6 @@ from sublex import cli, messages
 from sublex.cli import completion
 from sublex.expression import NORMALISERS
 
-SLOW = {"demo", "tune", "plugin test"}
-
 
 def commands(group: click.Group = cli.cli, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
     """Yield every command of Sublex with its words, the commands of groups too."""
@@ -77,9 +75,8 @@ def examples_folder(demo):
     return demo
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in COMMANDS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_example_runs_on_the_demo(examples_folder, name):
     for line in examples(COMMANDS[name]):
         if line == "sublex plugin test mine":
