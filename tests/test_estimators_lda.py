@@ -116,7 +116,7 @@ def test_the_learned_alpha_is_near_the_true_one():
     x = csr_array(np.array([rng.multinomial(80, rng.dirichlet(alpha) @ phi) for _ in range(500)]))
     for method in ("gibbs", "variational"):
         # A chain may keep two topics merged, so the likeliest of four counts.
-        models = [LDA(3, method, 150, beta=0.03, learn_alpha="asymmetric", seed=seed).fit(x) for seed in range(4)]
+        models = [LDA(3, method, 100, beta=0.03, learn_alpha="asymmetric", seed=seed).fit(x) for seed in range(4)]
         model = max(models, key=lambda model: model.trace_[-1])
         found = model.alpha_[matched(phi.T, model.phi_)[0]]
         np.testing.assert_allclose(found, alpha, rtol=0.3)
@@ -404,7 +404,7 @@ def test_topics_are_matched_across_seeds():
     x, _ = planted()
     models = [LDA(4, iterations=100, seed=seed).fit(x) for seed in range(3)]
     found = stability([model.phi_ for model in models])
-    assert found.min() > 0.95
+    assert found.min() > 0.9
     np.testing.assert_allclose(stability([models[0].phi_, models[0].phi_[:, ::-1]]), 1)
     partner, affinity = matched(models[0].phi_, models[0].phi_[:, [2, 0]])
     assert partner.tolist() == [1, -1, 0, -1]
