@@ -20,8 +20,8 @@ from sublex_lda.topics import Topic, topics_of
 
 # Topics that an explanation lists, and words that name a topic in it.
 LISTED_TOPICS, NAMING_WORDS = 5, 4
-# A topic with a smaller share of a document's tokens is not stored.
-LEAST_SHARE = 1e-4
+# A topic with a smaller share of a document's tokens is not stored. With many topics the limit is below 1 / k, so one always stays.
+LEAST_SHARE = 0.01
 
 
 class EncodedQuery(NamedTuple):
@@ -96,7 +96,8 @@ class LDARepresentation(Representation):
         """Return for each document the expected number of tokens in each topic, float32, without topics that hardly occur."""
         counts = self.estimator.topic_counts(inputs)
         tokens = counts.sum(axis=1, keepdims=True)
-        counts[counts < LEAST_SHARE * tokens] = 0
+        least = min(LEAST_SHARE, 1 / (counts.shape[1] + 1))
+        counts[counts < least * tokens] = 0
         kept = counts.sum(axis=1, keepdims=True)
         return csr_array((counts * np.divide(tokens, kept, out=np.zeros_like(kept), where=kept > 0)).astype(np.float32))
 
