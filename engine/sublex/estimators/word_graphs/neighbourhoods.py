@@ -60,6 +60,8 @@ def neighbourhoods(
     """
     if not rho > 0 or not np.isfinite(rho):
         raise InputError(f"rho is {rho:g}; the weight of the penalty must be above 0.")
+    if not tol > 0:
+        raise InputError(f"tol is {tol:g}; the largest violation must be above 0.")
     columns = _Columns(binary)
     fits = _Fits(columns, rho)
     targets = np.flatnonzero(columns.sizes == 1)
