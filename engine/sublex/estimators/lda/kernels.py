@@ -1,0 +1,273 @@
+"""Kernels of latent Dirichlet allocation: Gibbs sweeps, inference for single documents, and estimates of their likelihood.
+
+`phi` has a row for each word and a column for each topic. Documents are compressed sparse rows in three arrays: where each row starts,
+its words, and their counts. Callers check the arguments.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def uniform(state):
+    """Return the next random number in [0, 1) of SplitMix64 (Steele, Lea and Flood 2014); `state` holds one uint64."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    x = state[0]
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return np.float64(x >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(cache=True, nogil=True)
+def choose(weights, target):
+    """Return the first place at which the running sum of the weights exceeds `target`, or the last place."""
+    last = len(weights) - 1
+    for k in range(last):
+        target -= weights[k]
+        if target < 0.0:
+            return k
+    return last
+
+
+@njit(cache=True, nogil=True)
+def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, alpha, beta, state):
+    """Draw a new topic for each token of the documents from `first` to `last`; a token with the topic -1 has had none so far.
+
+    The topics of word w and the numbers of its tokens in them are topics[places[w]:places[w] + sizes[w]] and the same part of `counts`.
+    `totals` has the tokens of each topic. The probability of topic k is proportional to
+    (n_wk + beta) a_k = n_wk a_k + beta a_k, where a_k = (n_dk + alpha_k) / (n_k + V beta). The first term needs only the
+    topics of the word (Yao, Mimno and McCallum 2009), and the sum of the second, `mass`, changes at two topics per token.
+    """
+    width, smoothing = len(totals), beta * len(sizes)
+    n_d, a, running = np.zeros(width), np.empty(width), np.empty(width)
+    inverse = 1.0 / (totals + smoothing)
+    for d in range(first, last):
+        n_d[:] = 0.0
+        for i in range(starts[d], starts[d + 1]):
+            if z[i] >= 0:
+                n_d[z[i]] += 1.0
+        mass = 0.0
+        for k in range(width):
+            a[k] = (n_d[k] + alpha[k]) * inverse[k]
+            mass += a[k]
+        for i in range(starts[d], starts[d + 1]):
+            word, old = words[i], z[i]
+            begin, size = places[word], sizes[word]
+            if old >= 0:
+                j = begin
+                while topics[j] != old:
+                    j += 1
+                counts[j] -= 1
+                if counts[j] == 0:
+                    size -= 1
+                    topics[j], counts[j] = topics[begin + size], counts[begin + size]
+                    counts[begin + size] = 0
+                totals[old] -= 1.0
+                n_d[old] -= 1.0
+                inverse[old] = 1.0 / (totals[old] + smoothing)
+                value = (n_d[old] + alpha[old]) * inverse[old]
+                mass += value - a[old]
+                a[old] = value
+            total = 0.0
+            for j in range(size):
+                total += counts[begin + j] * a[topics[begin + j]]
+                running[j] = total
+            target = uniform(state) * (total + beta * mass)
+            j = 0
+            if target < total:
+                while running[j] <= target:
+                    j += 1
+                new = topics[begin + j]
+            else:
+                new = choose(a, (target - total) / beta)
+                while j < size and topics[begin + j] != new:
+                    j += 1
+                if j == size:
+                    topics[begin + j] = new
+                    size += 1
+            counts[begin + j] += 1
+            sizes[word] = size
+            z[i] = new
+            totals[new] += 1.0
+            n_d[new] += 1.0
+            inverse[new] = 1.0 / (totals[new] + smoothing)
+            value = (n_d[new] + alpha[new]) * inverse[new]
+            mass += value - a[new]
+            a[new] = value
+
+
+@njit(cache=True, nogil=True)
+def fold_in(starts, words, counts, seeds, phi, alpha, burn_in, samples, sums, topics):
+    """Set sums[d, k] to the mean number of tokens of row d in topic k, over samples of a Gibbs chain in which phi is fixed.
+
+    Each row has a seed of its own. topics[i] gets the topic that the tokens of entry i had most often, the lowest of equals; an empty
+    `topics` is left alone.
+    """
+    width = len(alpha)
+    n_d, p, state = np.empty(width), np.empty(width), np.empty(1, np.uint64)
+    for d in range(len(starts) - 1):
+        state[0] = seeds[d]
+        begin, end = starts[d], starts[d + 1]
+        tokens = 0
+        for i in range(begin, end):
+            tokens += int(counts[i])
+        z = np.full(tokens, -1, np.int32)
+        votes = np.zeros((end - begin if len(topics) else 0, width), np.int32)
+        n_d[:] = 0.0
+        for turn in range(burn_in + samples):
+            t = 0
+            for i in range(begin, end):
+                row = phi[words[i]]
+                for _ in range(int(counts[i])):
+                    if z[t] >= 0:
+                        n_d[z[t]] -= 1.0
+                    total = 0.0
+                    for k in range(width):
+                        p[k] = row[k] * (n_d[k] + alpha[k])
+                        total += p[k]
+                    z[t] = choose(p, uniform(state) * total)
+                    n_d[z[t]] += 1.0
+                    if turn >= burn_in and len(topics):
+                        votes[i - begin, z[t]] += 1
+                    t += 1
+            if turn >= burn_in:
+                for k in range(width):
+                    sums[d, k] += n_d[k]
+        for k in range(width):
+            sums[d, k] /= samples
+        if len(topics):
+            for i in range(begin, end):
+                topics[i] = np.argmax(votes[i - begin])
+
+
+@njit(cache=True, nogil=True)
+def fixed_point(starts, words, weights, phi, alpha, steps, tolerance, expected):
+    """Set expected[d, k] to the weight of row d in topic k: CVB0 with phi fixed (Asuncion, Welling, Smyth and Teh 2009).
+
+    Each word has a distribution over topics, given those of the row's other tokens. Weights are above 0; a word of weight 1 alone gets
+    exactly the probabilities of the topics given the word.
+    """
+    width = len(alpha)
+    new = np.empty(width)
+    for d in range(len(starts) - 1):
+        begin, end = starts[d], starts[d + 1]
+        r = np.empty((end - begin, width))
+        n = expected[d]
+        n[:] = 0.0
+        for i in range(begin, end):
+            total = 0.0
+            for k in range(width):
+                r[i - begin, k] = phi[words[i], k] * alpha[k]
+                total += r[i - begin, k]
+            for k in range(width):
+                r[i - begin, k] /= total
+                n[k] += weights[i] * r[i - begin, k]
+        for _ in range(steps):
+            change = 0.0
+            for i in range(begin, end):
+                one, total = min(weights[i], 1.0), 0.0
+                for k in range(width):
+                    # Rounding may leave a sum slightly below 0.
+                    new[k] = phi[words[i], k] * (alpha[k] + max(0.0, n[k] - one * r[i - begin, k]))
+                    total += new[k]
+                for k in range(width):
+                    value = new[k] / total
+                    difference = weights[i] * (value - r[i - begin, k])
+                    n[k] += difference
+                    change = max(change, abs(difference))
+                    r[i - begin, k] = value
+            if change <= tolerance:
+                break
+
+
+@njit(cache=True, nogil=True)
+def left_to_right(words, phi, alpha, particles, state, means, logs):
+    """Estimate the probability of each word of one document given those before it (Wallach et al. 2009, algorithm 3).
+
+    means[n] gets the mean over the particles of p(w_n | w_<n, z_<n), and logs[r] the sum over n of the logarithms for particle r.
+    """
+    width = len(alpha)
+    n_d, p = np.empty(width), np.empty(width)
+    z = np.empty(len(words), np.int32)
+    alphas = 0.0
+    for k in range(width):
+        alphas += alpha[k]
+    means[:] = 0.0
+    for r in range(particles):
+        n_d[:] = 0.0
+        logs[r] = 0.0
+        for n in range(len(words)):
+            # The earlier tokens are drawn again, given one another; then the new one, given them all.
+            for m in range(n + 1):
+                if m < n:
+                    n_d[z[m]] -= 1.0
+                total = 0.0
+                for k in range(width):
+                    p[k] = phi[words[m], k] * (n_d[k] + alpha[k])
+                    total += p[k]
+                if m == n:
+                    means[n] += total / (n + alphas) / particles
+                    logs[r] += np.log(total / (n + alphas))
+                z[m] = choose(p, uniform(state) * total)
+                n_d[z[m]] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def digamma(x):
+    """Return the digamma function of x > 0, to about 1e-14: recurrence up to 10, then the asymptotic series."""
+    shift = 0.0
+    while x < 10.0:
+        shift -= 1.0 / x
+        x += 1.0
+    y = 1.0 / (x * x)
+    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y * (1 / 132 - y * (691 / 32760 - y / 12))))))
+    return shift + np.log(x) - 0.5 / x - series
+
+
+@njit(cache=True, nogil=True)
+def exp_mean_log(gamma, theta):
+    """Set theta[k] to exp E[log theta_k] of a Dirichlet distribution with the parameters gamma."""
+    total = 0.0
+    for k in range(len(gamma)):
+        total += gamma[k]
+    shift = digamma(total)
+    for k in range(len(gamma)):
+        theta[k] = np.exp(digamma(gamma[k]) - shift)
+
+
+@njit(cache=True, nogil=True)
+def expectation(starts, words, counts, factors, alpha, steps, tolerance, gamma, theta, norms):
+    """Improve the variational parameters gamma of each row in place (Blei, Ng and Jordan 2003, figure 6).
+
+    `factors` is exp E[log phi], by word and topic. theta gets exp E[log theta], and norms[i], for each entry, the sum over topics of
+    theta × factor. The iteration starts at gamma and ends when the mean change of its entries is at most `tolerance`.
+    """
+    width = len(alpha)
+    sums = np.empty(width)
+    for d in range(len(starts) - 1):
+        row, parameters = theta[d], gamma[d]
+        exp_mean_log(parameters, row)
+        change, step = np.inf, 0
+        while True:
+            sums[:] = 0.0
+            for i in range(starts[d], starts[d + 1]):
+                factor = factors[words[i]]
+                norm = 1e-300
+                for k in range(width):
+                    norm += row[k] * factor[k]
+                norms[i] = norm
+                for k in range(width):
+                    sums[k] += counts[i] / norm * factor[k]
+            # The norms belong to the last gamma, so the test stands between them and the next one.
+            if step == steps or change <= tolerance * width:
+                break
+            change = 0.0
+            for k in range(width):
+                value = alpha[k] + row[k] * sums[k]
+                change += abs(value - parameters[k])
+                parameters[k] = value
+            exp_mean_log(parameters, row)
+            step += 1
