@@ -142,6 +142,8 @@ def show_liblinear(corpus: Corpus, topics: Topics, workers: int) -> None:
     for word in words:
         others = np.setdiff1d(np.flatnonzero(binary.sum(axis=0)), [word])
         x, y = csr_array(binary[:, others]), binary[:, [word]].toarray()[:, 0]
+        # liblinear takes 32-bit indices only.
+        x.indices, x.indptr = x.indices.astype(np.int32), x.indptr.astype(np.int32)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             peer = LogisticRegression(
