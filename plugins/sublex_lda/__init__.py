@@ -1,0 +1,56 @@
+"""Latent Dirichlet allocation as a plugin: registers the representation `lda`."""
+
+from typing import Any
+
+from sublex.base import Param
+from sublex.fitted import Representation
+from sublex.hookspecs import Register, hookimpl
+
+sublex_api = 2
+
+ABOVE_0 = (0, 1000)
+PARAMS = [
+    Param("k", int, 100, stage="fit", range=(1, 10_000), help="topics"),
+    Param(
+        "method",
+        str,
+        "gibbs",
+        stage="fit",
+        range=("gibbs", "variational"),
+        help="collapsed Gibbs sampling, or variational Bayes",
+    ),
+    Param(
+        "iterations", int, 500, stage="fit", range=(1, 10**6), help="sweeps of Gibbs sampling, at most for the other"
+    ),
+    Param("alpha", float, 0.1, stage="fit", range=ABOVE_0, open=True, help="prior of topics in a document"),
+    Param("beta", float, 0.01, stage="fit", range=ABOVE_0, open=True, help="prior of words in a topic"),
+    Param(
+        "learn_alpha",
+        str,
+        "no",
+        stage="fit",
+        range=("no", "symmetric", "asymmetric"),
+        help="learn alpha, as one value or one for each topic",
+    ),
+    Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="the fewest documents that a word must occur in"),
+    Param(
+        "max_df", float, 0.1, stage="fit", range=(0, 1), help="the largest share of documents that a word may occur in"
+    ),
+    Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of random draws"),
+    Param("score", str, "cosine", range=("cosine", "js", "likelihood"), help="how a document is compared with a query"),
+    Param("share", float, 0.3, range=(0, 1), help="the share of topics, next to the document's words, in a likelihood"),
+    Param("mu", float, 1000.0, range=(0, 10**9), open=True, help="Dirichlet smoothing of the words in a likelihood"),
+]
+
+
+def make(**params: Any) -> Representation:
+    """Return the representation; SciPy and the model are imported only now."""
+    from sublex_lda.representation import LDARepresentation
+
+    return LDARepresentation(**params)
+
+
+@hookimpl
+def register_representations(register: Register) -> None:
+    """Register `lda`: the topics of query and document, learned by latent Dirichlet allocation."""
+    register("lda", make, PARAMS)

@@ -1,0 +1,222 @@
+"""LDA on an index: stores the expected tokens of each document in each topic, and compares the topics of query and document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from sublex.base import Explanation
+from sublex.errors import InputError
+from sublex.estimators.lda.coherence import npmi, top_words
+from sublex.estimators.lda.model import LDA
+from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
+from sublex.word_sums import check_model, count_blocks, frequent_terms
+from sublex_lda.page import topics_page
+from sublex_lda.scores import cosines, lengths, overlaps, similarities, word_chances
+from sublex_lda.topics import Topic, topics_of
+
+# Topics that an explanation lists, and words that name a topic in it.
+LISTED_TOPICS, NAMING_WORDS = 5, 4
+# A topic with a smaller share of a document's tokens is not stored.
+LEAST_SHARE = 1e-4
+
+
+class EncodedQuery(NamedTuple):
+    """A query: the numbers of its words, their weights, and the shares of the topics, all 0 for a query without known words."""
+
+    words: np.ndarray
+    weights: np.ndarray
+    shares: np.ndarray
+
+
+class LDARepresentation(Representation):
+    """Scores by topics. `share` and `mu` matter only for score="likelihood"."""
+
+    version = 1
+
+    def __init__(
+        self,
+        k: int = 100,
+        method: str = "gibbs",
+        iterations: int = 500,
+        alpha: float = 0.1,
+        beta: float = 0.01,
+        learn_alpha: str = "no",
+        min_df: int = 2,
+        max_df: float = 0.1,
+        seed: int = 0,
+        score: str = "cosine",
+        share: float = 0.3,
+        mu: float = 1000.0,
+    ):
+        self.estimator = LDA(k, method, iterations, alpha, beta, learn_alpha, seed)
+        self.min_df, self.max_df = min_df, max_df
+        self.kind, self.share, self.mu = score, share, mu
+        self.coherence = np.zeros(0)
+
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Learn the topics from the counts of words that are neither too rare nor too common."""
+        self.vocabulary = frequent_terms(corpus, self.min_df, self.max_df)
+        if not self.vocabulary:
+            raise InputError(
+                f"lda: no word is in {self.min_df:,} or more of {len(corpus.docs):,} documents and in no more than "
+                f"{self.max_df:.0%} of them; lower min_df, or raise max_df."
+            )
+        matrix = csr_array(vstack(list(count_blocks(corpus, self.vocabulary)())))
+        self.estimator.fit(matrix, workers=job.workers, progress=job.progress)
+        self.coherence = npmi(matrix, top_words(self.estimator.phi_))
+
+    def save(self, store: Store) -> None:
+        """Store the vocabulary, the tokens of words in topics, alpha and the coherence of the topics."""
+        fitted = self.estimator
+        store.put("vocabulary", list(self.vocabulary))
+        store.put("word_topics", fitted.word_topics_)
+        store.put("alpha", fitted.alpha_)
+        store.put("coherence", self.coherence)
+        store.put("trace", [float(value) for value in fitted.trace_])
+
+    def load(self, store: Stored) -> None:
+        """Restore the model, and check every shape and index that the kernels rely on."""
+        self.vocabulary, self.coherence = store.get("vocabulary"), store.get("coherence")
+        word_topics, alpha, k = store.get("word_topics"), store.get("alpha"), self.estimator.k
+        check_model(word_topics.shape == (len(self.vocabulary), k) and alpha.shape == self.coherence.shape == (k,))
+        if hasattr(word_topics, "indptr") and word_topics.nnz:
+            check_model(0 <= word_topics.indices.min() <= word_topics.indices.max() < k)
+        self.estimator.restore(word_topics, alpha)
+        self.estimator.trace_ = store.get("trace")
+
+    def estimate(self, corpus: Corpus, job: Job) -> int:
+        """Return the bytes of the counts, of the tokens with their topics, and of four dense tables of words by topics."""
+        return 64 * int(corpus.lengths.sum()) + 4 * 8 * len(corpus.vocabulary) * self.estimator.k
+
+    def encode_documents(self, inputs: csr_array) -> csr_array:
+        """Return for each document the expected number of tokens in each topic, float32, without topics that hardly occur."""
+        counts = self.estimator.topic_counts(inputs)
+        tokens = counts.sum(axis=1, keepdims=True)
+        counts[counts < LEAST_SHARE * tokens] = 0
+        kept = counts.sum(axis=1, keepdims=True)
+        return csr_array((counts * np.divide(tokens, kept, out=np.zeros_like(kept), where=kept > 0)).astype(np.float32))
+
+    def transform(self, inputs: csr_array) -> csr_array:
+        """Return theta, the share of each topic in each document, as sparse rows; a document without known words gets zeros."""
+        rows = self.encode_documents(inputs)
+        rows.data /= np.repeat(lengths(rows), np.diff(rows.indptr)).astype(np.float32)
+        return rows
+
+    def word_vectors(self) -> np.ndarray:
+        """Return phi: the probability of each word in each topic, by word and topic."""
+        return self.estimator.phi_
+
+    def encode_queries(self, inputs: csr_array) -> list[EncodedQuery]:
+        """Return the encoded queries. Words whose weight is not above 0 are ignored, since a topic has no negative share."""
+        queries = []
+        for number in range(inputs.shape[0]):
+            row = inputs[[number]]
+            positive = row.data > 0
+            expected = self.estimator.settle(row)[0]
+            total = expected.sum()
+            shares = expected / total if total > 0 else np.zeros(len(expected))
+            queries.append(EncodedQuery(row.indices[positive], row.data[positive], shares))
+        return queries
+
+    def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return the scores; -inf for a query or a document without known words."""
+        rows = view.rows(docs)
+        if not len(query.words):
+            return np.full(rows.shape[0], -np.inf)
+        if self.kind == "likelihood":
+            scores = np.zeros(rows.shape[0])
+            for word, weight in zip(query.words.tolist(), query.weights.tolist(), strict=True):
+                scores += weight * np.log(self._chances(word, rows, view, docs)[0])
+        else:
+            scores = (cosines if self.kind == "cosine" else similarities)(rows, query.shares)
+        return np.where(lengths(rows) > 0, scores, -np.inf)
+
+    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+        """Return a cosine or a similarity by topics, which are named by their words, and a likelihood by the query's words."""
+        docs = np.array([doc])
+        rows = view.rows(docs)
+        if self.kind == "likelihood":
+            return self._explain_likelihood(query, rows, view, docs)
+        own = np.asarray(rows.todense(), np.float64)[0]
+        own /= own.sum()
+        if self.kind == "cosine":
+            values = own * query.shares / (np.linalg.norm(own) * np.linalg.norm(query.shares))
+            label = "cosine of the topics of query and document"
+        else:
+            values, label = (
+                overlaps(own, query.shares),
+                "1 - Jensen-Shannon divergence of the topics of query and document",
+            )
+        order = np.argsort(-values, kind="stable")
+        order = order[values[order] > 0]
+        parts = [
+            Explanation(
+                float(values[k]),
+                self._name(k, view),
+                evidence={
+                    "share in the query": round(float(query.shares[k]), 4),
+                    "in the document": round(float(own[k]), 4),
+                },
+            )
+            for k in order[:LISTED_TOPICS].tolist()
+        ]
+        rest = order[LISTED_TOPICS:]
+        if len(rest):
+            parts.append(Explanation(float(values[rest].sum()), f"{len(rest):,} other topics"))
+        return Explanation(sum(part.value for part in parts), label, "sum", tuple(parts))
+
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return the topics, by falling share, with their words, coherence and documents, and the figures of the fit."""
+        alpha = self.estimator.alpha_
+        return {
+            "alpha": [float(f"{value:.4g}") for value in (alpha[:1] if np.ptp(alpha) == 0 else alpha)],
+            "log-likelihood" if self.estimator.method == "gibbs" else "bound": round(self.estimator.trace_[-1], 1),
+            "mean coherence": round(float(self.coherence.mean()), 3),
+            "topics": [topic.summary() for topic in self._topics(view)],
+        }
+
+    def page(self, view: View, title: str) -> str:
+        """Return the topics as a self-contained HTML page."""
+        return topics_page(title, self._topics(view))
+
+    def _topics(self, view: View) -> list[Topic]:
+        return topics_of(self.estimator, self.coherence, self.vocabulary, view)
+
+    def _name(self, topic: int, view: View) -> str:
+        """Return a topic's number and its most probable words."""
+        (words,) = top_words(self.estimator.phi_[:, [topic]], NAMING_WORDS)
+        return f"topic {topic}: {', '.join(view.surface(self.vocabulary[word]) for word in words.tolist())}"
+
+    def _chances(
+        self, word: int, rows: csr_array, view: View, docs: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the probability of a word in each document, and its parts by topics and by the document's words."""
+        fitted, one = self.estimator, np.zeros(len(self.vocabulary))
+        one[word] = 1.0
+        by_topics = word_chances(rows, fitted.phi_[word], fitted.alpha_)
+        # The word's share in the collection: its tokens in all topics.
+        everywhere = fitted.word_topics_[[word]].sum() / fitted.word_topics_.sum()
+        by_words = (view.dot(one, docs) + self.mu * everywhere) / (lengths(rows) + self.mu)
+        return self.share * by_topics + (1 - self.share) * by_words, by_topics, by_words
+
+    def _explain_likelihood(self, query: EncodedQuery, rows: csr_array, view: View, docs: np.ndarray) -> Explanation:
+        """Return a log-likelihood by the query's words, each with its probabilities and the topics behind them."""
+        theta = np.asarray(rows.todense(), np.float64)[0] + self.estimator.alpha_
+        theta /= theta.sum()
+        parts = []
+        for word, weight in zip(query.words.tolist(), query.weights.tolist(), strict=True):
+            both, by_topics, by_words = (float(values[0]) for values in self._chances(word, rows, view, docs))
+            best = int(np.argmax(theta * self.estimator.phi_[word]))
+            evidence = {
+                "weight": weight, "by topics": float(f"{by_topics:.3g}"), "by words": float(f"{by_words:.3g}"),
+                "mostly": self._name(best, view),
+            }  # fmt: skip
+            parts.append(
+                Explanation(weight * float(np.log(both)), view.surface(self.vocabulary[word]), evidence=evidence)
+            )
+        label = "log-likelihood of the query by topics and words of the document"
+        return Explanation(sum(part.value for part in parts), label, "sum", tuple(parts))

@@ -1,0 +1,54 @@
+"""Scores of documents by their topics: the cosine, Jensen-Shannon similarity, and the likelihood of a query.
+
+A document's row holds the expected number of its tokens in each topic, and its shares are these numbers divided by their sum. A query's
+`shares` are those of its words, an array that adds up to 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+def lengths(rows: csr_array) -> np.ndarray:
+    """Return the expected tokens of each row in all topics, float64: the tokens that the model knows."""
+    return rows @ np.ones(rows.shape[1])
+
+
+def row_numbers(rows: csr_array) -> np.ndarray:
+    """Return the number of the row of each entry."""
+    return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+
+
+def cosines(rows: csr_array, shares: np.ndarray) -> np.ndarray:
+    """Return the cosine of each row's shares with the query's; 0 for a row of zeros."""
+    values = rows.data.astype(np.float64)
+    norms = np.sqrt(np.bincount(row_numbers(rows), values * values, rows.shape[0])) * np.sqrt(shares @ shares)
+    return np.divide(rows @ shares, norms, out=np.zeros(rows.shape[0]), where=norms > 0)
+
+
+def similarities(rows: csr_array, shares: np.ndarray) -> np.ndarray:
+    """Return 1 - JS for each row, where JS is the Jensen-Shannon divergence of the shares in bits; 0 for a row of zeros.
+
+    A topic that one of the two lacks adds nothing, so the topics of the row suffice.
+    """
+    document = row_numbers(rows)
+    own = rows.data / lengths(rows)[document]
+    return np.bincount(document, overlaps(own, shares[rows.indices]), rows.shape[0])
+
+
+def overlaps(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return what each topic adds to 1 - JS, given its shares in the two; 0 where a share is 0."""
+    from scipy.special import rel_entr
+
+    # 1 is the sum of (p + q) / 2, and JS that of (p log2(2p / (p + q)) + q log2(2q / (p + q))) / 2.
+    return -0.5 * (rel_entr(p, p + q) + rel_entr(q, p + q)) / np.log(2)
+
+
+def word_chances(rows: csr_array, phi: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Return the probability of a word by the topics of each row: Σ_k theta_k phi_k, where `phi` is the word's, by topic."""
+    return (rows @ phi + alpha @ phi) / (lengths(rows) + alpha.sum())
