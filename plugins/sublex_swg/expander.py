@@ -117,8 +117,8 @@ class SWG(Fitted):
         if text.casefold() in self.surfaces:
             return self.surfaces.index(text.casefold())
         close = nearest(text.casefold(), self.surfaces)
-        hint = close.strip() if close else "it may be too rare or too common."
-        raise InputError(f"swg: {text} is not in the vocabulary of {self.topics}; {hint}")
+        hint = f"; {close.strip()}" if close else "."
+        raise InputError(f"swg: {self.topics} does not know {text}, as it leaves out rare and common words{hint}")
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return for each topic its documents, edges, most frequent words and strongest edges."""
@@ -143,6 +143,8 @@ class SWG(Fitted):
     def expand(self, query: Query, context: Context) -> Query:
         """Return the query with the terms that its words' senses are linked to; each says from which words and topic it comes."""
         numbers = self.graphs.numbers
+        if not self.weight:
+            return query
         words = {numbers[term]: weight for term, weight in query.weights().items() if term in numbers and weight > 0}
         sums: dict[tuple[int, int], float] = {}
         sources: dict[tuple[int, int], list[int]] = {}

@@ -49,6 +49,7 @@ class WordSenses:
         check_model(df.ndim == 2 and df.shape[1] == words and sizes.shape == df.shape[:1])
         check_model(graphs.shape == (df.size, words))
         check_model(not graphs.nnz or 0 <= graphs.indices.min() <= graphs.indices.max() < words)
+        check_model(bool(graphs.has_sorted_indices))
         self.numbers = {word: number for number, word in enumerate(self.vocabulary)}
 
     @property
@@ -70,11 +71,9 @@ class WordSenses:
     def senses(self, word: int, others: Iterable[int] = ()) -> list[Sense]:
         """Return the senses of a word, best score first, of equals the lowest topic."""
         scores = self._logs(word)
-        rows = np.arange(self.topics) * len(self.vocabulary) + word
         for other in others:
             if other != word and self.df[:, other].any():
-                edges = np.array([self.graphs[row, other] for row in rows.tolist()])
-                scores = scores + self._logs(other) + edges / 2
+                scores = scores + self._logs(other) + self._edges(word, other) / 2
         found = [
             Sense(topic, int(self.df[topic, word]), float(scores[topic]))
             for topic in range(self.topics)
@@ -89,6 +88,17 @@ class WordSenses:
     def strongest(self, topic: int, number: int) -> Edges:
         """Return the edges of a topic with the largest weights."""
         return strongest(self.graph(topic), number)
+
+    def _edges(self, word: int, other: int) -> np.ndarray:
+        """Return the weight of the edge between two words in every topic, 0 where there is none."""
+        starts, words, weights = self.graphs.indptr, self.graphs.indices, self.graphs.data
+        edges = np.zeros(self.topics)
+        for topic in range(self.topics):
+            row = topic * len(self.vocabulary) + word
+            place = starts[row] + np.searchsorted(words[starts[row] : starts[row + 1]], other)
+            if place < starts[row + 1] and words[place] == other:
+                edges[topic] = weights[place]
+        return edges
 
     def _logs(self, word: int) -> np.ndarray:
         """Return log p(k | word) for every topic."""
