@@ -23,6 +23,8 @@ BUNDLED = (
     "fisher(k=3, words=lsi(e=10), variance=true, idf=true, power=0.5)",
     "dcot(r=50)",
     "dcot(r=50, layers=2, words=0.5, log=true)",
+    "lda(k=10, iterations=50)",
+    "lda(k=5, method=variational, learn_alpha=asymmetric, score=js)",
 )
 
 

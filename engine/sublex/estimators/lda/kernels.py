@@ -33,6 +33,16 @@ def choose(weights, target):
 
 
 @njit(cache=True, nogil=True)
+def count(topic, step, n_d, totals, alpha, smoothing, a):
+    """Add `step` to the tokens of a topic in the document and in all, and return the change of a[topic]."""
+    n_d[topic] += step
+    totals[topic] += step
+    old = a[topic]
+    a[topic] = (n_d[topic] + alpha[topic]) / (totals[topic] + smoothing)
+    return a[topic] - old
+
+
+@njit(cache=True, nogil=True)
 def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, alpha, beta, state):
     """Draw a new topic for each token of the documents from `first` to `last`; a token with the topic -1 has had none so far.
 
@@ -43,7 +53,6 @@ def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, 
     """
     width, smoothing = len(totals), beta * len(sizes)
     n_d, a, running = np.zeros(width), np.empty(width), np.empty(width)
-    inverse = 1.0 / (totals + smoothing)
     for d in range(first, last):
         n_d[:] = 0.0
         for i in range(starts[d], starts[d + 1]):
@@ -51,7 +60,7 @@ def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, 
                 n_d[z[i]] += 1.0
         mass = 0.0
         for k in range(width):
-            a[k] = (n_d[k] + alpha[k]) * inverse[k]
+            a[k] = (n_d[k] + alpha[k]) / (totals[k] + smoothing)
             mass += a[k]
         for i in range(starts[d], starts[d + 1]):
             word, old = words[i], z[i]
@@ -65,12 +74,7 @@ def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, 
                     size -= 1
                     topics[j], counts[j] = topics[begin + size], counts[begin + size]
                     counts[begin + size] = 0
-                totals[old] -= 1.0
-                n_d[old] -= 1.0
-                inverse[old] = 1.0 / (totals[old] + smoothing)
-                value = (n_d[old] + alpha[old]) * inverse[old]
-                mass += value - a[old]
-                a[old] = value
+                mass += count(old, -1.0, n_d, totals, alpha, smoothing, a)
             total = 0.0
             for j in range(size):
                 total += counts[begin + j] * a[topics[begin + j]]
@@ -89,14 +93,8 @@ def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, 
                     topics[begin + j] = new
                     size += 1
             counts[begin + j] += 1
-            sizes[word] = size
-            z[i] = new
-            totals[new] += 1.0
-            n_d[new] += 1.0
-            inverse[new] = 1.0 / (totals[new] + smoothing)
-            value = (n_d[new] + alpha[new]) * inverse[new]
-            mass += value - a[new]
-            a[new] = value
+            sizes[word], z[i] = size, new
+            mass += count(new, 1.0, n_d, totals, alpha, smoothing, a)
 
 
 @njit(cache=True, nogil=True)
