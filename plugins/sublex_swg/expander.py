@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # A word needs MIN_DF documents of the topic.
 LEAST_SHARE, MOST, MIN_DF = 0.25, 2000, 3
 # Words and edges of a topic on the model's card.
-CARD_WORDS, CARD_EDGES = 8, 5
+CARD_WORDS, CARD_EDGES = 6, 4
 # Steps in which the progress of one topic is told.
 STEPS = 1000
 
@@ -127,18 +127,20 @@ class SWG(Fitted):
         def name(word: int) -> str:
             return view.surface(graphs.vocabulary[word])
 
-        facts: dict[str, Any] = {"words": len(graphs.vocabulary)}
+        rows = []
         for topic in range(graphs.topics):
             edges = graphs.strongest(topic, CARD_EDGES)
-            facts[f"topic {topic}"] = {
-                "documents": int(graphs.sizes[topic]),
-                "edges": graphs.graph(topic).nnz // 2,
-                "words": [name(word) for word in graphs.top_words(topic, CARD_WORDS)],
-                "strongest edges": [
-                    f"{name(i)}-{name(j)}" for i, j in zip(edges.first.tolist(), edges.second.tolist(), strict=True)
-                ],
-            }
-        return facts
+            pairs = zip(edges.first.tolist(), edges.second.tolist(), strict=True)
+            rows.append(
+                {
+                    "topic": topic,
+                    "documents": int(graphs.sizes[topic]),
+                    "edges": graphs.graph(topic).nnz // 2,
+                    "words": [name(word) for word in graphs.top_words(topic, CARD_WORDS)],
+                    "strongest edges": [f"{name(i)}-{name(j)}" for i, j in pairs],
+                }
+            )
+        return {"words": len(graphs.vocabulary), "topics": rows}
 
     def expand(self, query: Query, context: Context) -> Query:
         """Return the query with the terms that its words' senses are linked to; each says from which words and topic it comes."""
