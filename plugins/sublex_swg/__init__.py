@@ -35,3 +35,12 @@ def make(**params: Any) -> Expander:
 def register_expanders(register: Register) -> None:
     """Register `swg`: adds neighbours of the query's words in the word graph of a topic."""
     register("swg", make, PARAMS)
+
+
+@hookimpl
+def register_commands(cli: Any) -> None:
+    """Add the commands `senses` and `graph`."""
+    from sublex_swg.commands import graph, senses
+
+    cli.add_command(senses)
+    cli.add_command(graph)

@@ -60,7 +60,7 @@ class SWG(Fitted):
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Estimate a word graph for each topic."""
         model = job.model(self.topics)
-        estimator = getattr(model, "estimator", None)
+        estimator: Any = getattr(model, "estimator", None)
         if not hasattr(estimator, "assign") or not hasattr(estimator, "theta"):
             raise InputError(f"swg: {self.topics} is not a model of topics; name one, as in swg(topics=lda(k=10)).")
         vocabulary = list(model.vocabulary)
@@ -141,6 +141,14 @@ class SWG(Fitted):
                 }
             )
         return {"words": len(graphs.vocabulary), "topics": rows}
+
+    def page(self, view: View, title: str) -> str:
+        """Return the graphs of all topics as a self-contained HTML page."""
+        from sublex_swg.drawing import page
+
+        return page(
+            self.graphs, range(self.graphs.topics), lambda word: view.surface(self.graphs.vocabulary[word]), title
+        )
 
     def expand(self, query: Query, context: Context) -> Query:
         """Return the query with the terms that its words' senses are linked to; each says from which words and topic it comes."""

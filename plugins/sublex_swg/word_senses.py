@@ -85,8 +85,8 @@ class WordSenses:
         """Return the words that most documents of a topic have in it, of equals the lowest first."""
         return np.argsort(-self.df[topic], kind="stable")[:number].tolist()
 
-    def strongest(self, topic: int, number: int) -> Edges:
-        """Return the edges of a topic with the largest weights."""
+    def strongest(self, topic: int, number: int | None = None) -> Edges:
+        """Return the edges of a topic with the largest weights; without `number` all edges."""
         return strongest(self.graph(topic), number)
 
     def _edges(self, word: int, other: int) -> np.ndarray:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from sublex.base import Query, QueryTerm
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
 from sublex.pipeline.index import Index
+from sublex_swg.layout import place_words
 from sublex_swg.word_senses import WordSenses
 
 WATER = "river shore boat mud reed flood otter bridge stream heron".split()
@@ -216,3 +219,74 @@ def test_one_document_has_no_graph(tmp_path: Path):
     index = sublex.build([{"id": "a", "text": "river bank " * 3}], tmp_path / "one", analyzer="plain")
     index.fit("swg(topics=lda(k=2, min_df=1, max_df=1.0))")
     assert len(index.search("river", "swg(topics=lda(k=2, min_df=1, max_df=1.0)) >> BM25")) == 1
+
+
+# Commands and pictures.
+
+
+def test_senses_are_listed_with_neighbours_and_documents(command, fitted):
+    topic = water(fitted)
+    done = command("senses", fitted.path, "Bank", MODEL, "--query", "flood", "--format", "json")
+    rows = json.loads(done.output)
+    assert done.code == 0 and [row["topic"] for row in rows] == [topic, 1 - topic]
+    assert set(rows[0]["neighbours"].split(", ")) <= set(WATER)
+    assert sum(row["chance"] for row in rows) == pytest.approx(1, abs=1e-3) and rows[0]["chance"] > 0.5
+    assert all(document in fitted for document in rows[0]["examples"].split(", "))
+    assert "river" in command("senses", fitted.path, "bank", MODEL).output
+    for word, message in (("bankk", "does not know bankk"), ("", "does not know")):
+        done = command("senses", fitted.path, word, MODEL)
+        assert done.code != 0 and message in done.messages
+    done = command("senses", fitted.path, "bank", TOPICS)
+    assert done.code != 0 and "has no word graphs; name a fitted swg" in done.messages
+
+
+def test_a_graph_is_drawn_and_exported(command, fitted, tmp_path):
+    topic = water(fitted)
+    for kind in ("html", "svg", "graphml"):
+        done = command("graph", fitted.path, MODEL, str(topic), "-o", f"graph.{kind}")
+        assert (done.code, done.output) == (0, f"graph.{kind} shows topic {topic} of {MODEL}\n")
+    page = (tmp_path / "graph.html").read_text()
+    assert (
+        page.count("<svg") == 2
+        and ">river</text>" in page
+        and "<script" not in page
+        and "http:" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    )
+    ElementTree.parse(tmp_path / "graph.svg")
+    space = "{http://graphml.graphdrawing.org/xmlns}"
+    drawn = ElementTree.parse(tmp_path / "graph.graphml").getroot()
+    graph = fitted.fitted_model(MODEL).model.graphs.graph(topic)
+    assert len(list(drawn.iter(f"{space}edge"))) == graph.nnz // 2
+    assert "river" in {data.text for data in drawn.iter(f"{space}data")}
+    # A file that Sublex wrote is replaced.
+    assert command("graph", fitted.path, MODEL, str(topic), "-o", "graph.html").code == 0
+
+
+def test_mistakes_of_graph_cost_one_sentence(command, fitted, tmp_path):
+    (tmp_path / "mine.html").write_text("mine")
+    for topic, output, message in (
+        ("7", "a.html", "has no topic 7; its topics are 0 to 1."),
+        ("0", "a.pdf", "a.pdf does not end in .html, .svg or .graphml; choose one of these."),
+        ("0", "mine.html", "mine.html exists and is not a report of Sublex"),
+    ):
+        done = command("graph", fitted.path, MODEL, topic, "-o", output)
+        assert done.code != 0 and message in done.messages and not done.output
+    assert (tmp_path / "mine.html").read_text() == "mine"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_words_of_a_drawing_do_not_overlap(seed):
+    chance = np.random.default_rng(seed)
+    widths = chance.uniform(20, 120, 30)
+    edges = [(int(a), int(b)) for a, b in chance.integers(0, 30, (26, 2)) if a != b]
+    middles, height = place_words(widths, edges, 1000)
+    for i in range(30):
+        for j in range(i):
+            apart = np.abs(middles[i] - middles[j])
+            assert apart[0] >= (widths[i] + widths[j]) / 2 - 1e-3 or apart[1] >= 20, (i, j)
+    assert (middles >= 0).all() and middles[:, 1].max() <= height
+
+
+def test_the_page_of_a_card_shows_all_topics(command, fitted, tmp_path):
+    assert command("card", fitted.path, MODEL, "-o", "card.html").code == 0
+    assert (tmp_path / "card.html").read_text().count("<h2") == 2

@@ -64,7 +64,7 @@ def strongest(graph: csr_array, number: int | None = None) -> Edges:
     return Edges(i[order], j[order], pairs.data[order])
 
 
-def truncated(graph: csr_array, word: int, number: int = 2) -> tuple[np.ndarray, np.ndarray]:
+def truncated(graph: csr_array, word: int, number: int | None = 2) -> tuple[np.ndarray, np.ndarray]:
     """Return the neighbours of a word with the largest weights, and the weights: largest first, equal ones by word number."""
     begin, end = graph.indptr[word], graph.indptr[word + 1]
     words, weights = graph.indices[begin:end], graph.data[begin:end]

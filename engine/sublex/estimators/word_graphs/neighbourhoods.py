@@ -98,12 +98,12 @@ class _Columns:
         indices = matrix.indices.astype(np.int32)
         distinct: dict[bytes, int] = {}
         self.group = np.full(self.words, -1, np.int64)
-        first = []
+        first: list[int] = []
         for word in np.flatnonzero((self.df > 0) & (self.df < self.documents)):
             key = indices[matrix.indptr[word] : matrix.indptr[word + 1]].tobytes()
             self.group[word] = distinct.setdefault(key, len(distinct))
             if len(distinct) > len(first):
-                first.append(word)
+                first.append(int(word))
         self.sizes = np.bincount(self.group[self.group >= 0], minlength=len(first))
         self.first = np.array(first, np.int64)
         chosen = matrix[:, self.first]
