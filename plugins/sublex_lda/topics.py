@@ -14,7 +14,7 @@ from sublex.fitted import View
 from sublex_lda.scores import lengths, row_numbers
 
 # Words and documents that are kept of each topic, and of these, what `sublex card` prints.
-WORDS, DOCUMENTS = 20, 10
+WORDS, DOCUMENTS = 20, 5
 CARD_WORDS, CARD_DOCUMENTS = 8, 3
 
 
@@ -26,7 +26,7 @@ class Catalogue(View, Protocol):
         ...
 
     def title(self, doc: int) -> str:
-        """Return the title of a document; an empty string where the index stores no text."""
+        """Return the title of a document, or the beginning of its text; an empty string where the index stores no text."""
         ...
 
 

@@ -198,7 +198,7 @@ def test_the_page_shows_every_topic_and_needs_no_other_file(tmp_path):
     text = " ".join(tags.words)
     assert {"money", "river", "water"} <= set(text.split())
     assert "Topic 0" in text and "Topic 1" in text
-    assert "<b>3</b>: Title & 3" in text
+    assert re.search(r"<b>\d+</b>: Title & \d+", text)
 
 
 def test_an_index_without_texts_has_cards_and_pages_too(tmp_path):

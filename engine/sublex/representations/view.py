@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,8 @@ FEW = 2000
 # Term frequencies below this are looked up in a table as they are; larger ones get a table of the distinct frequencies.
 LEVELS = 1 << 16
 ALL_COLUMNS = slice(None)
+# The most characters of a text that stand for a title.
+TITLE_LENGTH = 80
 
 
 class Forward(NamedTuple):
@@ -149,8 +152,11 @@ class View:
         return None if segment.dead[local] else segment.docno(local)
 
     def title(self, doc: int) -> str:
-        """Return the title of a document; an empty string where the index stores no text."""
-        return self.index.stored(doc).title if "text" in self.index.store else ""
+        """Return the title of a document, or the beginning of its text; an empty string where the index stores no text."""
+        if "text" not in self.index.store:
+            return ""
+        document = self.index.stored(doc)
+        return document.title or shorten(document.text, TITLE_LENGTH, placeholder=" …")
 
     @cached_property
     def _numbers(self) -> list[np.ndarray]:

@@ -1,7 +1,7 @@
 """Collapsed Gibbs sampling for LDA (Griffiths and Steyvers 2004): a chain over the topics of all tokens.
 
 One chain is one sequence of draws, so it runs on one thread. The time of a draw grows with the number of topics that a word has, not
-with the number of all topics. A token's first topic is drawn given the tokens before it.
+with the number of all topics.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Progress = Callable[[int, int], None]
 
 
 class Chain:
-    """The state of a Gibbs chain: the topic of each token (`z`, -1 before the first sweep), and the counts that follow from it.
+    """The state of a Gibbs chain: the topic of each token (`z`), at first any with the same chance, and the counts that follow from it.
 
     `rows` are sparse rows of whole counts with ascending columns, as `counts.whole_counts_of` returns them. `alpha`, one value for each
     topic, may be replaced between sweeps.
@@ -31,15 +31,19 @@ class Chain:
         self.tokens = tokens_of(rows)
         self.alpha, self.beta = np.asarray(alpha, np.float64), float(beta)
         topics, words = len(self.alpha), rows.shape[1]
-        self.z = np.full(len(self.tokens.words), -1, np.int32)
-        # A word has no more topics than tokens.
+        generator = random(seed)
+        # Choosing the first topics one after another, given those before, ends in topics that predict other documents worse.
+        self.z = generator.integers(0, topics, len(self.tokens.words), np.int32)
+        self._state = generator.integers(0, 1 << 64, 1, np.uint64)
+        n_wk = _pairs(self.tokens.words, self.z, (words, topics))
+        self.totals = np.bincount(self.z, minlength=topics).astype(np.float64)
+        self._sizes = np.diff(n_wk.indptr).astype(np.int64)
+        # A word has no more topics than tokens, so this is room enough for all that may come.
         room = np.minimum(np.bincount(self.tokens.words, minlength=words), topics)
         self._places = np.append(0, np.cumsum(room))
-        self._topics = np.zeros(self._places[-1], np.int32)
-        self._counts = np.zeros(self._places[-1], np.int32)
-        self._sizes = np.zeros(words, np.int64)
-        self.totals = np.zeros(topics)
-        self._state = random(seed).integers(0, 1 << 64, 1, np.uint64)
+        self._topics, self._counts = np.zeros((2, self._places[-1]), np.int32)
+        used = self._used()
+        self._topics[used], self._counts[used] = n_wk.indices, n_wk.data
 
     def sweep(self, progress: Callable[[], None] = lambda: None) -> None:
         """Draw a new topic for every token, in order; `progress` is called now and then and may raise to end the work."""
@@ -55,21 +59,15 @@ class Chain:
 
     def document_topics(self) -> csr_array:
         """Return n_dk, the number of tokens of each document in each topic, as sparse rows."""
-        from scipy.sparse import coo_array, csr_array
-
         starts = self.tokens.starts
         document = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        known = self.z >= 0
-        shape = (len(starts) - 1, len(self.alpha))
-        entries = (np.ones(int(known.sum())), (document[known], self.z[known]))
-        return csr_array(coo_array(entries, shape=shape))
+        return _pairs(document, self.z, (len(starts) - 1, len(self.alpha)))
 
     def word_topics(self) -> csr_array:
         """Return n_wk, the number of tokens of each word in each topic, as sparse rows."""
         from scipy.sparse import csr_array
 
-        used = np.arange(len(self._topics)) - np.repeat(self._places[:-1], np.diff(self._places))
-        used = used < np.repeat(self._sizes, np.diff(self._places))
+        used = self._used()
         starts = np.append(0, np.cumsum(self._sizes))
         shape = (len(self._sizes), len(self.alpha))
         rows = csr_array((self._counts[used].astype(np.float64), self._topics[used], starts), shape=shape)
@@ -87,3 +85,16 @@ class Chain:
         in_documents = gammaln(n_dk.data + self.alpha[n_dk.indices]) - gammaln(self.alpha[n_dk.indices])
         in_topics = gammaln(n_wk.data + self.beta) - gammaln(self.beta)
         return float(documents.sum() + in_documents.sum() + topics.sum() + in_topics.sum())
+
+    def _used(self) -> np.ndarray:
+        """Return for each place of the tables of topics and counts whether a word uses it."""
+        room = np.diff(self._places)
+        within = np.arange(len(self._topics)) - np.repeat(self._places[:-1], room)
+        return within < np.repeat(self._sizes, room)
+
+
+def _pairs(rows: np.ndarray, topics: np.ndarray, shape: tuple[int, int]) -> csr_array:
+    """Return how often each pair of a row and a topic occurs, as sparse rows."""
+    from scipy.sparse import coo_array, csr_array
+
+    return csr_array(coo_array((np.ones(len(topics)), (rows, topics)), shape=shape))

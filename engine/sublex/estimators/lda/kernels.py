@@ -44,7 +44,7 @@ def count(topic, step, n_d, totals, alpha, smoothing, a):
 
 @njit(cache=True, nogil=True)
 def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, alpha, beta, state):
-    """Draw a new topic for each token of the documents from `first` to `last`; a token with the topic -1 has had none so far.
+    """Draw a new topic for each token of the documents from `first` to `last`.
 
     The topics of word w and the numbers of its tokens in them are topics[places[w]:places[w] + sizes[w]] and the same part of `counts`.
     `totals` has the tokens of each topic. The probability of topic k is proportional to
@@ -56,8 +56,7 @@ def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, 
     for d in range(first, last):
         n_d[:] = 0.0
         for i in range(starts[d], starts[d + 1]):
-            if z[i] >= 0:
-                n_d[z[i]] += 1.0
+            n_d[z[i]] += 1.0
         mass = 0.0
         for k in range(width):
             a[k] = (n_d[k] + alpha[k]) / (totals[k] + smoothing)
@@ -65,16 +64,15 @@ def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, 
         for i in range(starts[d], starts[d + 1]):
             word, old = words[i], z[i]
             begin, size = places[word], sizes[word]
-            if old >= 0:
-                j = begin
-                while topics[j] != old:
-                    j += 1
-                counts[j] -= 1
-                if counts[j] == 0:
-                    size -= 1
-                    topics[j], counts[j] = topics[begin + size], counts[begin + size]
-                    counts[begin + size] = 0
-                mass += count(old, -1.0, n_d, totals, alpha, smoothing, a)
+            j = begin
+            while topics[j] != old:
+                j += 1
+            counts[j] -= 1
+            if counts[j] == 0:
+                size -= 1
+                topics[j], counts[j] = topics[begin + size], counts[begin + size]
+                counts[begin + size] = 0
+            mass += count(old, -1.0, n_d, totals, alpha, smoothing, a)
             total = 0.0
             for j in range(size):
                 total += counts[begin + j] * a[topics[begin + j]]
