@@ -280,7 +280,9 @@ def show_senses(corpus: Corpus, topics: Topics, seed: int, workers: int) -> None
         if not good:
             names = "+".join(corpus.words[word] for word in pair)
             print(f"not separated: {names}, topics {senses}, right neighbours {hits}")
-    print(f"\nPseudo-words: {separated} of {len(pairs)} separate ({separated / len(pairs):.0%}), {clearly} of them with 4 of 5.")
+    print(
+        f"\nPseudo-words: {separated} of {len(pairs)} separate ({separated / len(pairs):.0%}), {clearly} of them with 4 of 5."
+    )
     print(f"Of their neighbours, {right} of {found} ({right / found:.0%}) go with the word of the topic.")
 
 
