@@ -1,0 +1,46 @@
+"""Sparse word graphs as a plugin: registers the expander `swg`, and the commands `senses` and `graph`."""
+
+from typing import Any
+
+from sublex import Expression
+from sublex.base import Expander, Param
+from sublex.hookspecs import Register, hookimpl
+
+sublex_api = 2
+
+PARAMS = [
+    Param("terms", int, 10, range=(0, 1000), help="how many terms are added at most"),
+    Param("weight", float, 0.3, range=(0, 10), help="the weight of the strongest added term"),
+    Param(
+        "sense",
+        str,
+        "auto",
+        range=("auto", "main"),
+        help="a word's topic: the one that the other words choose, or the one with most of its documents",
+    ),
+    Param("topics", Expression, "lda(k=10)", stage="fit", help="the model of topics, which is fitted first"),
+    Param("senses", tuple, (), help='words with their topics, as in ["bank:2"]'),
+    Param("rho", float, 0.1, stage="fit", range=(0, 1000), open=True, help="the penalty; more gives fewer edges"),
+]
+
+
+def make(**params: Any) -> Expander:
+    """Return the expander; SciPy and the graphs are imported only now."""
+    from sublex_swg.expander import SWG
+
+    return SWG(**params)
+
+
+@hookimpl
+def register_expanders(register: Register) -> None:
+    """Register `swg`: adds neighbours of the query's words in the word graph of a topic."""
+    register("swg", make, PARAMS)
+
+
+@hookimpl
+def register_commands(cli: Any) -> None:
+    """Add the commands `senses` and `graph`."""
+    from sublex_swg.commands import graph, senses
+
+    cli.add_command(senses)
+    cli.add_command(graph)

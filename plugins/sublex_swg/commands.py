@@ -1,0 +1,116 @@
+"""The commands `senses`, which lists the senses of a word, and `graph`, which draws the word graph of a topic."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sublex.cli.lookup import open_index
+from sublex.cli.options import format_option, index_argument
+from sublex.cli.output import print_records, show
+from sublex.errors import InputError
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
+    from sublex_swg.expander import SWG
+
+# Documents that are listed for a sense.
+DOCUMENTS = 3
+
+
+def _model(index: Index, expression: str) -> SWG:
+    """Return a fitted model of the plugin; raise InputError for another kind of model."""
+    from sublex_swg.expander import SWG
+
+    model = index.fitted_model(expression).model
+    if not isinstance(model, SWG):
+        raise InputError(f"{expression} has no word graphs; name a fitted swg, such as swg(topics=lda(k=10)).")
+    return model
+
+
+@click.command()
+@index_argument
+@click.argument("word")
+@click.argument("expression", metavar="EXPR")
+@click.option("--query", default="", metavar="TEXT", help="Other words, which change how likely each sense is.")
+@click.option("-n", "--neighbours", type=click.IntRange(1), default=6, show_default=True, help="Neighbours to list.")
+@format_option("table", "json", "csv")
+def senses(name: str, word: str, expression: str, query: str, neighbours: int, form: str) -> None:
+    """List the senses of a word: the topics in which it has neighbours, with these and with documents.
+
+    EXPR names the model. The most likely sense comes first. To search with another one, name its topic in the
+    expression: senses=["bank:2"].
+
+    \b
+      sublex senses animals bank "swg(topics=lda(k=10))"
+      sublex senses animals bank "swg(topics=lda(k=10))" --query "river otter"
+    """
+    from sublex.base import Query, QueryTerm
+
+    index = open_index(name, allow_uncovered=True)
+    model = _model(index, expression)
+    graphs = model.graphs
+    terms = index.analyze(word)
+    number = graphs.numbers[terms[0]] if len(terms) == 1 and terms[0] in graphs.numbers else model.word(word)
+    others = [graphs.numbers[term] for term in dict.fromkeys(index.analyze(query)) if term in graphs.numbers]
+    found = graphs.senses(number, others)
+    if not found:
+        raise InputError(f"{word} has no neighbours in any topic of {expression}.")
+    largest = max(sense.score for sense in found)
+    total = sum(math.exp(sense.score - largest) for sense in found)
+    pipeline, rows = index.pipeline("BM25"), []
+    for sense in found:
+        near = graphs.neighbours(number, sense.topic, neighbours)
+        sought = (
+            QueryTerm(graphs.vocabulary[number], float(len(near))),
+            *(QueryTerm(graphs.vocabulary[k]) for k, _ in near),
+        )
+        hits = pipeline.answer(Query("", sought), DOCUMENTS).hits
+        listed = ", ".join(index.corpus.surface(graphs.vocabulary[neighbour]) for neighbour, _ in near)
+        chance = round(math.exp(sense.score - largest) / total, 4)
+        rows.append((sense.topic, chance, sense.docs, listed, ", ".join(hit.docno for hit in hits)))
+    print_records(form, ("topic", "chance", "documents", "neighbours", "examples"), rows)
+
+
+@click.command()
+@index_argument
+@click.argument("expression", metavar="EXPR")
+@click.argument("topic", type=int)
+@click.option("-o", "--output", required=True, metavar="FILE", help="A file that ends in .html, .svg or .graphml.")
+def graph(name: str, expression: str, topic: int, output: str) -> None:
+    """Draw the word graph of a topic, or write it for another program.
+
+    EXPR names the model; sublex card lists its topics. An HTML page shows two pictures: the most frequent words, and the
+    strongest edges, each with the strongest neighbours of the words. SVG has the second alone, and GraphML the whole graph.
+
+    \b
+      sublex graph animals "swg(topics=lda(k=10))" 2 -o topic.html
+    """
+    from sublex.report.page import check_report_path, write_page
+    from sublex_swg import drawing
+
+    kind = Path(output).suffix
+    if kind not in (".html", ".svg", ".graphml"):
+        raise InputError(f"{output} does not end in .html, .svg or .graphml; choose one of these.")
+    check_report_path(output)
+    index = open_index(name, allow_uncovered=True)
+    graphs = _model(index, expression).graphs
+    if not 0 <= topic < graphs.topics:
+        raise InputError(f"{expression} has no topic {topic}; its topics are 0 to {graphs.topics - 1}.")
+    if not graphs.graph(topic).nnz:
+        raise InputError(f"Topic {topic} of {expression} has no edges; name another one.")
+
+    def surface(word: int) -> str:
+        return index.corpus.surface(graphs.vocabulary[word])
+
+    if kind == ".graphml":
+        text = drawing.graphml(graphs, topic, surface)
+    elif kind == ".svg":
+        text = drawing.svg(drawing.pictures(graphs, topic)[1], surface)
+    else:
+        text = drawing.page(graphs, [topic], surface, f"{expression}, topic {topic}")
+    write_page(output, text)
+    show(f"{output} shows topic {topic} of {expression}")

@@ -1,0 +1,200 @@
+"""The expander `swg`: adds to a query the neighbours of its words in sparse word graphs, one graph for each topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from sublex.base import Context, Query, QueryTerm
+from sublex.errors import InputError
+from sublex.estimators.word_graphs import topic_documents, word_graph
+from sublex.fitted import Corpus, Fitted, Job, Store, Stored, View
+from sublex.messages import nearest
+from sublex.word_sums import count_blocks
+from sublex_swg.word_senses import WordSenses
+
+if TYPE_CHECKING:
+    from sublex.expression import Expression
+
+# A document belongs to a topic that has this share of it or more; a topic with more documents than MOST keeps those with most of it.
+# A word needs MIN_DF documents of the topic.
+LEAST_SHARE, MOST, MIN_DF = 0.25, 2000, 3
+# Words and edges of a topic on the model's card.
+CARD_WORDS, CARD_EDGES = 6, 4
+# Steps in which the progress of one topic is told.
+STEPS = 1000
+
+
+class SWG(Fitted):
+    """Expansion by word senses (R. Nallapati, A. Ahmed, W. Cohen and E. Xing, Sparse Word Graphs, 2007, section 4.2).
+
+    Each word of the query is taken in one sense, a topic. A term that is linked to words of the query in their topic gets the sum of the
+    weights of the edges, times the words' weights in the query. Edges of different topics are never added up: a term gets the sum of the
+    topic in which it is largest. The largest sum of all terms becomes `weight`.
+    """
+
+    docs = 0
+    graphs: WordSenses
+
+    def __init__(
+        self,
+        topics: Expression,
+        terms: int = 10,
+        weight: float = 0.3,
+        sense: str = "auto",
+        senses: Sequence[str] = (),
+        rho: float = 0.1,
+    ):
+        self.topics, self.terms, self.weight = topics, terms, weight
+        self.sense, self.rho = sense, rho
+        self._given = [_word_and_topic(item) for item in senses]
+        self.forced: dict[int, int] = {}
+
+    def depends(self) -> Sequence[Expression]:
+        """Return the expression of the model of topics."""
+        return (self.topics,)
+
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Estimate a word graph for each topic."""
+        model = job.model(self.topics)
+        estimator: Any = getattr(model, "estimator", None)
+        if not hasattr(estimator, "assign") or not hasattr(estimator, "theta"):
+            raise InputError(f"swg: {self.topics} is not a model of topics; name one, as in swg(topics=lda(k=10)).")
+        vocabulary = list(model.vocabulary)
+        counts = csr_array(vstack(list(count_blocks(corpus, vocabulary)())))
+        theta, assigned = estimator.theta(counts, job.workers), estimator.assign(counts, job.workers)
+        # Topic 0 is an explicit 0 among the assignments, so the entries themselves say which words occur.
+        occurs = csr_array((np.ones(assigned.nnz), assigned.indices, assigned.indptr), shape=assigned.shape)
+        graphs, df, sizes, topics = [], [], [], theta.shape[1]
+        for topic in range(topics):
+            share = theta[:, topic]
+            found = topic_documents(occurs, assigned.data, share, topic, LEAST_SHARE, MOST, MIN_DF)
+            df.append(np.bincount(found.binary.indices, minlength=len(vocabulary)))
+            sizes.append(len(found.docs))
+
+            def advance(done: int, total: int, before: int = topic) -> None:
+                job.progress(before * STEPS + STEPS * done // total, topics * STEPS)
+
+            graph = (
+                word_graph(found.binary, self.rho, workers=job.workers, progress=advance)
+                if found.binary.nnz
+                else csr_array((len(vocabulary), len(vocabulary)))
+            )
+            graphs.append(graph.astype(np.float32))
+        stacked = csr_array(vstack(graphs, format="csr"))
+        self.graphs = WordSenses(vocabulary, stacked, np.array(df, np.int64), np.array(sizes, np.int64))
+        self.surfaces = [corpus.surface(term).casefold() for term in vocabulary]
+
+    def save(self, store: Store) -> None:
+        """Store the vocabulary with its words as written, the graphs, and the documents of words and topics."""
+        store.put("vocabulary", self.graphs.vocabulary)
+        store.put("surfaces", self.surfaces)
+        store.put("graphs", self.graphs.graphs)
+        store.put("df", self.graphs.df)
+        store.put("sizes", self.graphs.sizes)
+
+    def load(self, store: Stored) -> None:
+        """Restore the graphs, and look up the senses that the user chose."""
+        self.surfaces = store.get("surfaces")
+        self.graphs = WordSenses(*(store.get(name) for name in ("vocabulary", "graphs", "df", "sizes")))
+        self.forced = {}
+        for word, topic in self._given:
+            number = self.word(word)
+            known = sorted(sense.topic for sense in self.graphs.senses(number))
+            if topic not in known:
+                listed = ", ".join(map(str, known)) or "none"
+                raise InputError(f"swg: {word} has no sense in topic {topic}; the topics of its senses: {listed}.")
+            if self.forced.setdefault(number, topic) != topic:
+                raise InputError(f"swg: senses names two topics for {word}; leave one of them out.")
+
+    def word(self, text: str) -> int:
+        """Return the number of a word, given as a term or as it is written most often; raise InputError for an unknown word."""
+        if text in self.graphs.numbers:
+            return self.graphs.numbers[text]
+        if text.casefold() in self.surfaces:
+            return self.surfaces.index(text.casefold())
+        close = nearest(text.casefold(), self.surfaces)
+        hint = f"; {close.strip()}" if close else "."
+        raise InputError(f"swg: {self.topics} does not know {text}, as it leaves out rare and common words{hint}")
+
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return for each topic its documents, edges, most frequent words and strongest edges."""
+        graphs = self.graphs
+
+        def name(word: int) -> str:
+            return view.surface(graphs.vocabulary[word])
+
+        rows = []
+        for topic in range(graphs.topics):
+            edges = graphs.strongest(topic, CARD_EDGES)
+            pairs = zip(edges.first.tolist(), edges.second.tolist(), strict=True)
+            rows.append(
+                {
+                    "topic": topic,
+                    "documents": int(graphs.sizes[topic]),
+                    "edges": graphs.graph(topic).nnz // 2,
+                    "words": [name(word) for word in graphs.top_words(topic, CARD_WORDS)],
+                    "strongest edges": [f"{name(i)}-{name(j)}" for i, j in pairs],
+                }
+            )
+        return {"words": len(graphs.vocabulary), "topics": rows}
+
+    def page(self, view: View, title: str) -> str:
+        """Return the graphs of all topics as a self-contained HTML page."""
+        from sublex_swg.drawing import page
+
+        return page(
+            self.graphs, range(self.graphs.topics), lambda word: view.surface(self.graphs.vocabulary[word]), title
+        )
+
+    def expand(self, query: Query, context: Context) -> Query:
+        """Return the query with the terms that its words' senses are linked to; each says from which words and topic it comes."""
+        numbers = self.graphs.numbers
+        if not self.weight:
+            return query
+        words = {numbers[term]: weight for term, weight in query.weights().items() if term in numbers and weight > 0}
+        sums: dict[tuple[int, int], float] = {}
+        sources: dict[tuple[int, int], list[int]] = {}
+        for word, topic in self.chosen(words).items():
+            for neighbour, edge in self.graphs.neighbours(word, topic):
+                key = (neighbour, topic)
+                sums[key] = sums.get(key, 0.0) + words[word] * edge
+                sources.setdefault(key, []).append(word)
+        used = set(query.weights())
+        best: dict[int, int] = {}
+        # The largest sums come first, so a term keeps the topic in which its sum is largest.
+        for neighbour, topic in sorted(sums, key=lambda key: (-sums[key], key)):
+            if self.graphs.vocabulary[neighbour] not in used:
+                best.setdefault(neighbour, topic)
+        added = list(best.items())[: self.terms]
+        largest = sums[added[0]] if added else 1.0
+        terms = (
+            QueryTerm(
+                self.graphs.vocabulary[neighbour],
+                self.weight * sums[neighbour, topic] / largest,
+                f"swg: {', '.join(self.surfaces[word] for word in sources[neighbour, topic])} in topic {topic}",
+            )
+            for neighbour, topic in added
+        )
+        return Query(query.text, (*query.terms, *terms))
+
+    def chosen(self, words: Mapping[int, float]) -> dict[int, int]:
+        """Return the topic of each word of a query that has a sense: the user's choice, or that of `sense`."""
+        topics = {}
+        for word in words:
+            others = [other for other in words if other != word]
+            found = self.graphs.senses(word, others if self.sense == "auto" else ())
+            if word in self.forced or found:
+                topics[word] = self.forced[word] if word in self.forced else found[0].topic
+        return topics
+
+
+def _word_and_topic(item: Any) -> tuple[str, int]:
+    """Return the word and the topic of an item of `senses`, such as bank:2."""
+    word, colon, topic = str(item).rpartition(":")
+    if not word or not colon or not topic.isdecimal():
+        raise InputError(f'swg: senses={item} is not a word with the number of a topic; write it as in ["bank:2"].')
+    return word, int(topic)

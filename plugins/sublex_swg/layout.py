@@ -1,0 +1,83 @@
+"""Lay out a small graph of words: each connected part by its distances, then the parts side by side in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, shortest_path
+
+# Pixels: the length of an edge, the height of a line of words, the space between words side by side, and between parts.
+EDGE, LINE, BESIDE, GAP = 95.0, 26.0, 34.0, 26.0
+# Steps of stress majorisation, and the most rounds in which overlapping words are pushed apart.
+STEPS, ROUNDS = 200, 400
+
+
+def place_words(widths: Sequence[float], edges: Sequence[tuple[int, int]], width: float) -> tuple[np.ndarray, float]:
+    """Return the middle of each word in pixels, and the height of the drawing; no two words overlap.
+
+    `widths` are the widths of the words, `edges` pairs of their numbers, and `width` is the width of the drawing.
+    """
+    size, wide = len(widths), np.asarray(widths, np.float64)
+    first, second = np.array(edges, np.int64).reshape(-1, 2).T
+    adjacent = csr_array((np.ones(len(first)), (first, second)), shape=(size, size))
+    count, part = connected_components(adjacent, directed=False)
+    places = np.zeros((size, 2))
+    boxes = []
+    for number in range(count):
+        words = np.flatnonzero(part == number)
+        inside = adjacent[words][:, words]
+        points = _spread(_by_distances(shortest_path(inside, directed=False, unweighted=True)), wide[words])
+        low = (points - np.stack([wide[words], np.full(len(words), LINE)], axis=1) / 2).min(axis=0)
+        high = (points + np.stack([wide[words], np.full(len(words), LINE)], axis=1) / 2).max(axis=0)
+        places[words] = points - low
+        boxes.append((float(high[1] - low[1]), float(high[0] - low[0]), words))
+    x = y = GAP
+    row = 0.0
+    for tall, broad, words in sorted(boxes, key=lambda box: (-box[0], -box[1], box[2][0])):
+        if x > GAP and x + broad + GAP > width:
+            x, y, row = GAP, y + row + GAP, 0.0
+        places[words] += (x, y)
+        x, row = x + broad + GAP, max(row, tall)
+    return places, y + row + GAP
+
+
+def _by_distances(distances: np.ndarray) -> np.ndarray:
+    """Return points whose distances are near those of the graph, by stress majorisation (Gansner, Koren and North 2004)."""
+    size = len(distances)
+    if size == 1:
+        return np.zeros((1, 2))
+    wanted = distances * EDGE
+    weights = np.divide(1, wanted**2, out=np.zeros_like(wanted), where=wanted > 0)
+    angles = 2 * np.pi * np.arange(size) / size
+    points = EDGE * np.sqrt(size) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+    for _ in range(STEPS):
+        apart = points[:, None] - points
+        lengths = np.sqrt((apart**2).sum(axis=2))
+        pull = weights * np.divide(wanted, lengths, out=np.zeros_like(lengths), where=lengths > 1e-9)
+        points = inverse @ (np.diag(pull.sum(axis=1)) - pull) @ points
+    return points
+
+
+def _spread(points: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Return the points after words that overlap have been pushed apart, the shorter way."""
+    # The longer side lies across the page.
+    centred = points - points.mean(axis=0)
+    points = centred @ np.linalg.svd(centred, full_matrices=True)[2].T
+    for _ in range(ROUNDS):
+        moved = False
+        for i in range(len(points)):
+            for j in range(i):
+                apart = points[i] - points[j]
+                missing = np.array([(widths[i] + widths[j]) / 2 + BESIDE, LINE]) - np.abs(apart)
+                if (missing > 1e-6).all():
+                    axis = int(missing[1] < missing[0])
+                    shift = missing[axis] / 2 * (1.0 if apart[axis] >= 0 else -1.0)
+                    points[i, axis] += shift
+                    points[j, axis] -= shift
+                    moved = True
+        if not moved:
+            break
+    return points

@@ -1,0 +1,292 @@
+"""Tests of the plugin swg: senses, expansion within a topic, choices of the user, the card, commands and hostile input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, vstack
+
+import sublex
+from sublex.base import Query, QueryTerm
+from sublex.errors import IndexCorrupt, IndexProblem, InputError
+from sublex.index.check import check
+from sublex.pipeline.index import Index
+from sublex_swg.layout import place_words
+from sublex_swg.word_senses import WordSenses
+
+WATER = "river shore boat mud reed flood otter bridge stream heron".split()
+MONEY = "loan credit teller coin deposit vault branch interest money client".split()
+TOPICS = "lda(k=2, iterations=200, max_df=1.0)"
+MODEL = f"swg(topics={TOPICS})"
+
+
+def texts(number: int = 160):
+    """Return documents about water and about money; words of a field come in pairs, and both fields have a bank."""
+    chance = np.random.default_rng(0)
+    for k in range(number):
+        field = (WATER, MONEY)[k % 2]
+        pairs = chance.choice(5, 3, replace=False)
+        words = [field[2 * pair + side] for pair in pairs for side in (0, 1) if chance.random() < 0.9]
+        if chance.random() < 0.7 and 0 in pairs:
+            words += ["bank"]
+        yield {"id": f"d{k:03}", "text": " ".join(words * 4)}
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """An index of documents about water and money with the model, which tests only read."""
+    index = sublex.build(list(texts()), tmp_path_factory.mktemp("swg") / "talk", analyzer="plain")
+    index.fit(MODEL)
+    return index
+
+
+def water(index: Index) -> int:
+    """Return the number of the topic about water."""
+    graphs = index.fitted_model(MODEL).model.graphs
+    return int(graphs.df[:, graphs.numbers["river"]].argmax())
+
+
+def added(index: Index, text: str, options: str = "") -> list[QueryTerm]:
+    """Return the terms that are added to a query."""
+    terms = index.answer(text, f"swg({options}topics={TOPICS}) >> BM25").query.terms
+    return [term for term in terms if term.origin != "query"]
+
+
+# Senses, by hand.
+
+
+def two_topics() -> WordSenses:
+    """Return senses of four words in two topics, with edges bank-river in topic 0 and bank-money in topic 1."""
+    first = np.zeros((4, 4))
+    first[0, 1] = first[1, 0] = 3.0
+    first[0, 3] = first[3, 0] = -1.0
+    second = np.zeros((4, 4))
+    second[0, 2] = second[2, 0] = 2.0
+    graphs = csr_array(vstack([csr_array(first), csr_array(second)], format="csr"))
+    df = np.array([[4, 6, 0, 2], [8, 0, 5, 2]])
+    return WordSenses(["bank", "river", "money", "the"], graphs, df, np.array([10, 12]))
+
+
+def test_the_score_of_a_sense_is_that_of_the_formula():
+    senses = two_topics()
+    assert [sense.topic for sense in senses.senses(0)] == [1, 0]
+    found = {sense.topic: sense.score for sense in senses.senses(0, [1, 0, 3])}
+
+    def log(documents, total):
+        return np.log((documents + 0.5) / (total + 1))
+
+    assert found[0] == pytest.approx(log(4, 12) + log(6, 6) + 3 / 2 + log(2, 4) - 1 / 2)
+    assert found[1] == pytest.approx(log(8, 12) + log(0, 6) + log(2, 4))
+    assert [sense.topic for sense in senses.senses(0, [1])] == [0, 1]
+    assert [sense.topic for sense in senses.senses(3)] == []
+    assert senses.neighbours(0, 0) == [(1, 3.0)] and senses.top_words(1, 2) == [0, 2]
+
+
+def test_damaged_graphs_are_refused():
+    good = two_topics()
+    with pytest.raises(IndexCorrupt):
+        WordSenses(good.vocabulary, good.graphs, good.df[:1], good.sizes)
+    with pytest.raises(IndexCorrupt):
+        WordSenses(good.vocabulary, csr_array(good.graphs[:5]), good.df, good.sizes)
+    graphs = csr_array((good.graphs.data, good.graphs.indices + 9, good.graphs.indptr), shape=(8, 99))
+    with pytest.raises(IndexCorrupt):
+        WordSenses(good.vocabulary, graphs, good.df, good.sizes)
+
+
+# Expansion.
+
+
+def test_the_other_words_choose_the_sense(fitted):
+    topic = water(fitted)
+    for other, field, sense in (("flood", WATER, topic), ("credit", MONEY, 1 - topic)):
+        found = added(fitted, f"bank {other}")
+        assert found and {term.term for term in found} <= set(field)
+        assert all(term.origin.endswith(f" in topic {sense}") for term in found)
+        assert any(term.origin.startswith("swg: bank") for term in found)
+
+
+def test_a_word_in_the_expression_overrules_the_query(fitted):
+    topic = water(fitted)
+    for text in ("bank", "bank interest"):
+        found = added(fitted, text, f'senses=["bank:{topic}"], ')
+        from_bank = {term.term for term in found if term.origin == f"swg: bank in topic {topic}"}
+        assert from_bank and from_bank <= set(WATER)
+    assert added(fitted, "Bank", f'senses=["BANK:{topic}"], ') == added(fitted, "bank", f'senses=["bank:{topic}"], ')
+
+
+def test_the_main_sense_ignores_the_other_words(fitted):
+    model = fitted.fitted_model(f"swg(sense=main, topics={TOPICS})").model
+    bank, flood = (model.graphs.numbers[word] for word in ("bank", "flood"))
+    assert model.chosen({bank: 1.0, flood: 1.0})[bank] == model.graphs.senses(bank)[0].topic
+
+
+def test_weights_are_sums_of_edges_scaled_to_the_largest(fitted):
+    topic = water(fitted)
+    graph = fitted.fitted_model(MODEL).model.graphs
+    dense = graph.graph(topic).toarray()
+    numbers = graph.numbers
+    found = fitted.pipeline(f"swg(terms=4, weight=0.5, topics={TOPICS}) >> BM25").answer(
+        Query("", (QueryTerm("river", 2.0), QueryTerm("boat", 1.0))), 10
+    )
+    terms = [term for term in found.query.terms if term.origin != "query"]
+    sums = 2 * np.maximum(dense[numbers["river"]], 0) + np.maximum(dense[numbers["boat"]], 0)
+    for word in ("river", "boat"):
+        sums[numbers[word]] = 0
+    assert len(terms) <= 4 and terms[0].weight == pytest.approx(0.5)
+    assert [term.weight for term in terms] == pytest.approx(0.5 * np.sort(sums)[::-1][: len(terms)] / sums.max())
+    assert {term.term for term in terms} == {graph.vocabulary[k] for k in np.argsort(-sums)[: len(terms)]}
+
+
+def test_queries_without_known_words_and_weights_of_0_stay_as_they_are(fitted):
+    for text in ("", "zebra", "the of"):
+        assert added(fitted, text) == []
+    assert added(fitted, "bank river", "terms=0, ") == added(fitted, "bank river", "weight=0, ") == []
+    negative = Query("", (QueryTerm("river", -1.0),))
+    assert fitted.pipeline(f"{MODEL} >> BM25").answer(negative, 10).query == negative
+
+
+def test_terms_of_the_query_are_not_added_again(fitted):
+    terms = [term.term for term in fitted.answer("river shore boat bank", f"{MODEL} >> BM25").query.terms]
+    assert len(terms) == len(set(terms)) > 4
+
+
+# The model on disk.
+
+
+def test_the_bytes_are_the_same_for_any_number_of_workers(tmp_path):
+    found = []
+    for workers in (1, 2):
+        index = sublex.build(list(texts(60)), tmp_path / str(workers), analyzer="plain")
+        index.fit(MODEL, workers=workers)
+        found.append(index.fitted)
+    assert found[0] == found[1]
+
+
+def test_additions_and_merges_leave_the_expansion_alone(tmp_path):
+    index = sublex.build(list(texts(60)), tmp_path / "talk", analyzer="plain")
+    index.fit(MODEL)
+    before = added(index, "bank flood")
+    index.add([{"id": "new", "text": "a bank of another kind"}])
+    index.merge()
+    assert added(sublex.open(index.path), "bank flood") == before != [] and check(index.path) == []
+
+
+def test_the_card_lists_topics_with_words_and_edges(fitted):
+    card = fitted.card(MODEL)
+    assert [row["topic"] for row in card["topics"]] == [0, 1]
+    row = card["topics"][water(fitted)]
+    assert set(row["words"]) <= {*WATER, "bank"} and row["edges"] > 3 and row["documents"] >= 70
+    assert all(edge.count("-") == 1 for edge in row["strongest edges"])
+
+
+def test_a_topic_without_documents_has_an_empty_graph(tmp_path):
+    index = sublex.build(list(texts(60)), tmp_path / "talk", analyzer="plain")
+    many = "swg(topics=lda(k=12, iterations=20, alpha=50, max_df=1.0))"
+    index.fit(many)
+    assert any(row["documents"] == 0 and row["edges"] == 0 for row in index.card(many)["topics"])
+    assert index.search("bank river", f"{many} >> BM25")
+
+
+# Mistakes.
+
+
+def test_mistakes_cost_one_sentence(fitted):
+    topic = water(fitted)
+    for senses, message in (
+        ('["bank"]', r"swg: senses=bank is not a word with the number of a topic; write it as in \[\"bank:2\"\]"),
+        ('["bank:7"]', "swg: bank has no sense in topic 7; the topics of its senses: 0, 1"),
+        (f'["heron:{1 - topic}"]', f"swg: heron has no sense in topic {1 - topic}; the topics of its senses: {topic}"),
+        ('["bankk:0"]', r"swg: lda.* does not know bankk, as it leaves out rare and common words; did you mean bank\?"),
+        ('["bank:0", "bank:1"]', "swg: senses names two topics for bank; leave one of them out"),
+    ):
+        with pytest.raises(InputError, match=message):
+            added(fitted, "bank", f"senses={senses}, ")
+    with pytest.raises(IndexProblem, match="No swg.* fitted"):
+        fitted.search("bank", "swg(topics=lda(k=3)) >> BM25")
+
+
+def test_topics_come_from_a_model_of_topics(tmp_path):
+    index = sublex.build(list(texts(60)), tmp_path / "talk", analyzer="plain")
+    with pytest.raises(InputError, match=r"swg: lsi\(e=2\) is not a model of topics; name one, as in swg\(topics=lda"):
+        index.fit("swg(topics=lsi(e=2))")
+
+
+def test_one_document_has_no_graph(tmp_path: Path):
+    index = sublex.build([{"id": "a", "text": "river bank " * 3}], tmp_path / "one", analyzer="plain")
+    index.fit("swg(topics=lda(k=2, min_df=1, max_df=1.0))")
+    assert len(index.search("river", "swg(topics=lda(k=2, min_df=1, max_df=1.0)) >> BM25")) == 1
+
+
+# Commands and pictures.
+
+
+def test_senses_are_listed_with_neighbours_and_documents(command, fitted):
+    topic = water(fitted)
+    done = command("senses", fitted.path, "Bank", MODEL, "--query", "flood", "--format", "json")
+    rows = json.loads(done.output)
+    assert done.code == 0 and [row["topic"] for row in rows] == [topic, 1 - topic]
+    assert set(rows[0]["neighbours"].split(", ")) <= set(WATER)
+    assert sum(row["chance"] for row in rows) == pytest.approx(1, abs=1e-3) and rows[0]["chance"] > 0.5
+    assert all(document in fitted for document in rows[0]["examples"].split(", "))
+    assert "river" in command("senses", fitted.path, "bank", MODEL).output
+    for word, message in (("bankk", "does not know bankk"), ("", "does not know")):
+        done = command("senses", fitted.path, word, MODEL)
+        assert done.code != 0 and message in done.messages
+    done = command("senses", fitted.path, "bank", TOPICS)
+    assert done.code != 0 and "has no word graphs; name a fitted swg" in done.messages
+
+
+def test_a_graph_is_drawn_and_exported(command, fitted, tmp_path):
+    topic = water(fitted)
+    for kind in ("html", "svg", "graphml"):
+        done = command("graph", fitted.path, MODEL, str(topic), "-o", f"graph.{kind}")
+        assert (done.code, done.output) == (0, f"graph.{kind} shows topic {topic} of {MODEL}\n")
+    page = (tmp_path / "graph.html").read_text()
+    assert (
+        page.count("<svg") == 2
+        and ">river</text>" in page
+        and "<script" not in page
+        and "http:" not in page.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    )
+    ElementTree.parse(tmp_path / "graph.svg")
+    space = "{http://graphml.graphdrawing.org/xmlns}"
+    drawn = ElementTree.parse(tmp_path / "graph.graphml").getroot()
+    graph = fitted.fitted_model(MODEL).model.graphs.graph(topic)
+    assert len(list(drawn.iter(f"{space}edge"))) == graph.nnz // 2
+    assert "river" in {data.text for data in drawn.iter(f"{space}data")}
+    # A file that Sublex wrote is replaced.
+    assert command("graph", fitted.path, MODEL, str(topic), "-o", "graph.html").code == 0
+
+
+def test_mistakes_of_graph_cost_one_sentence(command, fitted, tmp_path):
+    (tmp_path / "mine.html").write_text("mine")
+    for topic, output, message in (
+        ("7", "a.html", "has no topic 7; its topics are 0 to 1."),
+        ("0", "a.pdf", "a.pdf does not end in .html, .svg or .graphml; choose one of these."),
+        ("0", "mine.html", "mine.html exists and is not a report of Sublex"),
+    ):
+        done = command("graph", fitted.path, MODEL, topic, "-o", output)
+        assert done.code != 0 and message in done.messages and not done.output
+    assert (tmp_path / "mine.html").read_text() == "mine"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_words_of_a_drawing_do_not_overlap(seed):
+    chance = np.random.default_rng(seed)
+    widths = chance.uniform(20, 120, 30)
+    edges = [(int(a), int(b)) for a, b in chance.integers(0, 30, (26, 2)) if a != b]
+    middles, height = place_words(widths, edges, 1000)
+    for i in range(30):
+        for j in range(i):
+            apart = np.abs(middles[i] - middles[j])
+            assert apart[0] >= (widths[i] + widths[j]) / 2 - 1e-3 or apart[1] >= 20, (i, j)
+    assert (middles >= 0).all() and middles[:, 1].max() <= height
+
+
+def test_the_page_of_a_card_shows_all_topics(command, fitted, tmp_path):
+    assert command("card", fitted.path, MODEL, "-o", "card.html").code == 0
+    assert (tmp_path / "card.html").read_text().count("<h2") == 2
