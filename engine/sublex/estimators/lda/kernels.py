@@ -7,10 +7,15 @@ its words, and their counts. Callers check the arguments.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import float64, int32, int64, uint64
+
+from sublex.compiled import inner, kernel
+
+# Types of arrays, and of a matrix in the order of C.
+I32, I64, U64, F64, MATRIX = int32[::1], int64[::1], uint64[::1], float64[::1], float64[:, ::1]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def uniform(state):
     """Return the next random number in [0, 1) of SplitMix64 (Steele, Lea and Flood 2014); `state` holds one uint64."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -21,7 +26,7 @@ def uniform(state):
     return np.float64(x >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def choose(weights, target):
     """Return the first place at which the running sum of the weights exceeds `target`, or the last place."""
     last = len(weights) - 1
@@ -32,7 +37,7 @@ def choose(weights, target):
     return last
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count(topic, step, n_d, totals, alpha, smoothing, a):
     """Add `step` to the tokens of a topic in the document and in all, and return the change of a[topic]."""
     n_d[topic] += step
@@ -42,7 +47,7 @@ def count(topic, step, n_d, totals, alpha, smoothing, a):
     return a[topic] - old
 
 
-@njit(cache=True, nogil=True)
+@kernel((int64, int64, I64, I32, I32, I64, I32, I32, I64, F64, F64, float64, U64))
 def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, alpha, beta, state):
     """Draw a new topic for each token of the documents from `first` to `last`.
 
@@ -95,7 +100,7 @@ def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, 
             mass += count(new, 1.0, n_d, totals, alpha, smoothing, a)
 
 
-@njit(cache=True, nogil=True)
+@kernel((I64, I32, F64, U64, MATRIX, F64, int64, int64, MATRIX, I32))
 def fold_in(starts, words, counts, seeds, phi, alpha, burn_in, samples, sums, topics):
     """Set sums[d, k] to the mean number of tokens of row d in topic k, over samples of a Gibbs chain in which phi is fixed.
 
@@ -139,7 +144,7 @@ def fold_in(starts, words, counts, seeds, phi, alpha, burn_in, samples, sums, to
                 topics[i] = np.argmax(votes[i - begin])
 
 
-@njit(cache=True, nogil=True)
+@kernel((I64, I32, F64, MATRIX, F64, int64, float64, MATRIX))
 def fixed_point(starts, words, weights, phi, alpha, steps, tolerance, expected):
     """Set expected[d, k] to the weight of row d in topic k: CVB0 with phi fixed (Asuncion, Welling, Smyth and Teh 2009).
 
@@ -179,7 +184,7 @@ def fixed_point(starts, words, weights, phi, alpha, steps, tolerance, expected):
                 break
 
 
-@njit(cache=True, nogil=True)
+@kernel((I32, MATRIX, F64, int64, U64, F64, F64))
 def left_to_right(words, phi, alpha, particles, state, means, logs):
     """Estimate the probability of each word of one document given those before it (Wallach et al. 2009, algorithm 3).
 
@@ -211,7 +216,7 @@ def left_to_right(words, phi, alpha, particles, state, means, logs):
                 n_d[z[m]] += 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel((float64,))
 def digamma(x):
     """Return the digamma function of x > 0, to about 1e-14: recurrence up to 10, then the asymptotic series."""
     shift = 0.0
@@ -223,7 +228,7 @@ def digamma(x):
     return shift + np.log(x) - 0.5 / x - series
 
 
-@njit(cache=True, nogil=True)
+@inner
 def exp_mean_log(gamma, theta):
     """Set theta[k] to exp E[log theta_k] of a Dirichlet distribution with the parameters gamma."""
     total = 0.0
@@ -234,7 +239,7 @@ def exp_mean_log(gamma, theta):
         theta[k] = np.exp(digamma(gamma[k]) - shift)
 
 
-@njit(cache=True, nogil=True)
+@kernel((I64, I32, F64, MATRIX, F64, int64, float64, MATRIX, MATRIX, F64))
 def expectation(starts, words, counts, factors, alpha, steps, tolerance, gamma, theta, norms):
     """Improve the variational parameters gamma of each row in place (Blei, Ng and Jordan 2003, figure 6).
 

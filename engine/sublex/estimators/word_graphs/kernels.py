@@ -10,7 +10,12 @@ over a small working set of columns. The intercept is not penalised and is solve
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import float64, int32, int64
+
+from sublex.compiled import inner, kernel
+
+# Types of arrays.
+I32, I64 = int32[::1], int64[::1]
 
 # The most steps of each loop. Problems of text take some tens of steps, and the violation that comes back tells if these did not do.
 ROUNDS, NEWTON_STEPS, SWEEPS, HALVINGS = 200, 100, 5000, 40
@@ -20,7 +25,7 @@ NEW_COLUMNS = 16
 RIDGE = 1e-9
 
 
-@njit(cache=True, nogil=True)
+@kernel((I64, I32, int64, I64, float64, float64))
 def neighbourhoods(starts, docs, size, targets, rho, tol):
     """Return the regressions of some columns on all others: lengths, columns, weights, intercepts and violations.
 
@@ -45,7 +50,7 @@ def neighbourhoods(starts, docs, size, targets, rho, tol):
     return lengths, columns[:end], values[:end], intercepts, violations
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _neighbourhood(starts, docs, size, target, rho, tol, weights):
     """Set `weights`, all 0 before, to the regression of one column; return its support, the intercept and the violation."""
     y = np.zeros(size)
@@ -70,14 +75,14 @@ def _neighbourhood(starts, docs, size, target, rho, tol, weights):
     return np.sort(support), intercept, worst / rho
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _residuals(logits, y, residuals):
     """Set residuals to probability − y."""
     for d in range(len(y)):
         residuals[d] = 1.0 / (1.0 + np.exp(-logits[d])) - y[d]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _gradients(starts, docs, residuals, gradient):
     """Set the gradient of the loss for every column: the sum of the residuals of its documents."""
     for j in range(len(gradient)):
@@ -87,7 +92,7 @@ def _gradients(starts, docs, residuals, gradient):
         gradient[j] = total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _violation(gradient, weight, rho):
     """Return the distance of 0 from the subdifferential of loss + rho·|weight|."""
     if weight > 0:
@@ -97,7 +102,7 @@ def _violation(gradient, weight, rho):
     return max(abs(gradient) - rho, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _violations(gradient, weights, rho, violations):
     """Set the violation of every column, and return the largest."""
     worst = 0.0
@@ -107,7 +112,7 @@ def _violations(gradient, weights, rho, violations):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _working_set(support, violations):
     """Return the support and the columns with the largest violations, as many again as the support has."""
     violations[support] = 0.0
@@ -116,7 +121,7 @@ def _working_set(support, violations):
     return np.concatenate((support, others[order[: max(NEW_COLUMNS, len(support))]]))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _by_document(starts, docs, working, size):
     """Return the columns of the working set by document, as numbers within the set: where each document starts, and the numbers."""
     begin = np.zeros(size + 1, np.int64)
@@ -132,7 +137,7 @@ def _by_document(starts, docs, working, size):
     return begin, items
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
     """Minimise the objective over the working set and the intercept until no violation is above `goal`.
 
@@ -175,7 +180,7 @@ def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
     return intercept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _expand(begin, items, y, residuals, gradient, centre, hessian):
     """Set the derivatives of the loss over the working set: the gradient, the mixed second derivatives with the intercept, the Hessian.
 
@@ -204,7 +209,7 @@ def _expand(begin, items, y, residuals, gradient, centre, hessian):
     return slope, max(curve, 1e-300)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _descend(hessian, slopes, w, rho, goal, step):
     """Minimise slopes·s + ½ sᵀ·hessian·s + rho·|w + s| over s by coordinate descent, to `step`.
 
@@ -248,7 +253,7 @@ def _descend(hessian, slopes, w, rho, goal, step):
     return rho * penalty
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _line_search(logits, y, change, w, step, rho, descent, trial):
     """Return the longest of the steps 1, ½, ¼ … that lowers the objective enough, and set `trial` to the logits after it."""
     t = 1.0
