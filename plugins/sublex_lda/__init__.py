@@ -44,7 +44,12 @@ PARAMS = [
 
 
 def make(**params: Any) -> Representation:
-    """Return the representation; SciPy and the model are imported only now."""
+    """Return latent Dirichlet allocation: documents as mixtures of topics, compared by topics or by likelihood.
+
+    T. Griffiths and M. Steyvers, Finding scientific topics, PNAS 101, 2004; D. Blei, A. Ng and M. Jordan, Latent Dirichlet
+    allocation, JMLR 3, 2003.
+    """
+    # SciPy and the model are imported only when the representation is made.
     from sublex_lda.representation import LDARepresentation
 
     return LDARepresentation(**params)

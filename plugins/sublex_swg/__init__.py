@@ -25,7 +25,11 @@ PARAMS = [
 
 
 def make(**params: Any) -> Expander:
-    """Return the expander; SciPy and the graphs are imported only now."""
+    """Return the expander by word senses: each word of the query is taken in the topic that the other words choose.
+
+    R. Nallapati, A. Ahmed, W. Cohen and E. Xing, Sparse Word Graphs, 2007.
+    """
+    # SciPy and the graphs are imported only when the expander is made.
     from sublex_swg.expander import SWG
 
     return SWG(**params)
