@@ -15,7 +15,6 @@ from sublex.pipeline.index import Expr, Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
-from sublex.scores import NO_OPINION
 
 try:
     import pandas as pd
@@ -102,9 +101,7 @@ class Retriever(pt.Transformer):
                 raise InputError(f"A score of query {candidates['qid'].iloc[0]} is not a finite number.")
         query = self.index.query(_text((candidates["qid"].iloc[0], candidates["query"].iloc[0])))
         given = Hits.ranked(self.pipeline.snapshot, docs.astype(np.int32), before[first])
-        scores = self.pipeline.scorer.scores(State(query, given), given.docs)
-        known = scores > NO_OPINION
-        hits = Hits.ranked(given.snapshot, given.docs[known], scores[known]).first(self._most())
+        hits = self.pipeline.scorer.rescored(State(query, given)).first(self._most())
         return _Ranked(hits, rows[first[np.searchsorted(docs, hits.docs)]])
 
     def _most(self) -> int:

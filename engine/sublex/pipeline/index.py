@@ -26,7 +26,7 @@ from sublex.pipeline import kept_impacts
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.pipeline import Answer, Pipeline
 from sublex.pipeline.run_metadata import describe
-from sublex.pipeline.stages.stage import State
+from sublex.pipeline.stages.stage import State, rank_in
 from sublex.plugins import Component
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.retrieval.hits import Hits
@@ -296,9 +296,7 @@ class Index:
         doc, query = self._live(docno, ready.snapshot), self.query(text)
         tree = ready.scorer.explain(State(query), doc)
         hits = ready.answer(query, max(1, len(ready.snapshot))).hits
-        place = np.flatnonzero(hits.docs == doc)
-        rank = int(place[0]) + 1 if len(place) else None
-        return tree._replace(evidence={"rank": rank, "found": len(hits), **tree.evidence})
+        return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
 
     # Impacts kept on disk.
 
