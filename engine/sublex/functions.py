@@ -16,8 +16,7 @@ from sublex.base import Document
 from sublex.errors import InputError, MissingExtra, PluginError, contract
 from sublex.expression import FUNCTION, Change, Expression, print_value, walk
 from sublex.messages import counted
-
-LARGEST = float(np.finfo(np.float32).max)
+from sublex.scores import LARGEST_SCORE
 
 
 class StoredDocument:
@@ -116,11 +115,11 @@ class Function(Expression):
             if not isinstance(item, (int, float)):
                 raise refusal(f"a score of type {_type(item)}")
         # An array of Python objects may hold whole numbers beyond float64.
-        return np.array([np.inf if abs(item) > LARGEST else item for item in array.tolist()], np.float64)
+        return np.array([np.inf if abs(item) > LARGEST_SCORE else item for item in array.tolist()], np.float64)
 
     def _checked(self, scores: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
         """Return the scores themselves. Raise PluginError unless they are finite as float32."""
-        wrong = np.flatnonzero(~(np.abs(scores) <= LARGEST))
+        wrong = np.flatnonzero(~(np.abs(scores) <= LARGEST_SCORE))
         if len(wrong):
             value, docno = scores[wrong[0]], docnos[wrong[0]]
             raise PluginError(

@@ -13,6 +13,7 @@ from sublex.arguments import shown
 from sublex.base import Report
 from sublex.errors import InputError
 from sublex.frames import frame_records, is_frame
+from sublex.scores import LARGEST_SCORE
 from sublex.strings import Strings
 from sublex.trec.columns import first_repeated
 from sublex.trec.ids import id_text
@@ -37,7 +38,6 @@ class Kind(NamedTuple):
     expected: str
 
 
-LARGEST_SCORE = float(np.finfo(np.float32).max)
 QRELS = Kind(
     "judgements", "grade", GRADE_NAMES,
     "give a qrels file, a dictionary {qid: {docno: grade}}, or a DataFrame with qid, docno and label",
