@@ -157,8 +157,8 @@ def test_the_error_of_a_function_is_the_cause_of_the_message(demo_index):
     [
         (lambda: sublex.rerank(3), r"takes a function f\(query, documents\), not a value of type int"),
         (lambda: sublex.rerank("BM25"), "not a value of type str"),
-        (lambda: sublex.rerank(max, batch=0), "batch=0 should be a whole number above 0"),
-        (lambda: sublex.rerank(max, batch=2.5), "batch=2.5 should be a whole number above 0"),
+        (lambda: sublex.rerank(max, batch=0), "batch=0 should be at least 1"),
+        (lambda: sublex.rerank(max, batch=2.5), "batch is 2.5 \\(float\\); give a whole number"),
         (lambda: sublex.rerank(max, cache="scores"), 'A cache needs a version.*write version="1" beside cache='),
         (lambda: sublex.rerank(max, name=" "), "name=' ' should be a text"),
         (lambda: sublex.rerank(max, name=3), "name=3 should be a text"),

@@ -40,7 +40,7 @@ def optional_text(value: Any, name: str) -> str | None:
 def whole(value: Any, name: str, least: int = 1) -> int:
     """Return a whole number of at least `least`; raise InputError for another value."""
     try:
-        number = operator.index(value)
+        number = operator.index(None if isinstance(value, bool) else value)
     except TypeError:
         raise InputError(f"{name} is {shown(value)}; give a whole number, at least {least}.") from None
     if number < least:

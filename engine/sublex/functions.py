@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from sublex.arguments import whole
 from sublex.base import Document
-from sublex.errors import InputError, MissingExtra, PluginError, contract
+from sublex.errors import InputError, PluginError, contract
 from sublex.expression import FUNCTION, Change, Expression, print_value, walk
+from sublex.frames import data_frame
 from sublex.messages import counted
+from sublex.parser import parse
 from sublex.scores import LARGEST_SCORE
 
 
@@ -170,18 +173,16 @@ class Transformer(Function):
 
 def _frame(query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> Any:
     """Return the documents as a PyTerrier frame: qid, query and docno, the stored texts, and scores and ranks if there are any."""
-    try:
-        from pandas import DataFrame
-    except ImportError:
-        raise MissingExtra("A transformer", "pyterrier") from None
-    columns: dict[str, Any] = {"qid": "1", "query": query, "docno": [document.docno for document in documents]}
+    number = len(documents)
+    columns: dict[str, Any] = {"qid": ["1"] * number, "query": [query] * number}
+    columns["docno"] = [document.docno for document in documents]
     if documents and documents[0].has_text:
         columns |= {name: [getattr(document, name) for document in documents] for name in ("title", "text")}
     if before is not None:
         ranks = np.empty(len(before), np.int64)
         ranks[np.argsort(-before, kind="stable")] = np.arange(len(before))
         columns |= {"score": before.astype(np.float64), "rank": ranks}
-    return DataFrame(columns)
+    return data_frame(columns)
 
 
 def rerank(
@@ -198,14 +199,12 @@ def rerank(
         return transformer(function, name, version)
     if not callable(function):
         raise InputError(f"sublex.rerank takes a function f(query, documents), not a value of type {_type(function)}.")
-    if not isinstance(batch, int) or isinstance(batch, bool) or batch < 1:
-        raise InputError(f"batch={batch!r} should be a whole number above 0: the most documents of one call.")
     if cache is not None and version is None:
         raise InputError(
             'A cache needs a version, which you change with the function; write version="1" beside cache=.'
         )
     folder = None if cache is None else Path(cache)
-    return Function(_named(function, name), function, _version(version), batch, folder)
+    return Function(_named(function, name), function, _version(version), whole(batch, "batch"), folder)
 
 
 def transformer(made: Any, name: str | None = None, version: object = None) -> Transformer:
@@ -240,8 +239,6 @@ def versions(expression: Expression) -> dict[str, str]:
 
 def operand(value: object, operator: str) -> Expression:
     """Return the expression that a value stands for beside an operator: a text is parsed, a transformer after `>>` is a stage."""
-    from sublex.parser import parse
-
     if isinstance(value, (str, Expression)):
         return parse(value) if isinstance(value, str) else value
     if is_transformer(value) and operator == ">>":
@@ -252,16 +249,20 @@ def operand(value: object, operator: str) -> Expression:
             f"The transformer {_type(value)} in a blend needs sublex.pyterrier.stage(…) around it, and the weight outside: 0.3 * stage(…)."
         )
     if callable(value):
-        raise InputError(f"The function {_named(value, None)} becomes a stage by sublex.rerank(…).")
+        raise InputError(f"The function {name_of(value)} becomes a stage by sublex.rerank(…).")
     raise InputError(
         f"A value of type {_type(value)} is no expression; write a text such as 'BM25 % 100', or an Expression."
     )
 
 
+def name_of(thing: object) -> str:
+    """Return the name of a function, or of an object's class."""
+    return str(getattr(thing, "__name__", "") or _type(thing)).strip("<>")
+
+
 def _named(thing: object, name: str | None) -> str:
-    """Return the given name, or else the name of a function or of an object's class."""
-    if name is None:
-        name = str(getattr(thing, "__name__", "") or _type(thing)).strip("<>")
+    """Return the given name, or else the thing's own."""
+    name = name_of(thing) if name is None else name
     if not isinstance(name, str) or not name.strip():
         raise InputError(f"name={name!r} should be a text: the name that the expression shows.")
     return name
