@@ -40,9 +40,11 @@ def optional_text(value: Any, name: str) -> str | None:
 def whole(value: Any, name: str, least: int = 1) -> int:
     """Return a whole number of at least `least`; raise InputError for another value."""
     try:
-        number = operator.index(None if isinstance(value, bool) else value)
+        number = operator.index(value)
     except TypeError:
-        raise InputError(f"{name} is {shown(value)}; give a whole number, at least {least}.") from None
+        number = None
+    if number is None or isinstance(value, bool):
+        raise InputError(f"{name} is {shown(value)}; give a whole number, at least {least}.")
     if number < least:
         raise InputError(f"{name}={number} should be at least {least}.")
     return number

@@ -239,8 +239,8 @@ def versions(expression: Expression) -> dict[str, str]:
 
 def operand(value: object, operator: str) -> Expression:
     """Return the expression that a value stands for beside an operator: a text is parsed, a transformer after `>>` is a stage."""
-    if isinstance(value, (str, Expression)):
-        return parse(value) if isinstance(value, str) else value
+    if isinstance(value, Expression):
+        return value
     if is_transformer(value) and operator == ">>":
         return transformer(value)
     if is_transformer(value):
@@ -250,9 +250,7 @@ def operand(value: object, operator: str) -> Expression:
         )
     if callable(value):
         raise InputError(f"The function {name_of(value)} becomes a stage by sublex.rerank(…).")
-    raise InputError(
-        f"A value of type {_type(value)} is no expression; write a text such as 'BM25 % 100', or an Expression."
-    )
+    return parse(value)  # type: ignore[arg-type]  # It raises InputError for a value that is no text.
 
 
 def name_of(thing: object) -> str:

@@ -19,7 +19,7 @@ from sublex.arguments import shown
 from sublex.base import Analyzer, Document, Explanation, Query, QueryTerm, Statistics
 from sublex.errors import InputError
 from sublex.expression import Expression
-from sublex.functions import is_transformer, operand, versions
+from sublex.functions import operand, versions
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
 from sublex.pipeline import kept_impacts
@@ -230,8 +230,6 @@ class Index:
         return profiles.profile(self.profile if name is None else arguments.text(name, "The profile"))
 
     def _resolve(self, expression: Expr, profile: str | None = None) -> Expression:
-        if not (isinstance(expression, (str, Expression)) or callable(expression) or is_transformer(expression)):
-            raise InputError(f"The pipeline is {shown(expression)}; give an expression such as 'BM25 >> RM3 >> BM25'.")
         return self._composer.resolve(operand(expression, ">>"), self._profile(profile).defaults)
 
     def searcher(self, ranker: Expr = "BM25", profile: str | None = None) -> Searcher:
