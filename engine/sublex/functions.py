@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from sublex.arguments import whole
-from sublex.base import Document
+from sublex.base import LARGEST_SCORE, Document
 from sublex.errors import InputError, PluginError, contract
 from sublex.expression import FUNCTION, Change, Expression, print_value, walk
 from sublex.frames import data_frame
 from sublex.messages import counted
 from sublex.parser import parse
-from sublex.scores import LARGEST_SCORE
 
 
 class StoredDocument:

@@ -14,8 +14,6 @@ from sublex import expression
 
 # The score of a document on which a scorer has no opinion.
 NO_OPINION = np.float32(-np.inf)
-# The largest score that float32 holds.
-LARGEST_SCORE = float(np.finfo(np.float32).max)
 # The constant of reciprocal rank fusion, from Cormack, Clarke and Buettcher (2009).
 RRF_K = 60
 Normaliser = Callable[[np.ndarray, np.ndarray], np.ndarray]

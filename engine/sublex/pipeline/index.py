@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex import arguments, plugins, profiles
-from sublex.arguments import shown
 from sublex.base import Analyzer, Document, Explanation, Query, QueryTerm, Statistics
 from sublex.errors import InputError
 from sublex.expression import Expression
@@ -302,7 +301,7 @@ class Index:
         """Store the impacts of these rankers, and of no others, on disk; they are computed again after every change of the index."""
         several = [rankers] if isinstance(rankers, (str, Expression)) else rankers
         if not isinstance(several, Iterable):
-            raise InputError(f"The rankers are {shown(rankers)}; give expressions such as 'BM25'.")
+            raise InputError(f"The rankers are {arguments.shown(rankers)}; give expressions such as 'BM25'.")
         kept_impacts.keep(self._composer, [self.searcher(ranker, profile).name for ranker in several])
 
     def kept_impacts(self) -> dict[str, int]:
@@ -395,10 +394,10 @@ class Index:
         """
         from sublex.index.indexing import add_documents
 
-        arguments.optional_text(reader, "The reader"), arguments.threads(workers)
         summary = add_documents(
-            self.path, documents, duplicates=duplicates, reader=reader, workers=workers, memory=memory, strict=strict,
-            progress=progress, say=say, before_commit=self._encode_before_commit(say, workers), registry=self.registry,
+            self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), workers=workers,
+            memory=memory, strict=strict, progress=progress, say=say,
+            before_commit=self._encode_before_commit(say, workers), registry=self.registry,
         )  # fmt: skip
         self._refresh(say)
         return summary
@@ -408,7 +407,7 @@ class Index:
         from sublex.index.writer import delete
 
         if not isinstance(docnos, Iterable):
-            raise InputError(f"The docnos to delete are {shown(docnos)}; give one or a list.")
+            raise InputError(f"The docnos to delete are {arguments.shown(docnos)}; give one or a list.")
         names = [docnos] if isinstance(docnos, str) else [arguments.text(docno, "The docno") for docno in docnos]
         delete(self.path, names)
         self._refresh(say)
@@ -417,15 +416,14 @@ class Index:
         """Merge all segments into one, without the deleted documents."""
         from sublex.index.writer import merge_all
 
-        threads = workers or os.cpu_count() or 1
-        merge_all(self.path, threads, before_commit=self._encode_before_commit(say, workers))
+        merge_all(self.path, arguments.threads(workers), before_commit=self._encode_before_commit(say, workers))
         self._refresh(say)
 
     def _encode_before_commit(self, say: Say, workers: int | None) -> Any:
         from sublex.representations.job import Options
         from sublex.representations.segment_rows import encode_before_commit
 
-        return encode_before_commit(self.path, Options(workers or os.cpu_count() or 1, say=say, registry=self.registry))
+        return encode_before_commit(self.path, Options(arguments.threads(workers), say=say, registry=self.registry))
 
     def _refresh(self, say: Say) -> None:
         """Open the generation that was just committed, and compute its stored impacts."""

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.arguments import shown
-from sublex.base import Report
+from sublex.base import LARGEST_SCORE, Report
 from sublex.errors import InputError
 from sublex.frames import frame_records, is_frame
-from sublex.scores import LARGEST_SCORE
 from sublex.strings import Strings
 from sublex.trec.columns import first_repeated
 from sublex.trec.ids import id_text

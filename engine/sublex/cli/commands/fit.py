@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
+from sublex.arguments import threads
 from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import existing_path, open_index
@@ -88,14 +88,14 @@ def fit_each(
     """
     from sublex.index.indexing import parse_size
 
-    threads, size = workers or os.cpu_count() or 1, parse_size(memory)
+    cores, size = threads(workers), parse_size(memory)
     complete = True
     for text in expressions:
         generation = index.generation
         try:
             expression = str(_call(text, seed, index))
             with step(f"Fitted {expression} and encoded the documents"), progress(expression, "documents") as advance:
-                index.fit(expression, source, workers=threads, memory=size, progress=advance, say=say)
+                index.fit(expression, source, workers=cores, memory=size, progress=advance, say=say)
         except SublexError as error:
             say(f"sublex: {error}")
             complete = False

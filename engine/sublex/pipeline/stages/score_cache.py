@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from sublex.base import LARGEST_SCORE
 from sublex.errors import InputError
-from sublex.scores import LARGEST_SCORE
 
 # The only thing that the file may hold. A table without row numbers has no other index than its key.
 TABLE = "CREATE TABLE scores (key BLOB PRIMARY KEY, score REAL NOT NULL) WITHOUT ROWID"
