@@ -23,8 +23,7 @@ from sublex.functions import functions_in
 from sublex.index import derived
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
-from sublex.pipeline.run_metadata import describe
-from sublex.trec.run_names import tag_of
+from sublex.pipeline.run_metadata import described_run
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
 
@@ -114,9 +113,7 @@ def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Path) -> Syst
         return None
     with suppress(OSError):
         os.utime(path)
-    qids, name = [topic.qid for topic in topics], str(pipeline)
-    run = Run(qids, bounds, docs, scores, pipeline.snapshot.all_docnos, tag_of(name), describe(topics, pipeline, k))
-    return System(name, run, milliseconds, cached=True)
+    return System(str(pipeline), described_run(topics, pipeline, k, bounds, docs, scores), milliseconds, cached=True)
 
 
 def _remove_oldest(folder: Path) -> None:

@@ -7,13 +7,27 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sublex.base import VERSION
 from sublex.pipeline.pipeline import Pipeline
 from sublex.readers.irds import PREFIX
 from sublex.trec.run_names import tag_of
+from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
 
 LIBRARIES = ("numpy", "numba", "scipy")
+
+
+def described_run(
+    topics: Topics, pipeline: Pipeline, k: int, offsets: np.ndarray, docs: np.ndarray, scores: np.ndarray
+) -> Run:
+    """Return the hits of a pipeline over topics as a run with its tag and metadata.
+
+    Topic number n has the documents and the scores from `offsets[n]` to `offsets[n + 1]`, at most k.
+    """
+    qids, docnos = [topic.qid for topic in topics], pipeline.snapshot.all_docnos
+    return Run(qids, offsets, docs, scores, docnos, tag_of(str(pipeline)), describe(topics, pipeline, k))
 
 
 def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
