@@ -60,7 +60,7 @@ def files(context: click.Context, parameter: click.Parameter, incomplete: str) -
 @_quiet
 def indexes(context: click.Context, parameter: click.Parameter, incomplete: str) -> Iterator[CompletionItem]:
     """Complete the name of an index, whatever its case, or the path of a folder."""
-    from sublex.cli.lookup import known_indexes
+    from sublex.index.lookup import known_indexes
 
     names = [path.name for path in known_indexes() if _begins(path.name, incomplete)]
     yield from map(CompletionItem, names)

@@ -13,10 +13,10 @@ import click
 
 from sublex.cli import completion
 from sublex.cli.options import format_option
-from sublex.cli.output import clean, print_json, wrapped
+from sublex.cli.output import print_json, wrapped
 from sublex.cli.steps import examples
 from sublex.errors import UnknownName
-from sublex.messages import nearest
+from sublex.messages import nearest, one_line
 
 if TYPE_CHECKING:
     from sublex.base import Param
@@ -143,7 +143,7 @@ def _print_list(listed: Sequence[Described], registry: Registry) -> None:
 
 
 def _print_line(text: str, indent: int = INDENT) -> None:
-    click.echo(wrapped(clean(text), indent))
+    click.echo(wrapped(one_line(text), indent))
 
 
 def _signature(param: Param) -> str:
@@ -174,7 +174,7 @@ def _print(component: Described) -> None:
     """Print all about one component."""
     article = "an" if component.kind[0] in "aeiou" else "a"
     click.echo(
-        f"{click.style(clean(component.name), bold=True)}, {article} {component.kind} of {component.distribution}"
+        f"{click.style(one_line(component.name), bold=True)}, {article} {component.kind} of {component.distribution}"
     )
     for paragraph in filter(None, (*component.description.split("\n\n"), component.source)):
         click.echo()

@@ -11,9 +11,10 @@ from sublex.base import Explanation
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option, index_argument, profile_option, ranker_option, uncovered_option
-from sublex.cli.output import clean, print_json, wrapped
+from sublex.cli.output import print_json, wrapped
 from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
+from sublex.messages import one_line
 from sublex.trees import node_text
 
 
@@ -50,7 +51,7 @@ def explain(
     facts = dict(tree.evidence)
     rank, hits = facts.pop("rank"), facts.pop("found")
     place = f"at rank {rank:,} of {hits:,}" if rank else f"not among the {hits:,} found"
-    click.echo(f"{clean(docno)} is {place} by {pipeline}\n")
+    click.echo(f"{one_line(docno)} is {place} by {pipeline}\n")
     _print_tree(tree._replace(evidence=facts))
 
 
@@ -58,7 +59,7 @@ def _print_tree(node: Explanation, depth: int = 0) -> None:
     """Print a node of an explanation on one line, and its parts below it, indented by their depth."""
     value, label, facts = node_text(node)
     line = f"{value:>12}  {'  ' * depth}{label}" + (f"  [{facts}]" if facts else "")
-    click.echo(wrapped(clean(line.rstrip()), 16 + 2 * depth))
+    click.echo(wrapped(one_line(line.rstrip()), 16 + 2 * depth))
     for part in node.parts:
         _print_tree(part, depth + 1)
 

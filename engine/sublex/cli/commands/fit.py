@@ -12,7 +12,7 @@ import sublex
 from sublex.arguments import threads
 from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
-from sublex.cli.lookup import existing_path, open_index
+from sublex.cli.lookup import open_index
 from sublex.cli.options import (
     expressions_argument,
     format_option,
@@ -22,11 +22,13 @@ from sublex.cli.options import (
     seed_option,
     workers_option,
 )
-from sublex.cli.output import clean, print_json, print_records, print_table, say, show
+from sublex.cli.output import print_json, print_records, print_table, say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.expression import Call
+from sublex.index.lookup import existing_path
+from sublex.messages import one_line
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -148,8 +150,10 @@ def card(name: str, expression: str | None, form: str) -> None:
 
 def _as_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        return clean(", ".join(map(str, value)))
-    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else clean(str(value))
+        return one_line(", ".join(map(str, value)))
+    return (
+        f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else one_line(str(value))
+    )
 
 
 def expressions_of(entry: dict[str, Any]) -> list[str]:
