@@ -28,7 +28,6 @@ from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.expression import Call
 from sublex.index.lookup import existing_path
-from sublex.messages import one_line
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -145,15 +144,14 @@ def card(name: str, expression: str | None, form: str) -> None:
     if form == "json":
         print_json(facts)
     else:
-        print_table([(fact, _as_text(value)) for fact, value in facts.items()])
+        print_table([(fact, _cell(value)) for fact, value in facts.items()])
 
 
-def _as_text(value: Any) -> str:
+def _cell(value: Any) -> Any:
+    """Return a fact of a card as the cell of a table."""
     if isinstance(value, (list, tuple)):
-        return one_line(", ".join(map(str, value)))
-    return (
-        f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else one_line(str(value))
-    )
+        return ", ".join(map(str, value))
+    return f"{value:.6g}" if isinstance(value, float) else value
 
 
 def expressions_of(entry: dict[str, Any]) -> list[str]:
