@@ -32,9 +32,10 @@ CSV = ("csv", "spreadsheet")
 LEAST_TEXT = 20
 
 
-def say(text: str) -> None:
-    """Print a message for the user on standard error, apart from the output that a program may read."""
-    click.echo(clean_lines(text), err=True)
+def say(*messages: str) -> None:
+    """Print messages for the user on standard error, apart from the output that a program may read."""
+    for message in messages:
+        click.echo(clean_lines(message), err=True)
 
 
 def show(text: str) -> None:

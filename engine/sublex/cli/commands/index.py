@@ -184,8 +184,7 @@ def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
 def _report(path: Path, summary: BuildSummary, form: str) -> None:
     """Print the table that every build ends with: how many documents had each outcome, and which."""
     listing = path / "last-build.tsv"
-    for remark in summary.remarks():
-        say(remark)
+    say(*summary.remarks())
     if form == "json":
         rows = zip(KEYS, summary.rows(), strict=True)
         counts = {key: {"count": count, "first": ids[:IDS_IN_JSON]} for key, (_, count, ids) in rows}
