@@ -258,8 +258,7 @@ def test_a_run_and_its_metadata_have_the_same_tag(index, tmp_path):
     pipeline = index.pipeline("BM25(k1=0.9) >> RM3(docs=5, terms=7) >> BM25(k1=0.9) >> 0.25*PL2(c=7) + BM25(b=0.123)")
     path = write(index, Topics([Topic("1", "w1", {})]), pipeline, 10, tmp_path).path
     run = sublex.read_run(path)
-    assert run.tag == str(pipeline).replace(" ", "")
-    assert run.metadata["tag"] == run.tag
+    assert run.metadata["tag"] == run.tag == str(pipeline).replace(" ", "")
 
 
 # Feedback.

@@ -136,8 +136,8 @@ def test_pyterrier_knows_the_columns_before_it_runs(index):
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        ({"qid": ["1"], "query": [3]}, "The query of topic 1 is 3, not a text"),
-        ({"qid": ["1"], "query": [None]}, "The query of topic 1 is None, not a text"),
+        ({"qid": ["1"], "query": [3]}, "The query of topic 1 is 3 \\(int\\); give a text"),
+        ({"qid": ["1"], "query": [None]}, "The query of topic 1 is None; give a text"),
         ({"qid": ["1"], "query": ["a"], "docno": ["nope"]}, "No document nope in .*; rerank documents of this index"),
         ({"qid": ["1"], "query": ["a"], "docno": ["sea-01"], "score": [float("nan")]}, "of query 1 is not a finite"),
     ],
@@ -149,7 +149,7 @@ def test_a_wrong_frame_is_refused_in_a_sentence(index, frame, message):
 
 def test_a_wrong_parameter_is_refused(index):
     for wrong in (0, 2.5, True, "10"):
-        with pytest.raises(InputError, match="should be a whole number above 0"):
+        with pytest.raises(InputError, match="should be at least 1|give a whole number"):
             sublex.pyterrier.Retriever(index, "BM25", k=wrong)
     with pytest.raises(UnknownName, match="did you mean BM25"):
         sublex.pyterrier.Retriever(index, "BM52")
@@ -228,7 +228,7 @@ def test_the_missing_package_is_named(monkeypatch):
     monkeypatch.delitem(sys.modules, "sublex.pyterrier", raising=False)
     monkeypatch.delattr(sublex, "pyterrier", raising=False)
     monkeypatch.setitem(sys.modules, "pyterrier", None)
-    with pytest.raises(MissingExtra, match=r"sublex.pyterrier needs .*: run pip install 'sublex\[pyterrier\]'"):
+    with pytest.raises(MissingExtra, match="sublex.pyterrier needs an optional part; to install it: .*pyterrier"):
         sublex.pyterrier  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'pyterier'"):
         sublex.pyterier  # noqa: B018

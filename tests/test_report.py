@@ -319,3 +319,8 @@ def test_a_page_of_hostile_texts_runs_none_of_them(tmp_path):
     dom = dom_after(render_page(found), "", tmp_path)
     assert "<title>run</title>" not in dom and "<img" not in dom
     assert "&lt;img/src=x/onerror=alert(1)&gt;" in panel(dom)
+
+
+def test_a_dataset_of_ir_datasets_is_named_as_a_whole():
+    topics = Topics([Topic("1", "one", {}), Topic("2", "two", {})], "irds:beir/scifact/test", "irds", ("text",))
+    assert "irds:beir/scifact/test, by text" in render_page(tiny(topics=topics))

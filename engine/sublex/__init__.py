@@ -99,12 +99,11 @@ def build(
     from sublex.index.indexing import build_index
 
     folder = file_path(path, "The path of the index")
-    text(profile, "The profile"), optional_text(analyzer, "The analyzer"), optional_text(reader, "The reader")
-    threads(workers)
     if not isinstance(store, Iterable):
         raise InputError(f"The parts to store are {shown(store)}; give text, terms, both or none.")
     build_index(
-        folder, documents, profile=profile, analyzer=analyzer, reader=reader, store=store, workers=workers, memory=memory,
+        folder, documents, profile=text(profile, "The profile"), analyzer=optional_text(analyzer, "The analyzer"),
+        reader=optional_text(reader, "The reader"), store=store, workers=threads(workers), memory=memory,
         overwrite=overwrite, resume=resume, strict=strict, progress=progress, say=say,
     )  # fmt: skip
     return _opened(folder)

@@ -42,7 +42,9 @@ def whole(value: Any, name: str, least: int = 1) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise InputError(f"{name} is {shown(value)}; give a whole number, at least {least}.") from None
+        number = None
+    if number is None or isinstance(value, bool):
+        raise InputError(f"{name} is {shown(value)}; give a whole number, at least {least}.")
     if number < least:
         raise InputError(f"{name}={number} should be at least {least}.")
     return number

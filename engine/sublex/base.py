@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 VERSION = "0.1.0.dev1"
 # The shared empty mapping: a default value that nothing may change.
 NO_FIELDS: Mapping[str, Any] = {}
+# The largest score: the largest number that float32 holds.
+LARGEST_SCORE = 3.4028234663852886e38
 
 
 # Readers and analyzers: from files to documents, and from text to terms.

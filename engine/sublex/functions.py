@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import Document
-from sublex.errors import InputError, MissingExtra, PluginError, contract
+from sublex.arguments import whole
+from sublex.base import LARGEST_SCORE, Document
+from sublex.errors import InputError, PluginError, contract
 from sublex.expression import FUNCTION, Change, Expression, print_value, walk
+from sublex.frames import data_frame
 from sublex.messages import counted
-
-LARGEST = float(np.finfo(np.float32).max)
+from sublex.parser import parse
 
 
 class StoredDocument:
@@ -116,11 +117,11 @@ class Function(Expression):
             if not isinstance(item, (int, float)):
                 raise refusal(f"a score of type {_type(item)}")
         # An array of Python objects may hold whole numbers beyond float64.
-        return np.array([np.inf if abs(item) > LARGEST else item for item in array.tolist()], np.float64)
+        return np.array([np.inf if abs(item) > LARGEST_SCORE else item for item in array.tolist()], np.float64)
 
     def _checked(self, scores: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
         """Return the scores themselves. Raise PluginError unless they are finite as float32."""
-        wrong = np.flatnonzero(~(np.abs(scores) <= LARGEST))
+        wrong = np.flatnonzero(~(np.abs(scores) <= LARGEST_SCORE))
         if len(wrong):
             value, docno = scores[wrong[0]], docnos[wrong[0]]
             raise PluginError(
@@ -171,18 +172,16 @@ class Transformer(Function):
 
 def _frame(query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> Any:
     """Return the documents as a PyTerrier frame: qid, query and docno, the stored texts, and scores and ranks if there are any."""
-    try:
-        from pandas import DataFrame
-    except ImportError:
-        raise MissingExtra("A transformer", "pyterrier") from None
-    columns: dict[str, Any] = {"qid": "1", "query": query, "docno": [document.docno for document in documents]}
+    number = len(documents)
+    columns: dict[str, Any] = {"qid": ["1"] * number, "query": [query] * number}
+    columns["docno"] = [document.docno for document in documents]
     if documents and documents[0].has_text:
         columns |= {name: [getattr(document, name) for document in documents] for name in ("title", "text")}
     if before is not None:
         ranks = np.empty(len(before), np.int64)
         ranks[np.argsort(-before, kind="stable")] = np.arange(len(before))
         columns |= {"score": before.astype(np.float64), "rank": ranks}
-    return DataFrame(columns)
+    return data_frame(columns)
 
 
 def rerank(
@@ -199,14 +198,12 @@ def rerank(
         return transformer(function, name, version)
     if not callable(function):
         raise InputError(f"sublex.rerank takes a function f(query, documents), not a value of type {_type(function)}.")
-    if not isinstance(batch, int) or isinstance(batch, bool) or batch < 1:
-        raise InputError(f"batch={batch!r} should be a whole number above 0: the most documents of one call.")
     if cache is not None and version is None:
         raise InputError(
             'A cache needs a version, which you change with the function; write version="1" beside cache=.'
         )
     folder = None if cache is None else Path(cache)
-    return Function(_named(function, name), function, _version(version), batch, folder)
+    return Function(_named(function, name), function, _version(version), whole(batch, "batch"), folder)
 
 
 def transformer(made: Any, name: str | None = None, version: object = None) -> Transformer:
@@ -241,10 +238,8 @@ def versions(expression: Expression) -> dict[str, str]:
 
 def operand(value: object, operator: str) -> Expression:
     """Return the expression that a value stands for beside an operator: a text is parsed, a transformer after `>>` is a stage."""
-    from sublex.parser import parse
-
-    if isinstance(value, (str, Expression)):
-        return parse(value) if isinstance(value, str) else value
+    if isinstance(value, Expression):
+        return value
     if is_transformer(value) and operator == ">>":
         return transformer(value)
     if is_transformer(value):
@@ -253,16 +248,18 @@ def operand(value: object, operator: str) -> Expression:
             f"The transformer {_type(value)} in a blend needs sublex.pyterrier.stage(…) around it, and the weight outside: 0.3 * stage(…)."
         )
     if callable(value):
-        raise InputError(f"The function {_named(value, None)} becomes a stage by sublex.rerank(…).")
-    raise InputError(
-        f"A value of type {_type(value)} is no expression; write a text such as 'BM25 % 100', or an Expression."
-    )
+        raise InputError(f"The function {name_of(value)} becomes a stage by sublex.rerank(…).")
+    return parse(value)  # type: ignore[arg-type]  # It raises InputError for a value that is no text.
+
+
+def name_of(thing: object) -> str:
+    """Return the name of a function, or of an object's class."""
+    return str(getattr(thing, "__name__", "") or _type(thing)).strip("<>")
 
 
 def _named(thing: object, name: str | None) -> str:
-    """Return the given name, or else the name of a function or of an object's class."""
-    if name is None:
-        name = str(getattr(thing, "__name__", "") or _type(thing)).strip("<>")
+    """Return the given name, or else the thing's own."""
+    name = name_of(thing) if name is None else name
     if not isinstance(name, str) or not name.strip():
         raise InputError(f"name={name!r} should be a text: the name that the expression shows.")
     return name

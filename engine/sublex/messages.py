@@ -89,7 +89,6 @@ def install_command(extra: str) -> str:
 
 def _packages(extra: str) -> list[str]:
     """Return the requirements that the installed Sublex declares for an extra."""
-    import re
     from importlib import metadata
 
     try:

@@ -9,13 +9,14 @@ import numpy as np
 
 import sublex
 from sublex import functions
+from sublex.arguments import threads, whole
 from sublex.errors import InputError, MissingExtra
 from sublex.expression import Chain, Cut
 from sublex.pipeline.index import Expr, Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
-from sublex.scores import NO_OPINION
+from sublex.trec.given_topics import query_text
 
 try:
     import pandas as pd
@@ -54,10 +55,8 @@ class Retriever(pt.Transformer):
 
         The transformer stays on the generation of the index that it was made for.
         """
-        if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-            raise InputError(f"k={k!r} should be a whole number above 0.")
         self.index = sublex.open(index) if isinstance(index, (str, os.PathLike)) else index
-        self.pipeline, self.k = self.index.pipeline(expression), k
+        self.pipeline, self.k = self.index.pipeline(expression), whole(k, "k")
 
     def __repr__(self) -> str:
         return f"Retriever({str(self.index.path)!r}, {str(self.pipeline)!r}, k={self.k})"
@@ -82,8 +81,8 @@ class Retriever(pt.Transformer):
 
     def _retrieved(self, inp: pd.DataFrame) -> list[_Ranked]:
         """Return the best documents of the collection for each row."""
-        queries = [self.index.query(_text(row)) for row in zip(inp["qid"], inp["query"], strict=True)]
-        answers = self.pipeline.answers(queries, self.k, os.cpu_count() or 1)
+        queries = [self.index.query(query_text(text, qid)) for qid, text in zip(inp["qid"], inp["query"], strict=True)]
+        answers = self.pipeline.answers(queries, self.k, threads(None))
         return [_Ranked(answer.hits, np.full(len(answer.hits), row)) for row, answer in enumerate(answers)]
 
     def _rescored(self, inp: pd.DataFrame) -> list[_Ranked]:
@@ -95,16 +94,14 @@ class Retriever(pt.Transformer):
 
     def _rescore(self, candidates: pd.DataFrame, rows: np.ndarray) -> _Ranked:
         docs, first = np.unique([self._doc(docno) for docno in candidates["docno"].tolist()], return_index=True)
-        before = np.arange(len(rows), 0, -1)
+        before, qid = np.arange(len(rows), 0, -1), candidates["qid"].iloc[0]
         if "score" in candidates:
             before = candidates["score"].to_numpy(np.float64)
             if not np.isfinite(before).all():
-                raise InputError(f"A score of query {candidates['qid'].iloc[0]} is not a finite number.")
-        query = self.index.query(_text((candidates["qid"].iloc[0], candidates["query"].iloc[0])))
+                raise InputError(f"A score of query {qid} is not a finite number.")
+        query = self.index.query(query_text(candidates["query"].iloc[0], qid))
         given = Hits.ranked(self.pipeline.snapshot, docs.astype(np.int32), before[first])
-        scores = self.pipeline.scorer.scores(State(query, given), given.docs)
-        known = scores > NO_OPINION
-        hits = Hits.ranked(given.snapshot, given.docs[known], scores[known]).first(self._most())
+        hits = self.pipeline.scorer.rescored(State(query, given)).first(self._most())
         return _Ranked(hits, rows[first[np.searchsorted(docs, hits.docs)]])
 
     def _most(self) -> int:
@@ -118,10 +115,3 @@ class Retriever(pt.Transformer):
         if doc is None:
             raise InputError(f"No document {docno} in {self.index.path}; rerank documents of this index.")
         return doc
-
-
-def _text(query: tuple[Any, Any]) -> str:
-    qid, text = query
-    if not isinstance(text, str):
-        raise InputError(f"The query of topic {qid} is {text!r}, not a text.")
-    return text

@@ -1,9 +1,10 @@
-"""Show the tree of an explanation: as HTML that a notebook can fold, and as columns of a DataFrame."""
+"""Show the tree of an explanation: the texts of a node, HTML that a notebook can fold, and the columns of a DataFrame."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 # How the parts of a node make its value, where they are not added up.
 OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
@@ -24,6 +25,24 @@ class Node(Protocol):
     def evidence(self) -> Mapping[str, Any]: ...
 
 
+class NodeText(NamedTuple):
+    """One node in words: its value, its label with the operation of its parts, and its evidence, which may be empty."""
+
+    value: str
+    label: str
+    facts: str
+
+
+def node_text(node: Node) -> NodeText:
+    """Return one node in words. A value in brackets is evidence, which is not added."""
+    value = "no score" if node.value == -math.inf else f"{node.value + 0:.6g}"
+    if node.kind == "evidence":
+        value = f"({value})" if node.value else ""
+    operation = f" ({OPERATIONS[node.kind]})" if node.parts and node.kind in OPERATIONS else ""
+    facts = "; ".join(f"{name} {_as_text(fact)}" for name, fact in node.evidence.items())
+    return NodeText(value, node.label + operation, facts)
+
+
 def tree_columns(tree: Node) -> dict[str, list[Any]]:
     """Return the nodes of a tree as columns, each node before its parts; the root has depth 0."""
     nodes = list(_nodes(tree, 0))
@@ -40,13 +59,8 @@ def tree_html(node: Node) -> str:
     """Return a tree as nested HTML elements that fold. A value in brackets is evidence, which is not added."""
     import html
 
-    number = "" if node.kind == "evidence" and not node.value else f"{node.value + 0:.6g}"
-    number = f"({number})" if node.kind == "evidence" and number else number
-    operation = f" ({OPERATIONS[node.kind]})" if node.parts and node.kind in OPERATIONS else ""
-    facts = "; ".join(f"{name} {_as_text(fact)}" for name, fact in node.evidence.items())
-    line = f"<b>{number}</b> {html.escape(node.label)}{operation}" + (
-        f" <small>{html.escape(facts)}</small>" * bool(facts)
-    )
+    value, label, facts = map(html.escape, node_text(node))
+    line = f"<b>{value}</b> {label}" + (f" <small>{facts}</small>" if facts else "")
     if not node.parts:
         return f'<div style="margin-left:1.5em">{line}</div>\n'
     parts = "".join(map(tree_html, node.parts))

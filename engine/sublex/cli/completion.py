@@ -6,7 +6,6 @@ Click asks these functions for each TAB. They import no compiler, and whatever g
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
+
+from sublex.errors import UnknownName
 
 if TYPE_CHECKING:
     from sublex.base import Param
@@ -33,23 +34,10 @@ def is_completing() -> bool:
 
 
 def complete_quietly(cli: click.Command) -> int:
-    """Print the completions that the shell asks for, and nothing else; return the exit code."""
+    """Print the completions that the shell asks for, and nothing else, whatever fails; return the exit code."""
     with open(os.devnull, "w") as null, contextlib.redirect_stderr(null), contextlib.suppress(Exception, SystemExit):
         cli(prog_name="sublex", standalone_mode=False)
     return 0
-
-
-def _quiet(complete: Callable[..., Iterator[CompletionItem]]) -> Complete:
-    """Return the function without its errors: where it fails, there are no completions."""
-
-    @functools.wraps(complete)
-    def wrapped(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        try:
-            return list(complete(context, parameter, incomplete))
-        except Exception:
-            return []
-
-    return wrapped
 
 
 def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -57,15 +45,12 @@ def files(context: click.Context, parameter: click.Parameter, incomplete: str) -
     return [CompletionItem(incomplete, type="file")]
 
 
-@_quiet
-def indexes(context: click.Context, parameter: click.Parameter, incomplete: str) -> Iterator[CompletionItem]:
+def indexes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of an index, whatever its case, or the path of a folder."""
-    from sublex.cli.lookup import known_indexes
+    from sublex.index.lookup import known_indexes
 
     names = [path.name for path in known_indexes() if _begins(path.name, incomplete)]
-    yield from map(CompletionItem, names)
-    if not names:
-        yield CompletionItem(incomplete, type="dir")
+    return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="dir")]
 
 
 def index_or_file(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -80,36 +65,31 @@ def index_or_file(context: click.Context, parameter: click.Parameter, incomplete
 def named(*kinds: str) -> Complete:
     """Return a function that completes the names of components of these kinds."""
 
-    @_quiet
-    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> Iterator[CompletionItem]:
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from sublex import plugins
 
         registry = plugins.load()
-        for name in (name for kind in kinds for name in registry.names(kind)):
-            if _begins(name, incomplete):
-                yield CompletionItem(name)
+        names = [name for kind in kinds for name in registry.names(kind)]
+        return [CompletionItem(name) for name in names if _begins(name, incomplete)]
 
     return complete
 
 
-@_quiet
-def profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> Iterator[CompletionItem]:
+def profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a profile."""
     from sublex.profiles import PROFILES
 
-    yield from (CompletionItem(name) for name in PROFILES if _begins(name, incomplete))
+    return [CompletionItem(name) for name in PROFILES if _begins(name, incomplete)]
 
 
-@_quiet
-def expressions(context: click.Context, parameter: click.Parameter, incomplete: str) -> Iterator[CompletionItem]:
+def expressions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the last word of an expression: a component, or within parentheses a parameter or its value."""
     from sublex import plugins
 
     word = _NAME_AT_END.search(incomplete)[0]  # type: ignore[index]
     before = incomplete[: len(incomplete) - len(word)]
-    for text, help in _continuations(before, word, plugins.load()):
-        if _begins(text, word):
-            yield CompletionItem(before + text, help=help)
+    continuations = _continuations(before, word, plugins.load())
+    return [CompletionItem(before + text, help=help) for text, help in continuations if _begins(text, word)]
 
 
 def _continuations(before: str, word: str, registry: Registry) -> Iterator[tuple[str, str]]:
@@ -142,7 +122,7 @@ def _params_at(before: str, registry: Registry) -> Sequence[Param]:
         return ()
     try:
         return registry.find("component", opened[-1]).params
-    except Exception:
+    except UnknownName:
         return ()
 
 

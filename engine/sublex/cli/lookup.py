@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 import sublex
 from sublex.cli.steps import step
-from sublex.index.lookup import existing_path, index_home, index_path, known_indexes
+from sublex.index.lookup import existing_path
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
-
-__all__ = ["existing_path", "index_home", "index_path", "known_indexes", "open_index"]
 
 
 def open_index(name: str, allow_uncovered: bool = False) -> Index:

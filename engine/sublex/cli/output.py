@@ -32,14 +32,15 @@ CSV = ("csv", "spreadsheet")
 LEAST_TEXT = 20
 
 
-def say(text: str) -> None:
-    """Print a message for the user on standard error, apart from the output that a program may read."""
-    click.echo(clean_lines(text), err=True)
+def say(*messages: str) -> None:
+    """Print messages for the user on standard error, apart from the output that a program may read."""
+    for message in messages:
+        click.echo(clean_lines(message), err=True)
 
 
 def show(text: str) -> None:
     """Print a line of the result on standard output, whatever names and paths it holds."""
-    click.echo(clean(text))
+    click.echo(one_line(text))
 
 
 def say_uncovered(pipeline: Pipeline) -> None:
@@ -54,11 +55,6 @@ def print_help(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def clean(text: str) -> str:
-    """Return the text as one line without characters that steer a terminal."""
-    return one_line(text)
-
-
 def as_text(value: Any) -> str:
     """Return a value as the text of a table cell, without control characters."""
     if isinstance(value, bool):
@@ -67,7 +63,7 @@ def as_text(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.2f}"
-    return clean(str(value))
+    return one_line(str(value))
 
 
 def print_table(
@@ -123,7 +119,7 @@ def print_run(parts: Iterable[np.ndarray]) -> None:
     for part in parts:
         lines = part.tobytes()
         if sys.stdout.isatty():
-            lines = "".join(f"{clean(line)}\n" for line in lines.decode(errors="replace").split("\n")[:-1]).encode()
+            lines = "".join(f"{one_line(line)}\n" for line in lines.decode(errors="replace").split("\n")[:-1]).encode()
         click.echo(lines, nl=False)
 
 

@@ -16,6 +16,7 @@ from sublex.errors import InputError
 from sublex.evaluation.systems import System, run_system
 from sublex.expression import Expression
 from sublex.frames import is_frame
+from sublex.functions import name_of
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.retrieval.hits import Hits
@@ -105,7 +106,7 @@ def _ranked(source: str | Expression | Pipeline, setup: Setup) -> System:
 
 def _called(function: Callable[[str], Any], setup: Setup) -> System:
     """Call a function with the text of each topic, and return the hits that it returns as a system with the function's name."""
-    name = getattr(function, "__name__", type(function).__name__).strip("<>")
+    name = name_of(function)
     if setup.topics is None:
         raise InputError(f"The function {name} cannot be run without topics; give them.")
     seconds, hits = [], {}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sublex.base import LARGEST_SCORE
 from sublex.errors import InputError, MissingExtra
 from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measures
 from sublex.tables import Table
@@ -26,7 +27,6 @@ NumbersByTopic = Mapping[str, Mapping[str, Any]]
 
 # Topics per call of ir-measures; a larger group takes more memory and is no faster.
 GROUP = 1000
-LARGEST_SCORE = float(np.finfo(np.float32).max)
 
 
 class Evaluation:

@@ -21,8 +21,7 @@ from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
-from sublex.pipeline.run_metadata import describe
-from sublex.trec.run_names import tag_of
+from sublex.pipeline.run_metadata import described_run
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
 
@@ -119,6 +118,4 @@ def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Directory) ->
         return None
     with suppress(OSError):
         path.mark_used()
-    qids, name = [topic.qid for topic in topics], str(pipeline)
-    run = Run(qids, bounds, docs, scores, pipeline.snapshot.all_docnos, tag_of(name), describe(topics, pipeline, k))
-    return System(name, run, milliseconds, cached=True)
+    return System(str(pipeline), described_run(topics, pipeline, k, bounds, docs, scores), milliseconds, cached=True)

@@ -7,7 +7,7 @@ writes the next generation and then replaces both; hits, searchers and pipelines
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex import arguments, plugins, profiles
-from sublex.arguments import shown
-from sublex.base import Analyzer, Document, Explanation, Query, QueryTerm, Statistics
+from sublex.base import Explanation, Query, QueryTerm
 from sublex.errors import InputError
 from sublex.expression import Expression
-from sublex.functions import is_transformer, operand, versions
-from sublex.index.corpus import Corpus
-from sublex.index.snapshot import Postings, Snapshot, Term
+from sublex.functions import operand, versions
+from sublex.index.snapshot import Snapshot
+from sublex.pipeline.contents import Contents
 from sublex.plugins import Component
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def silently(text: str) -> None:
     """Ignore a message."""
 
 
-class Index:
+class Index(Contents):
     """An index: reads, ranks and explains documents, fits models, and adds, deletes and merges documents.
 
     Made by `sublex.open` or `sublex.build`. Wherever a method takes a `pipeline`, it takes an expression such as "BM25 >> RM3 >> BM25",
@@ -75,12 +74,6 @@ class Index:
     def __repr__(self) -> str:
         return f"<Index {self.path}: {len(self):,} documents>"
 
-    def __len__(self) -> int:
-        return len(self.snapshot)
-
-    def __contains__(self, docno: object) -> bool:
-        return isinstance(docno, str) and docno in self.snapshot
-
     @property
     def snapshot(self) -> Snapshot:
         """The generation that this index reads: its segments, statistics and files. It never changes."""
@@ -90,118 +83,6 @@ class Index:
     def registry(self) -> plugins.Registry:
         """The plugins, loaded on first use."""
         return self._load_registry()
-
-    # Facts about the index.
-
-    @property
-    def generation(self) -> int:
-        """The number of the generation; every change of the index adds 1."""
-        return self.snapshot.generation
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of the analyzer, the documents and the deletions. Indexes with equal fingerprints give equal scores."""
-        return self.snapshot.fingerprint
-
-    @property
-    def profile(self) -> str:
-        """The name of the profile that the index was built with; it sets the defaults of rankers."""
-        return self.snapshot.profile
-
-    @property
-    def store(self) -> frozenset[str]:
-        """The parts stored next to the postings: "text", "terms", both or neither."""
-        return self.snapshot.store
-
-    @property
-    def statistics(self) -> Statistics:
-        """The numbers of live documents, tokens and postings, and the mean document length."""
-        return self.snapshot.statistics
-
-    @property
-    def fitted(self) -> dict[str, Any]:
-        """The fitted models by name, as the manifest describes them."""
-        return self.snapshot.fitted
-
-    @property
-    def resources(self) -> dict[str, Any]:
-        """The resources by name, as the manifest describes them."""
-        return self.snapshot.resources
-
-    def nbytes(self) -> dict[str, int]:
-        """Return the bytes on disk of each kind of component, of models and resources, and of derived data."""
-        return self.snapshot.nbytes()
-
-    # Analysis and terms.
-
-    @property
-    def analyzer(self) -> Analyzer:
-        """The analyzer that the index was built with."""
-        return self.snapshot.analyzer
-
-    @property
-    def analyzer_versions(self) -> dict[str, str]:
-        """The versions of the libraries that produced the terms of the index, by library."""
-        return self.snapshot.analyzer_versions
-
-    def analyze(self, text: str) -> list[str]:
-        """Return the terms of a text, analysed as the documents were."""
-        return self.snapshot.analyze(arguments.text(text, "The text"))
-
-    def term(self, term: str) -> Term | None:
-        """Return the statistics of a term, or None when no live document contains it."""
-        return self.snapshot.term(arguments.text(term, "The term"))
-
-    def terms(self, pattern: str = "*") -> Iterator[Term]:
-        """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes."""
-        return self.snapshot.terms(arguments.text(pattern, "The pattern"))
-
-    def top_terms(self, number: int = 10) -> list[Term]:
-        """Return the terms with the highest document frequencies, highest first."""
-        return self.snapshot.top_terms(arguments.whole(number, "number", 0))
-
-    @property
-    def vocabulary_size(self) -> int:
-        """The number of terms that live documents contain."""
-        return self.snapshot.vocabulary_size
-
-    def postings(self, term: str) -> Postings:
-        """Return the live documents that contain a term, and its frequency in each; empty for an unknown term."""
-        return self.snapshot.postings(arguments.text(term, "The term"))
-
-    # Documents.
-
-    @property
-    def corpus(self) -> Corpus:
-        """The view of the documents that plugins fit their models to: counts, vocabulary, lengths, texts."""
-        return self.snapshot.corpus
-
-    def doc(self, docno: str) -> int | None:
-        """Return the number of the live document with this docno, or None. Numbers hold for one generation."""
-        return self.snapshot.doc(arguments.text(docno, "The docno"))
-
-    def docno(self, doc: int) -> str:
-        """Return the docno of a document, given by its number. Raise InputError for a number that no document has."""
-        try:
-            return self.snapshot.docno(arguments.whole(doc, "doc", 0))
-        except IndexError:
-            raise InputError(f"No document has the number {doc} in {self.path}.") from None
-
-    def document(self, docno: str) -> Document:
-        """Return a stored document by its docno. Raise InputError when there is no live document with this docno."""
-        doc = self._live(docno)
-        return self.snapshot.stored(doc)
-
-    def _live(self, docno: str, snapshot: Snapshot | None = None) -> int:
-        """Return the number of a live document of the snapshot; raise InputError if there is none with this docno."""
-        doc = (snapshot or self.snapshot).doc(arguments.text(docno, "The docno"))
-        if doc is None:
-            raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
-        return doc
-
-    def documents(self) -> Iterator[Document]:
-        """Yield all live stored documents, in the order in which they were indexed."""
-        return self.snapshot.documents()
 
     # Ranking.
 
@@ -234,8 +115,6 @@ class Index:
         return profiles.profile(self.profile if name is None else arguments.text(name, "The profile"))
 
     def _resolve(self, expression: Expr, profile: str | None = None) -> Expression:
-        if not (isinstance(expression, (str, Expression)) or callable(expression) or is_transformer(expression)):
-            raise InputError(f"The pipeline is {shown(expression)}; give an expression such as 'BM25 >> RM3 >> BM25'.")
         return self._composer.resolve(operand(expression, ">>"), self._profile(profile).defaults)
 
     def searcher(self, ranker: Expr = "BM25", profile: str | None = None) -> Searcher:
@@ -278,10 +157,8 @@ class Index:
         (qid, text), or a list of texts, which are numbered from 1. `workers` is the number of threads, by default all cores.
         `each` is called with every answer.
         """
-        from sublex.pipeline.run_metadata import describe
+        from sublex.pipeline.run_metadata import described_run
         from sublex.trec.given_topics import topics_of
-        from sublex.trec.run_names import tag_of
-        from sublex.trec.runs import Run
 
         asked, most, threads = topics_of(topics), arguments.whole(k, "k"), arguments.threads(workers)
         ready = self.pipeline(pipeline, profile)
@@ -291,8 +168,7 @@ class Index:
             docs.append(answer.hits.docs)
             scores.append(answer.hits.scores)
         offsets = np.cumsum([len(hits) for hits in docs])
-        columns = np.concatenate(docs), np.concatenate(scores), ready.snapshot.all_docnos
-        return Run([topic.qid for topic in asked], offsets, *columns, tag_of(str(ready)), describe(asked, ready, most))
+        return described_run(asked, ready, most, offsets, np.concatenate(docs), np.concatenate(scores))
 
     def explain(
         self, text: str, docno: str, pipeline: Expr | Pipeline | None = None, profile: str | None = None
@@ -301,15 +177,13 @@ class Index:
 
         The evidence of the root has the document's `rank` (None when it is not found) and the number of documents `found`.
         """
-        from sublex.pipeline.stages.stage import State
+        from sublex.pipeline.stages.stage import State, rank_in
 
         ready = self.pipeline(pipeline, profile)
         doc, query = self._live(docno, ready.snapshot), self.query(text)
         tree = ready.scorer.explain(State(query), doc)
         hits = ready.answer(query, max(1, len(ready.snapshot))).hits
-        place = np.flatnonzero(hits.docs == doc)
-        rank = int(place[0]) + 1 if len(place) else None
-        return tree._replace(evidence={"rank": rank, "found": len(hits), **tree.evidence})
+        return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
 
     # Impacts kept on disk.
 
@@ -319,7 +193,7 @@ class Index:
 
         several = [rankers] if isinstance(rankers, (str, Expression)) else rankers
         if not isinstance(several, Iterable):
-            raise InputError(f"The rankers are {shown(rankers)}; give expressions such as 'BM25'.")
+            raise InputError(f"The rankers are {arguments.shown(rankers)}; give expressions such as 'BM25'.")
         kept_impacts.keep(self._composer, [self.searcher(ranker, profile).name for ranker in several])
 
     def kept_impacts(self) -> dict[str, int]:
@@ -420,10 +294,10 @@ class Index:
         """
         from sublex.index.indexing import add_documents
 
-        arguments.optional_text(reader, "The reader"), arguments.threads(workers)
         summary = add_documents(
-            self.path, documents, duplicates=duplicates, reader=reader, workers=workers, memory=memory, strict=strict,
-            progress=progress, say=say, before_commit=self._encode_before_commit(say, workers), registry=self.registry,
+            self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), workers=workers,
+            memory=memory, strict=strict, progress=progress, say=say,
+            before_commit=self._encode_before_commit(say, workers), registry=self.registry,
         )  # fmt: skip
         self._refresh(say)
         return summary
@@ -433,7 +307,7 @@ class Index:
         from sublex.index.writer import delete
 
         if not isinstance(docnos, Iterable):
-            raise InputError(f"The docnos to delete are {shown(docnos)}; give one or a list.")
+            raise InputError(f"The docnos to delete are {arguments.shown(docnos)}; give one or a list.")
         names = [docnos] if isinstance(docnos, str) else [arguments.text(docno, "The docno") for docno in docnos]
         delete(self.path, names)
         self._refresh(say)
@@ -442,15 +316,14 @@ class Index:
         """Merge all segments into one, without the deleted documents."""
         from sublex.index.writer import merge_all
 
-        threads = workers or os.cpu_count() or 1
-        merge_all(self.path, threads, before_commit=self._encode_before_commit(say, workers))
+        merge_all(self.path, arguments.threads(workers), before_commit=self._encode_before_commit(say, workers))
         self._refresh(say)
 
     def _encode_before_commit(self, say: Say, workers: int | None) -> Any:
         from sublex.representations.job import Options
         from sublex.representations.segment_rows import encode_before_commit
 
-        return encode_before_commit(self.path, Options(workers or os.cpu_count() or 1, say=say, registry=self.registry))
+        return encode_before_commit(self.path, Options(arguments.threads(workers), say=say, registry=self.registry))
 
     def _refresh(self, say: Say) -> None:
         """Open the generation that was just committed, and compute its stored impacts."""

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from sublex.base import VERSION
 from sublex.pipeline.pipeline import Pipeline
-from sublex.readers.irds import PREFIX
+from sublex.readers.irds import source_name
 from sublex.trec.run_names import tag_of
+from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
 
 LIBRARIES = ("numpy", "numba", "scipy")
+
+
+def described_run(
+    topics: Topics, pipeline: Pipeline, k: int, offsets: np.ndarray, docs: np.ndarray, scores: np.ndarray
+) -> Run:
+    """Return the hits of a pipeline over topics as a run with its tag and metadata.
+
+    Topic number n has the documents and the scores from `offsets[n]` to `offsets[n + 1]`, at most k.
+    """
+    qids, docnos = [topic.qid for topic in topics], pipeline.snapshot.all_docnos
+    return Run(qids, offsets, docs, scores, docnos, tag_of(str(pipeline)), describe(topics, pipeline, k))
 
 
 def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
@@ -43,17 +56,12 @@ def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
             },
             **({"models": pipeline.models} if pipeline.models else {}),
             "topics": {
-                "name": _name(topics.path) or "given in Python",
+                "name": source_name(topics.path) or "given in Python",
                 "number": len(topics),
                 "fields": "+".join(topics.used) or "title",
             },
         },
     }
-
-
-def _name(path: str) -> str:
-    """Return the name of a topic file; a data set of ir_datasets is named as a whole."""
-    return path if path.startswith(PREFIX) else Path(path).name
 
 
 @cache

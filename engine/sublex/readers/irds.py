@@ -7,6 +7,7 @@ its topics and judgements.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from sublex.base import Document, Report, Source
@@ -15,6 +16,11 @@ from sublex.readers.fields import TEXT_ALIASES, FieldNames, to_document
 
 PREFIX = "irds:"
 ID = "doc_id"
+
+
+def source_name(path: str) -> str:
+    """Return the name of a file without its folders; the name of a dataset is the whole text, as in `irds:beir/scifact`."""
+    return path if path.startswith(PREFIX) else Path(path).name
 
 
 class Irds:

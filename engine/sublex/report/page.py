@@ -15,6 +15,7 @@ from sublex.base import VERSION
 from sublex.errors import InputError
 from sublex.evaluation.comparison import Comparison
 from sublex.files import replace_file
+from sublex.readers.irds import source_name
 from sublex.report import svg
 from sublex.report.curves import Sweep, precision_and_gain, sweep
 from sublex.report.page_data import HURT, embedded_json, page_data
@@ -180,8 +181,8 @@ def _provenance(comparison: Comparison) -> list[tuple[str, str]]:
         facts.append(("Index fingerprint", comparison.index.fingerprint))
         facts.append(("Analyzer", comparison.index.snapshot.analyzer_expression))
     if comparison.topics is not None:
-        given, used = Path(comparison.topics.path).name or "given", "+".join(comparison.topics.used)
+        given, used = source_name(comparison.topics.path) or "given", "+".join(comparison.topics.used)
         facts.append(("Topics", f"{given}, by {used}" if used else given))
-    facts.append(("Judgements", Path(comparison.qrels.path).name or "given"))
+    facts.append(("Judgements", source_name(comparison.qrels.path) or "given"))
     facts.append(("Seed", str(comparison.plan.seed)))
     return facts

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.arguments import shown
-from sublex.base import Report
+from sublex.base import LARGEST_SCORE, Report
 from sublex.errors import InputError
 from sublex.frames import frame_records, is_frame
 from sublex.strings import Strings
@@ -25,30 +25,28 @@ from sublex.trec.topic_formats import QID_ALIASES
 QIDS = (*QID_ALIASES, "q_id")
 DOCNOS = ("docno", "doc_id", "docid", "document_id", "corpus-id", "corpus_id", "pid", "did")
 GRADE_NAMES = ("label", "relevance", "grade", "rel", "score")
-SCORES = ("score", "similarity", "sim")
+SCORE_NAMES = ("score", "similarity", "sim")
 
 
 class Kind(NamedTuple):
     """The words of messages and the column names of judgements or of runs."""
 
     name: str
-    number: str
     names: tuple[str, ...]
     expected: str
 
 
-LARGEST_SCORE = float(np.finfo(np.float32).max)
 QRELS = Kind(
-    "judgements", "grade", GRADE_NAMES,
+    "judgements", GRADE_NAMES,
     "give a qrels file, a dictionary {qid: {docno: grade}}, or a DataFrame with qid, docno and label",
 )  # fmt: skip
 RUN = Kind(
-    "run", "score", SCORES,
+    "run", SCORE_NAMES,
     "give a run file, a dictionary {qid: {docno: score}}, or a DataFrame with qid, docno and score",
 )  # fmt: skip
 
 
-class Columns(NamedTuple):
+class GivenColumns(NamedTuple):
     """The topic ids, docnos and numbers of judgements or hits as a user gives them, row by row, not checked yet."""
 
     qids: list[Any]
@@ -94,12 +92,12 @@ def run_of(given: Any, tag: str = "run") -> Run:
     return ranked(qids, topics, docs, scores, Strings.of(docnos), tag=tag)
 
 
-def _columns(given: Any, kind: Kind) -> Columns:
+def _columns(given: Any, kind: Kind) -> GivenColumns:
     """Return the columns of a DataFrame, of a dictionary by topic, of an object that makes one, or of records."""
     if is_frame(given):
         return _of_records(list(frame_records(given)), kind)
     if isinstance(given, Mapping) or hasattr(given, "to_dict"):
-        columns = Columns([], [], [])
+        columns = GivenColumns([], [], [])
         for qid, numbers in (given if isinstance(given, Mapping) else given.to_dict()).items():
             if not isinstance(numbers, Mapping):
                 raise InputError(f"Topic {qid} of the {kind.name} has {shown(numbers)}; {kind.expected}.")
@@ -112,9 +110,9 @@ def _columns(given: Any, kind: Kind) -> Columns:
     raise InputError(f"The {kind.name} cannot be {shown(given)}; {kind.expected}.")
 
 
-def _of_records(items: list[Any], kind: Kind) -> Columns:
+def _of_records(items: list[Any], kind: Kind) -> GivenColumns:
     """Return the columns of dictionaries or named tuples, which name them as one of several libraries does."""
-    columns = Columns([], [], [])
+    columns = GivenColumns([], [], [])
     for item in items:
         record = item._asdict() if hasattr(item, "_asdict") else item
         if not isinstance(record, Mapping):
@@ -153,7 +151,7 @@ def _grade(grade: Any, qid: str) -> int:
     return int(grade)
 
 
-def _scores(columns: Columns) -> np.ndarray:
+def _scores(columns: GivenColumns) -> np.ndarray:
     """Return the scores as float32; raise InputError for one that is no number, not finite or too large."""
     for qid, score in zip(columns.qids, columns.numbers, strict=True):
         if not isinstance(score, (int, float, np.number)) or not abs(score) <= LARGEST_SCORE:  # type: ignore[operator]

@@ -56,7 +56,7 @@ def _distinct(topics: Iterable[Topic]) -> list[Topic]:
         if qid in seen:
             first = list(seen).index(qid) + 1
             raise InputError(f"Topics {first} and {number} have the same id {qid}; keep one of the two.")
-        seen[qid] = topic._replace(qid=qid, text=_query(topic.text, qid))
+        seen[qid] = topic._replace(qid=qid, text=query_text(topic.text, qid))
     return list(seen.values())
 
 
@@ -131,7 +131,7 @@ def _record(item: Any, number: int) -> Record:
         return Record(id_text(item[name], "topic"), _fields(rest, item[name]), number)
     if isinstance(item, (list, tuple)) and len(item) == 2:
         qid, text = item
-        fields = _fields(text, qid) if isinstance(text, Mapping) else {"title": _query(text, qid)}
+        fields = _fields(text, qid) if isinstance(text, Mapping) else {"title": query_text(text, qid)}
         return Record(id_text(qid, "topic"), fields, number)
     raise InputError(f"Topic {number} is {shown(item)}; {EXPECTED}.")
 
@@ -145,7 +145,8 @@ def _fields(texts: Mapping[Any, Any], qid: Any) -> dict[str, str]:
     return fields
 
 
-def _query(text: Any, qid: Any) -> str:
+def query_text(text: Any, qid: Any) -> str:
+    """Return the query of a topic; raise InputError if it is no text."""
     if not isinstance(text, str):
         raise InputError(f"The query of topic {qid} is {shown(text)}; give a text.")
     return str(text)

@@ -6,7 +6,6 @@ the fold. So no topic is measured by a setting that it helped to choose.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex import profiles
+from sublex.arguments import threads
 from sublex.base import Query
 from sublex.errors import IndexProblem, InputError
 from sublex.expression import Expression, fill
@@ -76,7 +76,7 @@ def tune(
         )
     judge = Judge(index, qrels, qids, measure, k)
     queries = [index.query(text) for text in texts.values()]
-    scores = _run(plan, composer, defaults, queries, judge, workers or os.cpu_count() or 1, progress)
+    scores = _run(plan, composer, defaults, queries, judge, threads(workers), progress)
 
     held_out, chosen = _cross_validated(plan, scores, parts, qids)
     best = _best(plan, scores, np.arange(len(qids)))

@@ -178,8 +178,7 @@ def _read_runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list
 
 
 def _print(comparison: Comparison, form: str) -> None:
-    for note in comparison.notes:
-        say(note)
+    say(*comparison.notes)
     if form == "json":
         print_json(_as_json(comparison))
         return

@@ -13,10 +13,10 @@ import click
 
 from sublex.cli import completion
 from sublex.cli.options import format_option
-from sublex.cli.output import clean, print_json, wrapped
+from sublex.cli.output import print_json, wrapped
 from sublex.cli.steps import examples
 from sublex.errors import UnknownName
-from sublex.messages import nearest
+from sublex.messages import nearest, one_line
 
 if TYPE_CHECKING:
     from sublex.base import Param
@@ -80,9 +80,7 @@ def _described(registry: Registry, kinds: Sequence[str]) -> Iterator[Described]:
             yield from _normalisers()
         listed = [r for plugin in registry.plugins for r in plugin.registered if r.kind == kind]
         for r in sorted(listed, key=lambda r: r.name.lower()):
-            paragraphs = _paragraphs(inspect.getdoc(r.factory))
-            # The docstring of a class names it; that of a function says what it returns.
-            paragraphs = [re.sub(r"^Return (.)", lambda match: match[1].upper(), each) for each in paragraphs]
+            paragraphs = _paragraphs(r.factory)
             source = next(filter(_YEAR.search, paragraphs), "") or _source_of_module(r.factory)
             description = "\n\n".join(paragraph for paragraph in paragraphs if paragraph != source)
             yield Described(r.name, kind, r.plugin, registry.version(r), description, source, r.params)
@@ -93,15 +91,15 @@ def _normalisers() -> Iterator[Described]:
     from sublex.scores import NORMALISERS
 
     for name, function in NORMALISERS.items():
-        description = re.sub(r"^Return (.)", lambda match: match[1].upper(), " ".join((function.__doc__ or "").split()))
+        description = "\n\n".join(_paragraphs(function))
         yield Described(name, "normaliser", "", f"sublex {__version__}", description, "", ())
 
 
-def _paragraphs(text: str | None) -> list[str]:
-    """Return the paragraphs of a docstring, each on one line."""
-    return [
-        " ".join(paragraph.split()) for paragraph in inspect.cleandoc(text or "").split("\n\n") if paragraph.strip()
-    ]
+def _paragraphs(thing: object) -> list[str]:
+    """Return the paragraphs of the docstring of a class, a function or a module, each on one line."""
+    paragraphs = [" ".join(paragraph.split()) for paragraph in (inspect.getdoc(thing) or "").split("\n\n")]
+    # The docstring of a class names it; that of a function says what it returns.
+    return [re.sub(r"^Return (.)", lambda match: match[1].upper(), each) for each in paragraphs if each]
 
 
 def _source_of_module(factory: Callable[..., Any]) -> str:
@@ -109,7 +107,7 @@ def _source_of_module(factory: Callable[..., Any]) -> str:
     if not inspect.isclass(factory):
         return ""
     module = sys.modules.get(factory.__module__)
-    return next(filter(_YEAR.search, _paragraphs(module.__doc__ if module else "")), "")
+    return next(filter(_YEAR.search, _paragraphs(module)), "") if module else ""
 
 
 def _find(name: str, registry: Registry) -> list[Described]:
@@ -143,7 +141,7 @@ def _print_list(listed: Sequence[Described], registry: Registry) -> None:
 
 
 def _print_line(text: str, indent: int = INDENT) -> None:
-    click.echo(wrapped(clean(text), indent))
+    click.echo(wrapped(one_line(text), indent))
 
 
 def _signature(param: Param) -> str:
@@ -174,7 +172,7 @@ def _print(component: Described) -> None:
     """Print all about one component."""
     article = "an" if component.kind[0] in "aeiou" else "a"
     click.echo(
-        f"{click.style(clean(component.name), bold=True)}, {article} {component.kind} of {component.distribution}"
+        f"{click.style(one_line(component.name), bold=True)}, {article} {component.kind} of {component.distribution}"
     )
     for paragraph in filter(None, (*component.description.split("\n\n"), component.source)):
         click.echo()

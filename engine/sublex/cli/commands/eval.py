@@ -50,8 +50,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
     with step(f"Read {counted(len(runs), 'run')}"):
         systems = read_systems(runs)
     run_notes = [note for system in systems for note in system.run.notes]
-    for note in (*judgements.notes, *run_notes, *input_warnings(systems, judgements)):
-        say(note)
+    say(*judgements.notes, *run_notes, *input_warnings(systems, judgements))
     with step("Measured the runs"):
         evaluations = [evaluate(judgements, system.run, names, system.name) for system in systems]
     if form == "json":

@@ -11,12 +11,11 @@ from sublex.base import Explanation
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option, index_argument, profile_option, ranker_option, uncovered_option
-from sublex.cli.output import clean, print_json, wrapped
+from sublex.cli.output import print_json, wrapped
 from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
-
-# Printed after the label of a node whose parts are not added up.
-OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
+from sublex.messages import one_line
+from sublex.trees import node_text
 
 
 @click.command(epilog=examples('sublex explain demo "cranes by the river" birds-05 -r PL2'))
@@ -52,30 +51,17 @@ def explain(
     facts = dict(tree.evidence)
     rank, hits = facts.pop("rank"), facts.pop("found")
     place = f"at rank {rank:,} of {hits:,}" if rank else f"not among the {hits:,} found"
-    click.echo(f"{clean(docno)} is {place} by {pipeline}\n")
+    click.echo(f"{one_line(docno)} is {place} by {pipeline}\n")
     _print_tree(tree._replace(evidence=facts))
 
 
 def _print_tree(node: Explanation, depth: int = 0) -> None:
     """Print a node of an explanation on one line, and its parts below it, indented by their depth."""
-    score = "no score" if node.value == -math.inf else f"{node.value + 0:.6g}"
-    value = "" if node.kind == "evidence" and not node.value else score
-    value = f"({value})" if node.kind == "evidence" and value else value
-    operation = OPERATIONS.get(node.kind, "") if node.parts else ""
-    facts = "; ".join(f"{name} {_as_text(fact)}" for name, fact in node.evidence.items())
-    line = f"{value:>12}  {'  ' * depth}{node.label}"
-    line += (f" ({operation})" if operation else "") + (f"  [{facts}]" if facts else "")
-    click.echo(wrapped(clean(line.rstrip()), 16 + 2 * depth))
+    value, label, facts = node_text(node)
+    line = f"{value:>12}  {'  ' * depth}{label}" + (f"  [{facts}]" if facts else "")
+    click.echo(wrapped(one_line(line.rstrip()), 16 + 2 * depth))
     for part in node.parts:
         _print_tree(part, depth + 1)
-
-
-def _as_text(fact: Any) -> str:
-    if isinstance(fact, dict):
-        return ", ".join(f"{key} {_as_text(value)}" for key, value in fact.items())
-    if isinstance(fact, (list, tuple)):
-        return ", ".join(map(_as_text, fact))
-    return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
 
 
 def _as_json(node: Explanation) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
+from sublex.arguments import threads
 from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
-from sublex.cli.lookup import existing_path, open_index
+from sublex.cli.lookup import open_index
 from sublex.cli.options import (
     expressions_argument,
     format_option,
@@ -22,11 +22,12 @@ from sublex.cli.options import (
     seed_option,
     workers_option,
 )
-from sublex.cli.output import clean, print_json, print_records, print_table, say, show
+from sublex.cli.output import print_json, print_records, print_table, say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.expression import Call
+from sublex.index.lookup import existing_path
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -88,14 +89,14 @@ def fit_each(
     """
     from sublex.index.indexing import parse_size
 
-    threads, size = workers or os.cpu_count() or 1, parse_size(memory)
+    cores, size = threads(workers), parse_size(memory)
     complete = True
     for text in expressions:
         generation = index.generation
         try:
             expression = str(_call(text, seed, index))
             with step(f"Fitted {expression} and encoded the documents"), progress(expression, "documents") as advance:
-                index.fit(expression, source, workers=threads, memory=size, progress=advance, say=say)
+                index.fit(expression, source, workers=cores, memory=size, progress=advance, say=say)
         except SublexError as error:
             say(f"sublex: {error}")
             complete = False
@@ -155,11 +156,11 @@ def card(name: str, expression: str | None, form: str, output: str | None) -> No
         print_json(facts)
         return
     tables = {fact: value for fact, value in facts.items() if _is_table(value)}
-    print_table([(fact, _as_text(value)) for fact, value in facts.items() if fact not in tables])
+    print_table([(fact, _cell(value)) for fact, value in facts.items() if fact not in tables])
     for fact, rows in tables.items():
         click.echo()
         show(f"{fact}:")
-        print_table([[_as_text(cell) for cell in row.values()] for row in rows], list(rows[0]))
+        print_table([[_cell(cell) for cell in row.values()] for row in rows], list(rows[0]))
 
 
 def _is_table(value: Any) -> bool:
@@ -167,10 +168,11 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
-def _as_text(value: Any) -> str:
+def _cell(value: Any) -> Any:
+    """Return a fact of a card as the cell of a table."""
     if isinstance(value, (list, tuple)):
-        return clean(", ".join(map(str, value)))
-    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else clean(str(value))
+        return ", ".join(map(str, value))
+    return f"{value:.6g}" if isinstance(value, float) else value
 
 
 def expressions_of(entry: dict[str, Any]) -> list[str]:

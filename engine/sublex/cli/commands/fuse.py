@@ -64,8 +64,7 @@ def fuse(
     say_if_compiling()
     with step("Read the runs"):
         parts = [sublex.read_run(path) for path in runs]
-    for note in (note for part in parts for note in part.notes):
-        say(note)
+    say(*(note for part in parts for note in part.notes))
     with step("Fused the runs"):
         fused = fuse(parts, method, _numbers(weights), normalise, k)
     about = {**fused.metadata, "implementation": {"software": "sublex", "version": sublex.__version__}}

@@ -11,7 +11,6 @@ import sublex
 from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.interrupts import reporting_interrupts
-from sublex.cli.lookup import existing_path, index_path
 from sublex.cli.options import (
     format_option,
     index_argument,
@@ -24,6 +23,7 @@ from sublex.cli.output import print_json, print_table, say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError, SublexError
+from sublex.index.lookup import existing_path, index_path
 
 if TYPE_CHECKING:
     from sublex.index.build_summary import BuildSummary
@@ -184,8 +184,7 @@ def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
 def _report(path: Path, summary: BuildSummary, form: str) -> None:
     """Print the table that every build ends with: how many documents had each outcome, and which."""
     listing = path / "last-build.tsv"
-    for remark in summary.remarks():
-        say(remark)
+    say(*summary.remarks())
     if form == "json":
         rows = zip(KEYS, summary.rows(), strict=True)
         counts = {key: {"count": count, "first": ids[:IDS_IN_JSON]} for key, (_, count, ids) in rows}

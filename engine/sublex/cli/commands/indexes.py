@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from sublex.cli.lookup import index_home, known_indexes
 from sublex.cli.options import format_option
 from sublex.cli.output import print_json, print_table, say
 from sublex.cli.steps import examples
 from sublex.errors import SublexError
+from sublex.index.lookup import index_home, known_indexes
 
 HEAD = ("index", "documents", "bytes", "analyzer", "fitted", "changed")
 

@@ -10,10 +10,10 @@ from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import format_option
-from sublex.cli.output import clean, print_json, print_table
+from sublex.cli.output import print_json, print_table
 from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
-from sublex.messages import counted
+from sublex.messages import counted, one_line
 
 if TYPE_CHECKING:
     from sublex.lint import Finding, LintResult
@@ -79,8 +79,8 @@ def _print(linted: LintResult) -> None:
     for finding in linted.findings:
         place = f"{finding.file}:{finding.line}" if finding.line else finding.file
         severity = click.style(finding.severity, bold=finding.severity == "error")
-        click.echo(f"{clean(place)}  {severity}  {finding.rule}")
-        click.echo(f"    {clean(finding.text)}{_occurrences(finding)}")
+        click.echo(f"{one_line(place)}  {severity}  {finding.rule}")
+        click.echo(f"    {one_line(finding.text)}{_occurrences(finding)}")
     errors = sum(finding.severity == "error" for finding in linted.findings)
     click.echo(f"\n{counted(errors, 'error')}, {counted(len(linted.findings) - errors, 'note')}")
 

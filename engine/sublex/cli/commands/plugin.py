@@ -16,9 +16,10 @@ import sublex
 from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import format_option
-from sublex.cli.output import clean, print_help, print_json, print_table, show
+from sublex.cli.output import print_help, print_json, print_table, show
 from sublex.cli.steps import examples
 from sublex.errors import InputError
+from sublex.messages import one_line
 
 if TYPE_CHECKING:
     from sublex.plugins import Plugin
@@ -160,7 +161,7 @@ def test(context: click.Context, expression: str) -> None:
                 show(f"ok      {description}")
             except Exception as error:
                 failed += 1
-                click.echo(f"{click.style('failed', bold=True)}  {clean(description)}")
+                click.echo(f"{click.style('failed', bold=True)}  {one_line(description)}")
                 show(f"        {' '.join(str(error).split())}")
     click.echo(f"{len(CHECKS) - failed} of {len(CHECKS)} hold")
     if failed:

@@ -81,8 +81,7 @@ def run(
     index = open_index(name, allow_uncovered)
     with step(f"Read {topics}"):
         queries = sublex.read_topics(topics, fields)
-    for note in (str(queries), *queries.notes):
-        say(note)
+    say(str(queries), *queries.notes)
     note_topics(queries)
     pipelines, failures = _compose(index, rankers or (None,), profile)
     for pipeline in pipelines:

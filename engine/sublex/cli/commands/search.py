@@ -16,10 +16,10 @@ from sublex.cli.options import (
     ranker_option,
     uncovered_option,
 )
-from sublex.cli.output import clean, print_records, print_run, say, say_uncovered, wrapped
+from sublex.cli.output import print_records, print_run, say, say_uncovered, wrapped
 from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
-from sublex.messages import command
+from sublex.messages import command, one_line
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -102,8 +102,8 @@ def _print_hits(index: Index, answer: Answer) -> None:
     """Print each hit on a line, and its passage on the next line, with the matching words in bold."""
     for hit in answer.hits:
         title, passage, spans = _excerpt(index, answer, hit.doc)
-        docno = click.style(clean(hit.docno), bold=True)
-        click.echo(f"{hit.rank:>3}  {hit.score:<9.6g} {docno}  {clean(title)}".rstrip())
+        docno = click.style(one_line(hit.docno), bold=True)
+        click.echo(f"{hit.rank:>3}  {hit.score:<9.6g} {docno}  {one_line(title)}".rstrip())
         if passage:
             click.echo(wrapped(f"     {_with_bold(passage, spans)}", 5))
 
@@ -122,9 +122,9 @@ def _excerpt(index: Index, answer: Answer, doc: int) -> tuple[str, str, tuple[Sp
 def _with_bold(text: str, spans: tuple[Span, ...]) -> str:
     parts, position = [], 0
     for begin, end in spans:
-        parts += [clean(text[position:begin]), click.style(clean(text[begin:end]), bold=True)]
+        parts += [one_line(text[position:begin]), click.style(one_line(text[begin:end]), bold=True)]
         position = end
-    return "".join([*parts, clean(text[position:])])
+    return "".join([*parts, one_line(text[position:])])
 
 
 def _nothing_found(index: Index, answer: Answer, pipeline: Pipeline, ranker: str | None) -> str:

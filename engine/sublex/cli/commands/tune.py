@@ -83,8 +83,7 @@ def tune(
     say_if_compiling()
     index = open_index(name)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels)
-    for note in (str(queries), *queries.notes, str(judgements), *judgements.notes):
-        say(note)
+    say(str(queries), *queries.notes, str(judgements), *judgements.notes)
     note_topics(queries)
     with step("Ran and measured the settings"), progress(expression, "queries") as advance:
         tuning = sublex.tune(index, queries, judgements, expression, measure, progress=advance, **options)

@@ -7,15 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.base import Explanation
+from sublex.base import LARGEST_SCORE, Explanation
 from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.normalise import NormaliserStage
 from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in
 from sublex.retrieval.hits import Hits
 from sublex.scores import NO_OPINION, minmax
-
-LARGEST = float(np.finfo(np.float32).max)
 
 
 class Part(NamedTuple):
@@ -108,6 +106,6 @@ class BlendScoring(Scoring):
             for part, scoring in sorted(parts, key=lambda item: item[0].name):
                 if part.weight:
                     total += part.weight * part.stage.normalised(docs, scoring.scores(docs))
-        if not (np.abs(total) <= LARGEST).all():
+        if not (np.abs(total) <= LARGEST_SCORE).all():
             raise InputError("The scores of a blend are too large for float32; use smaller weights.")
         return total

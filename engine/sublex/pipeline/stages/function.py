@@ -32,15 +32,12 @@ class FunctionStage(Scorer):
         self.cache = _cache(function)
 
     def find(self, state: State, k: int | None = None) -> Hits:
-        hits = state.hits
-        if hits is None:
+        if state.hits is None:
             raise InputError(
                 f"{self.function} scores hits, and nothing was found before it; "
                 f"put a ranker before it, as in BM25 % 100 >> {self.function}."
             )
-        scores = self.scores(state, hits.docs)
-        known = scores > NO_OPINION
-        return Hits.ranked(hits.snapshot, hits.docs[known], scores[known])
+        return self.rescored(state)
 
     def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
         documents = [self._document(doc) for doc in docs.tolist()]

@@ -8,19 +8,25 @@ from sublex.analysis.tokens import words_by_term
 from sublex.base import DocStats, Explanation, Query, TermStats
 from sublex.errors import contract
 from sublex.index.segment import Segment
-from sublex.pipeline.stages.stage import Source, State
+from sublex.pipeline.stages.stage import Scorer, Scoring, State, scores_in
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.searcher import Searcher
+from sublex.scores import NO_OPINION
 
 
-class RankerStage(Source):
+class RankerStage(Scorer):
     """A ranker on a snapshot."""
 
     def __init__(self, searcher: Searcher):
         self.searcher = searcher
 
-    def retrieve(self, query: Query, k: int) -> Hits:
-        return self.searcher.search(query.weights(), k)
+    def on(self, state: State) -> Scoring:
+        return RankerScoring(self, state)
+
+    def find(self, state: State, k: int | None = None) -> Hits:
+        if state.hits is not None:
+            return self.rescored(state)
+        return self.searcher.search(state.query.weights(), state.depth if k is None else k)
 
     def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
         return self.searcher.scores([state.query.weights()], [docs])[0]
@@ -59,6 +65,25 @@ class RankerStage(Source):
             return score._replace(label=f"{label}: {score.label}")
         factor = Explanation(weight, "weight in the query", evidence=origin)
         return Explanation(weight * score.value, label, "product", (factor, score))
+
+
+class RankerScoring(Scoring):
+    """A ranker at work on one state. Documents that it found keep the score that they were found with."""
+
+    hits: Hits | None = None
+
+    def find(self, k: int | None = None) -> Hits:
+        self.hits = super().find(k)
+        return self.hits
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        if self.hits is None:
+            return super().scores(docs)
+        scores = scores_in(self.hits, docs)
+        others = scores == NO_OPINION
+        if others.any():
+            scores[others] = super().scores(docs[others])
+        return scores
 
 
 def _frequency(segment: Segment, ordinal: int, local: int) -> int:

@@ -6,13 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.base import Explanation, Query
-from sublex.pipeline.stages.stage import Scoring, Source, State
+from sublex.base import Explanation
+from sublex.pipeline.stages.stage import Scorer, Scoring, State
 from sublex.representations.loaded import LoadedRepresentation
 from sublex.retrieval.hits import Hits
 
 
-class RepresentationStage(Source):
+class RepresentationStage(Scorer):
     """A fitted representation on a snapshot."""
 
     def __init__(self, representation: LoadedRepresentation):
@@ -21,9 +21,8 @@ class RepresentationStage(Source):
     def on(self, state: State) -> Scoring:
         return RepresentationScoring(self, state) if state.hits is None else Scoring(self, state)
 
-    def retrieve(self, query: Query, k: int) -> Hits:
-        loaded = self.representation
-        return _best(loaded, loaded.scores(loaded.query(query)), k)
+    def find(self, state: State, k: int | None = None) -> Hits:
+        return self.rescored(state) if state.hits is not None else self.on(state).find(k)
 
     def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
         return self.representation.scores(self.representation.query(state.query), docs)
@@ -47,12 +46,8 @@ class RepresentationScoring(Scoring):
         return loaded.scores(loaded.query(self.state.query))
 
     def find(self, k: int | None = None) -> Hits:
-        return _best(self.scorer.representation, self._scores, self.state.depth if k is None else k)
+        loaded, most = self.scorer.representation, self.state.depth if k is None else k
+        return Hits.ranked(loaded.snapshot, *loaded.best(self._scores, most)).first(most)
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
         return self._scores[docs]
-
-
-def _best(loaded: LoadedRepresentation, scores: np.ndarray, k: int) -> Hits:
-    """Return the best k documents, given the scores of all documents."""
-    return Hits.ranked(loaded.snapshot, *loaded.best(scores, k)).first(k)

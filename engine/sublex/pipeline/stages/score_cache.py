@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import numpy as np
-
+from sublex.base import LARGEST_SCORE
 from sublex.errors import InputError
 
 # The only thing that the file may hold. A table without row numbers has no other index than its key.
@@ -37,7 +36,7 @@ class ScoreCache:
                 marks = ",".join("?" * len(part))
                 known |= database.execute(f"SELECT key, score FROM scores WHERE key IN ({marks})", part).fetchall()
         for score in known.values():
-            if not isinstance(score, float) or not abs(score) <= np.finfo(np.float32).max:
+            if not isinstance(score, float) or not abs(score) <= LARGEST_SCORE:
                 raise InputError(
                     f"The cache {self.path} holds {str(score)[:60]!r} in place of a score; delete the file."
                 )

@@ -51,6 +51,14 @@ class Scorer(Stage):
         """Return the scores of documents, -inf for a document on which the scorer has no opinion."""
         return self.on(state).scores(docs)
 
+    def rescored(self, state: State) -> Hits:
+        """Return the hits of the state, ranked by this scorer. Hits on which it has no opinion are dropped."""
+        assert state.hits is not None
+        docs = state.hits.docs
+        scores = self.scores(state, docs)
+        known = scores > NO_OPINION
+        return Hits.ranked(state.hits.snapshot, docs[known], scores[known])
+
     def explain(self, state: State, doc: int) -> Explanation:
         """Return the score of one document taken apart; its value is -inf where the scorer has no opinion."""
         raise NotImplementedError
@@ -77,44 +85,6 @@ class Scoring:
     def scores(self, docs: np.ndarray) -> np.ndarray:
         """Return the scores of documents, as `Scorer.scores` does."""
         return self.scorer.scores(self.state, docs)
-
-
-class SourceScoring(Scoring):
-    """A source at work on one state. Documents that it found keep the score that they were found with."""
-
-    hits: Hits | None = None
-
-    def find(self, k: int | None = None) -> Hits:
-        self.hits = super().find(k)
-        return self.hits
-
-    def scores(self, docs: np.ndarray) -> np.ndarray:
-        if self.hits is None:
-            return super().scores(docs)
-        scores = scores_in(self.hits, docs)
-        others = scores == NO_OPINION
-        if others.any():
-            scores[others] = super().scores(docs[others])
-        return scores
-
-
-class Source(Scorer):
-    """A scorer that retrieves from the collection by itself: a ranker or a representation."""
-
-    def on(self, state: State) -> Scoring:
-        return SourceScoring(self, state)
-
-    def retrieve(self, query: Query, k: int) -> Hits:
-        """Return the best k documents of the collection."""
-        raise NotImplementedError
-
-    def find(self, state: State, k: int | None = None) -> Hits:
-        if state.hits is None:
-            return self.retrieve(state.query, state.depth if k is None else k)
-        docs = state.hits.docs
-        scores = self.scores(state, docs)
-        known = scores > NO_OPINION
-        return Hits.ranked(state.hits.snapshot, docs[known], scores[known])
 
 
 def scores_in(hits: Hits, docs: np.ndarray) -> np.ndarray:

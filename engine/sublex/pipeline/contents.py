@@ -1,0 +1,142 @@
+"""The facts, the terms and the documents of an index: all that can be read without a ranker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sublex import arguments
+from sublex.base import Analyzer, Document, Statistics
+from sublex.errors import InputError
+from sublex.index.corpus import Corpus
+from sublex.index.snapshot import Postings, Snapshot, Term
+
+
+class Contents:
+    """The facts, the terms and the documents of an index, read from its snapshot. `Index` adds everything else."""
+
+    path: Path
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The generation that this index reads: its segments, statistics and files. It never changes."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.snapshot)
+
+    def __contains__(self, docno: object) -> bool:
+        return isinstance(docno, str) and docno in self.snapshot
+
+    # Facts about the index.
+
+    @property
+    def generation(self) -> int:
+        """The number of the generation; every change of the index adds 1."""
+        return self.snapshot.generation
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the analyzer, the documents and the deletions. Indexes with equal fingerprints give equal scores."""
+        return self.snapshot.fingerprint
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile that the index was built with; it sets the defaults of rankers."""
+        return self.snapshot.profile
+
+    @property
+    def store(self) -> frozenset[str]:
+        """The parts stored next to the postings: "text", "terms", both or neither."""
+        return self.snapshot.store
+
+    @property
+    def statistics(self) -> Statistics:
+        """The numbers of live documents, tokens and postings, and the mean document length."""
+        return self.snapshot.statistics
+
+    @property
+    def fitted(self) -> dict[str, Any]:
+        """The fitted models by name, as the manifest describes them."""
+        return self.snapshot.fitted
+
+    @property
+    def resources(self) -> dict[str, Any]:
+        """The resources by name, as the manifest describes them."""
+        return self.snapshot.resources
+
+    def nbytes(self) -> dict[str, int]:
+        """Return the bytes on disk of each kind of component, of models and resources, and of derived data."""
+        return self.snapshot.nbytes()
+
+    # Analysis and terms.
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """The analyzer that the index was built with."""
+        return self.snapshot.analyzer
+
+    @property
+    def analyzer_versions(self) -> dict[str, str]:
+        """The versions of the libraries that produced the terms of the index, by library."""
+        return self.snapshot.analyzer_versions
+
+    def analyze(self, text: str) -> list[str]:
+        """Return the terms of a text, analysed as the documents were."""
+        return self.snapshot.analyze(arguments.text(text, "The text"))
+
+    def term(self, term: str) -> Term | None:
+        """Return the statistics of a term, or None when no live document contains it."""
+        return self.snapshot.term(arguments.text(term, "The term"))
+
+    def terms(self, pattern: str = "*") -> Iterator[Term]:
+        """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes."""
+        return self.snapshot.terms(arguments.text(pattern, "The pattern"))
+
+    def top_terms(self, number: int = 10) -> list[Term]:
+        """Return the terms with the highest document frequencies, highest first."""
+        return self.snapshot.top_terms(arguments.whole(number, "number", 0))
+
+    @property
+    def vocabulary_size(self) -> int:
+        """The number of terms that live documents contain."""
+        return self.snapshot.vocabulary_size
+
+    def postings(self, term: str) -> Postings:
+        """Return the live documents that contain a term, and its frequency in each; empty for an unknown term."""
+        return self.snapshot.postings(arguments.text(term, "The term"))
+
+    # Documents.
+
+    @property
+    def corpus(self) -> Corpus:
+        """The view of the documents that plugins fit their models to: counts, vocabulary, lengths, texts."""
+        return self.snapshot.corpus
+
+    def doc(self, docno: str) -> int | None:
+        """Return the number of the live document with this docno, or None. Numbers hold for one generation."""
+        return self.snapshot.doc(arguments.text(docno, "The docno"))
+
+    def docno(self, doc: int) -> str:
+        """Return the docno of a document, given by its number. Raise InputError for a number that no document has."""
+        try:
+            return self.snapshot.docno(arguments.whole(doc, "doc", 0))
+        except IndexError:
+            raise InputError(f"No document has the number {doc} in {self.path}.") from None
+
+    def document(self, docno: str) -> Document:
+        """Return a stored document by its docno. Raise InputError when there is no live document with this docno."""
+        doc = self._live(docno)
+        return self.snapshot.stored(doc)
+
+    def _live(self, docno: str, snapshot: Snapshot | None = None) -> int:
+        """Return the number of a live document of the snapshot; raise InputError if there is none with this docno."""
+        doc = (snapshot or self.snapshot).doc(arguments.text(docno, "The docno"))
+        if doc is None:
+            raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
+        return doc
+
+    def documents(self) -> Iterator[Document]:
+        """Yield all live stored documents, in the order in which they were indexed."""
+        return self.snapshot.documents()
