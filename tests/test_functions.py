@@ -184,7 +184,9 @@ def test_what_is_no_expression_is_refused(demo_index):
     with pytest.raises(InputError, match=r"The function max becomes a stage by sublex.rerank\(…\)"):
         demo_index.search("crane", max)
     for wrong in (3, ["BM25"], b"BM25"):
-        with pytest.raises(InputError, match=rf"The pipeline is .*\({type(wrong).__name__}\)|The pipeline is .*; give an expression"):
+        with pytest.raises(
+            InputError, match=rf"The pipeline is .*\({type(wrong).__name__}\)|The pipeline is .*; give an expression"
+        ):
             demo_index.search("crane", wrong)
     with pytest.raises(InputError, match="type Pipeline is no expression"):
         demo_index.pipeline("BM25") >> sublex.rerank(max)

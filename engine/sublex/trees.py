@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -40,8 +41,7 @@ def tree_html(node: Node) -> str:
     """Return a tree as nested HTML elements that fold. A value in brackets is evidence, which is not added."""
     import html
 
-    number = "" if node.kind == "evidence" and not node.value else f"{node.value + 0:.6g}"
-    number = f"({number})" if node.kind == "evidence" and number else number
+    number = number_text(node)
     operation = f" ({OPERATIONS[node.kind]})" if node.parts and node.kind in OPERATIONS else ""
     facts = "; ".join(f"{name} {_as_text(fact)}" for name, fact in node.evidence.items())
     line = f"<b>{number}</b> {html.escape(node.label)}{operation}" + (
@@ -51,6 +51,14 @@ def tree_html(node: Node) -> str:
         return f'<div style="margin-left:1.5em">{line}</div>\n'
     parts = "".join(map(tree_html, node.parts))
     return f'<details open style="margin-left:1.5em"><summary>{line}</summary>\n{parts}</details>\n'
+
+
+def number_text(node: Node) -> str:
+    """Return the value of a node as it is shown: in brackets if it is evidence, and as `no score` if there is none."""
+    if node.kind == "evidence" and not node.value:
+        return ""
+    number = "no score" if node.value == -math.inf else f"{node.value + 0:.6g}"
+    return f"({number})" if node.kind == "evidence" else number
 
 
 def _nodes(node: Node, depth: int) -> Iterator[tuple[int, Node]]:

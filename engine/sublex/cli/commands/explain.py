@@ -14,9 +14,7 @@ from sublex.cli.options import format_option, index_argument, profile_option, ra
 from sublex.cli.output import clean, print_json, wrapped
 from sublex.cli.steps import examples, step, verbose_option
 from sublex.errors import InputError
-
-# Printed after the label of a node whose parts are not added up.
-OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
+from sublex.trees import OPERATIONS, number_text
 
 
 @click.command(epilog=examples('sublex explain demo "cranes by the river" birds-05 -r PL2'))
@@ -58,12 +56,9 @@ def explain(
 
 def _print_tree(node: Explanation, depth: int = 0) -> None:
     """Print a node of an explanation on one line, and its parts below it, indented by their depth."""
-    score = "no score" if node.value == -math.inf else f"{node.value + 0:.6g}"
-    value = "" if node.kind == "evidence" and not node.value else score
-    value = f"({value})" if node.kind == "evidence" and value else value
     operation = OPERATIONS.get(node.kind, "") if node.parts else ""
     facts = "; ".join(f"{name} {_as_text(fact)}" for name, fact in node.evidence.items())
-    line = f"{value:>12}  {'  ' * depth}{node.label}"
+    line = f"{number_text(node):>12}  {'  ' * depth}{node.label}"
     line += (f" ({operation})" if operation else "") + (f"  [{facts}]" if facts else "")
     click.echo(wrapped(clean(line.rstrip()), 16 + 2 * depth))
     for part in node.parts:
