@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -108,6 +109,11 @@ def _called(function: Callable[[str], Any], setup: Setup) -> System:
     name = getattr(function, "__name__", type(function).__name__).strip("<>")
     if setup.topics is None:
         raise InputError(f"The function {name} cannot be run without topics; give them.")
+    if not _takes_one(function):
+        raise InputError(
+            f"The function {name} does not take a query alone; to score documents with it, write "
+            f'"BM25 % 100" >> sublex.rerank({name}).'
+        )
     seconds, hits = [], {}
     for topic in setup.topics:
         begin = time.perf_counter()
@@ -116,6 +122,17 @@ def _called(function: Callable[[str], Any], setup: Setup) -> System:
         hits[topic.qid] = dict(_scored(found, name))
     run = run_of(hits, tag_of(name))
     return System(name, run.top(setup.k), np.array(seconds, np.float32) * 1000)
+
+
+def _takes_one(function: Callable[..., Any]) -> bool:
+    """Return whether a function can be called with one argument; True where Python does not know."""
+    try:
+        inspect.signature(function).bind("query")
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
 
 
 def _scored(found: Any, name: str) -> Iterator[tuple[Any, Any]]:
