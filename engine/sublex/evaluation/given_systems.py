@@ -17,6 +17,7 @@ from sublex.errors import InputError
 from sublex.evaluation.systems import System, run_system
 from sublex.expression import Expression
 from sublex.frames import is_frame
+from sublex.functions import is_transformer
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.retrieval.hits import Hits
@@ -75,6 +76,8 @@ def system_of(source: Any, setup: Setup, name: str = "run") -> System:
         source = Path(source)
     if isinstance(source, (str, Expression, Pipeline)):
         return _ranked(source, setup)
+    if is_transformer(source) and not is_frame(source):  # A DataFrame has a method transform too.
+        return _transformed(source, setup)
     if callable(source) and not isinstance(source, Mapping):
         return _called(source, setup)
     if source is None or isinstance(source, (bytes, bytearray, int, float)):
@@ -122,6 +125,15 @@ def _called(function: Callable[[str], Any], setup: Setup) -> System:
         hits[topic.qid] = dict(_scored(found, name))
     run = run_of(hits, tag_of(name))
     return System(name, run.top(setup.k), np.array(seconds, np.float32) * 1000)
+
+
+def _transformed(transformer: Any, setup: Setup) -> System:
+    """Run a PyTerrier transformer on all topics, and return its hits as a system with the name that PyTerrier prints."""
+    name = str(transformer)
+    if setup.topics is None:
+        raise InputError(f"The transformer {name} cannot be run without topics; give them.")
+    run = run_of(transformer.transform(setup.topics.to_pandas()), tag_of(name))
+    return System(name, run.top(setup.k))
 
 
 def _takes_one(function: Callable[..., Any]) -> bool:
