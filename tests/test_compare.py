@@ -81,7 +81,7 @@ def test_judged_topics_outside_the_topic_file_are_left_out_with_a_note(index, tm
     ("systems", "options", "sentence"),
     [
         ([], {}, "nothing to compare"),
-        (["BM25", "BM25(k1=1.2)"], {}, "BM25 is named twice"),
+        (["BM25", "BM25(k1=1.2)"], {}, "Two systems have the name BM25; compare each system once"),
         (["BM25", "PL2"], {"alpha": 0}, "level"),
         (["BM25", "PL2"], {"measures": "NumRet"}, "Counts alone"),
         (["BM25", "PL2"], {"measures": "nope"}, "No measure nope"),

@@ -116,6 +116,14 @@ def test_numpy_numbers_are_weights() -> None:
 
     for weight in (np.float64(0.25), np.float32(0.25)):
         assert repr(weight * A) == repr(parse("0.25*a"))
+    assert repr(A % np.int64(5)) == repr(parse("a % 5"))
+
+
+def test_a_text_with_a_range_is_a_weight() -> None:
+    assert repr("{0..1}" * A) == repr(parse("{0..1}*a"))
+    for wrong in ("0..1", "{1..0}", "{0..1", "{0..1} + a", "[1]", ""):
+        with pytest.raises(InputError, match="should be a finite number, or a range such as '{0..1}'"):
+            wrong * A
 
 
 def test_operators_refuse_invalid_operands() -> None:

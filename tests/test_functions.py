@@ -115,8 +115,11 @@ def test_no_plugin_may_take_the_name(demo_index):
         (lambda q, d: [Decimal(1)] * 9, "gave a score of type Decimal for 9 documents"),
         (lambda q, d: [10**400] * 9, r"gave inf for the document birds-05; scores have to be finite"),
         (lambda q, d: [1j] * 9, "gave a score of type complex for 9 documents"),
-        (lambda q, d: [math.nan] * 9, "gave nan for the document birds-05; scores have to be finite numbers"),
-        (lambda q, d: [0] * 8 + [-math.inf], r"gave -inf for the document \w+-\d+; scores have to be finite numbers"),
+        (lambda q, d: [math.nan] * 9, "gave nan for the document birds-05; scores have to be finite float32 numbers"),
+        (
+            lambda q, d: [0] * 8 + [-math.inf],
+            r"gave -inf for the document \w+-\d+; scores have to be finite float32 numbers",
+        ),
         (lambda q, d: [1e300] * 9, r"gave 1e\+300 for the document birds-05; scores have to be finite"),
         (lambda q, d: (1 / 0 for _ in d), r"failed \(ZeroDivisionError: division by zero\)"),
         (lambda q: [], r"failed \(TypeError: .* takes 1 positional argument but 2 were given\)"),
@@ -454,3 +457,13 @@ def test_a_cross_encoder_of_sentence_transformers_reranks(demo_index, tmp_path):
     assert hits.scores.tolist() == pytest.approx(model.predict(pairs).tolist(), rel=1e-3)
     assert len(set(hits.scores.tolist())) > len(hits) / 2
     assert demo_index.search("bird migration", expression, 100).scores.tolist() == hits.scores.tolist()
+
+
+def test_tune_chooses_the_weight_of_a_function(demo_index):
+    function = sublex.rerank(lambda query, documents: [len(document.text) for document in documents], name="length")
+    topics, qrels = sublex.read_topics(TOPICS), sublex.read_qrels(QRELS)
+    found = sublex.tune(demo_index, topics, qrels, "BM25 % 20" >> sublex.parse("PL2") + "{0,1}" * function)
+    assert found.names == ("weight of rerank(length)",)
+    assert [setting.expression for setting in found.settings] == [
+        "BM25 % 20 >> PL2 + 0*rerank(length)", "BM25 % 20 >> PL2 + 1*rerank(length)"
+    ]  # fmt: skip

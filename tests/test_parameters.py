@@ -124,7 +124,7 @@ def test_a_print_has_what_differs_from_the_defaults_in_the_declared_order(given:
         "fisher(words=7)": "fisher: words=7 has to be an expression.",
         "fisher(words=lsi(e=x))": "lsi: e=x has to be a whole number.",
         "zscore": "zscore needs x; write zscore(x=…).",
-        "zscore(BM25, lsi)": "zscore was given too many values (2); it takes x.",
+        "zscore(BM25, lsi)": "zscore takes one expression; to add up several, write zscore(BM25) + zscore(lsi).",
         "minmax(0.5)": "minmax: x=0.5 has to be an expression.",
     }.items(),
 )

@@ -161,9 +161,22 @@ def test_a_blend_and_the_fusion_of_runs_agree_where_every_run_has_every_candidat
 def test_an_explanation_says_which_parts_found_the_document(index):
     docno = index.search("w1 w7", "PL2", 9)[8].docno
     tree = index.explain("w1 w7", docno, "BM25 % 3 + PL2 + -1*DPH")
-    assert [part.evidence.get("found by this part") for part in tree.parts] == [
-        "no, not among its first 3", "at rank 9", None
-    ]  # fmt: skip
+    assert [(part.label, part.evidence) for part in tree.parts] == [
+        ("BM25 % 3", {"documents that this part found, without this one": 3}),
+        ("PL2", {"found by this part": "at rank 9"}),
+        ("-1*DPH", {}),
+    ]
+
+
+@pytest.mark.parametrize("how", ["minmax", "zscore", "raw", "rank", "rrf"])
+def test_a_blend_is_explained_for_a_document_on_which_a_part_has_no_opinion(index, how):
+    hits = index.search("w1 w7", f"{how}(BM25 % 2 >> PL2) + DPH", 1000)
+    tree = index.explain("w1 w7", hits.docnos[-1], f"{how}(BM25 % 2 >> PL2) + DPH")
+    assert tree.value == pytest.approx(float(hits.scores[-1]), abs=1e-6)
+    first = tree.parts[0].parts[1]
+    labels = [first.label, *(part.label for part in first.parts)]
+    assert ("no opinion, which adds nothing" if how == "rrf" else "no opinion, which counts as the lowest") in labels
+    assert (first.value == 0) or how != "rrf"
 
 
 def test_rescoring_keeps_the_matching_candidates_and_no_other_documents(index):

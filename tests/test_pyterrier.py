@@ -232,3 +232,13 @@ def test_the_missing_package_is_named(monkeypatch):
         sublex.pyterrier  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'pyterier'"):
         sublex.pyterier  # noqa: B018
+
+
+def test_transformers_are_measured_and_compared(index):
+    retriever = sublex.pyterrier.Retriever(index, "BM25")
+    found = sublex.compare(index, TOPICS, QRELS, {"sublex": "BM25", "pyterrier": retriever}, "AP")
+    first, second = found.mean("AP")
+    assert first == second > 0
+    assert sublex.compare(index, TOPICS, QRELS, [retriever % 2], "AP").names == (str(retriever % 2),)
+    with pytest.raises(InputError, match="The transformer Retriever.* cannot be run without topics; give them"):
+        sublex.measure(QRELS, retriever, "AP")

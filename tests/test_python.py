@@ -256,6 +256,24 @@ def test_runs_that_are_none_are_refused_in_a_sentence(given, sentence, qrels):
     assert sentence in str(error.value)
 
 
+def test_measures_of_ir_measures_are_taken_as_they_are(demo, topics, qrels, run):
+    assert sublex.measure(qrels, run, nDCG @ 10).mean == sublex.measure(qrels, run, "nDCG@10").mean
+    found = sublex.measure(qrels, run, [AP(rel=2), nDCG(dcg="exp-log2") @ 10, "RR"])
+    assert list(found.mean) == ["AP(rel=2)", "nDCG(dcg='exp-log2')@10", "RR"]
+    assert sublex.compare(demo, topics, qrels, ["BM25", "PL2"], [ir_measures.P @ 5]).main == "P@5"
+    assert sublex.tune(demo, topics, qrels, "BM25(b={0,1})", ir_measures.P @ 5).names == ("b",)
+
+
+def test_a_function_that_scores_documents_is_no_system(demo, topics, qrels):
+    def scores(query, documents):
+        return [0] * len(documents)
+
+    with pytest.raises(
+        InputError, match=r'scores does not take a query alone; .* "BM25 % 100" >> sublex.rerank\(scores'
+    ):
+        sublex.compare(demo, topics, qrels, ["BM25", scores], "AP")
+
+
 def test_expressions_and_functions_are_measured_compared_and_fused(demo, topics, qrels, run):
     def found(query):
         return demo.search(query, "BM25", 1000)

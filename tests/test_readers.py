@@ -765,6 +765,11 @@ def test_irds_that_cannot_be_read_says_so_in_a_sentence(datasets, name, message)
         read(Irds(), b"", f"irds:sublex-test/{name}")
 
 
+def test_irds_without_a_name_says_so():
+    with pytest.raises(InputError, match="irds: names no dataset; write one after it, as in irds:cranfield"):
+        read(Irds(), b"", "irds:")
+
+
 # Streams
 
 

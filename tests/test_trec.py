@@ -1014,6 +1014,11 @@ def test_a_pipe_is_written_to_a_link_followed_and_an_input_never_overwritten(fil
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
     assert invoke(*command, pipe).code == 0
     assert len(reader.communicate(timeout=60)[0].splitlines()) == 2 and pipe.is_fifo()
+    read, write = os.pipe()  # A link such as /dev/stdout may lead to a pipe that has no path.
+    assert invoke(*command, f"/dev/fd/{write}").code == 0
+    os.close(write)
+    with open(read) as received:
+        assert len(received.read().splitlines()) == 2
     link.symlink_to(target)
     assert invoke(*command, link).code == 0
     assert link.is_symlink() and len(target.read_text().splitlines()) == 2

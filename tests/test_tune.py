@@ -288,6 +288,7 @@ def test_settings_that_differ_in_weights_share_what_their_parts_find(demo, monke
          ["(BM25 >> PL2) % 5 >> PL2", "(BM25 >> PL2) % 9 >> PL2"], "BM25 >> PL2 >> PL2"),
         ("{1,2}*BM25 + {3,4}*BM25(b={0})", ["weight of BM25", "weight of BM25 (2)", "b"],
          [f"{i}*BM25 + {j}*BM25(b=0)" for i in (1, 2) for j in (3, 4)], "BM25 + BM25"),
+        ("BM25 + {1,2}*zscore(PL2)", ["weight of zscore(PL2)"], [f"BM25 + {i}*zscore(PL2)" for i in (1, 2)], "BM25 + zscore(PL2)"),
         ("zscore(BM25(b={0,1})) + 0.3*PL2 % {7}", ["b", "depth of PL2"],
          [f"zscore(BM25(b={b})) + 0.3*PL2 % 7" for b in (0, 1)], "zscore(BM25) + 0.3*PL2"),
     ],

@@ -20,6 +20,8 @@ from sublex.expression import Expression
 from sublex.parser import parse
 
 if TYPE_CHECKING:
+    from ir_measures import Measure
+
     from sublex.evaluation.comparison import Comparison
     from sublex.evaluation.run_evaluation import Evaluation
     from sublex.functions import Function, StoredDocument
@@ -154,7 +156,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
 def measure(
     qrels: Any,
     run: Any,
-    measures: str | Iterable[str] = (),
+    measures: str | Measure | Iterable[str | Measure] = (),
     *,
     index: Index | str | os.PathLike[str] | None = None,
     topics: Any = None,
@@ -167,7 +169,8 @@ def measure(
         run: A run: a file, a result of `Index.run` or `read_run`, a dictionary {qid: {docno: score}}, or a DataFrame with qid,
             docno and score. With `index` and `topics` also an expression; with `topics` also a function from the text of a
             query to hits or to a dictionary {docno: score}.
-        measures: Names as ir-measures or trec_eval write them, such as "AP nDCG@10"; by default those of `sublex eval`.
+        measures: Names as ir-measures or trec_eval write them, such as "AP nDCG@10", or measures of ir-measures; by
+            default those of `sublex eval`.
         index: The index, or its path, that an expression is run on.
         topics: The topics that an expression or a function is run on, in any form that `Index.run` takes.
     """
@@ -215,7 +218,7 @@ def compare(
     topics: Any,
     qrels: Any,
     systems: Any,
-    measures: str | Iterable[str] = (),
+    measures: str | Measure | Iterable[str | Measure] = (),
     *,
     test: str = "t",
     correction: str = "holm",
@@ -234,7 +237,7 @@ def compare(
         qrels: Relevance judgements in any form that `measure` takes.
         systems: Expressions, which are run on the index, functions, and runs, in any form that `measure` takes; in a list, or
             in a dictionary by name. The others are compared with the first.
-        measures: Names as ir-measures or trec_eval write them; the first one is tested in the summary.
+        measures: Names as ir-measures or trec_eval write them, or measures of ir-measures; the first one is tested in the summary.
         test: The paired test: "t", "randomisation" or "wilcoxon".
         correction: The correction for the number of pairs: "holm", "bonferroni", "bh" or "none"; "tukey" is a test of its own.
         alpha: The level of the test.
@@ -300,7 +303,7 @@ def tune(
     topics: Any,
     qrels: Any,
     expression: str | Expression,
-    measure: str = "AP",
+    measure: str | Measure = "AP",
     fields: str = "title",
     *,
     folds: int = 5,
@@ -343,17 +346,20 @@ def tune(
     for name, number in (("folds", folds), ("steps", steps), ("samples", samples), ("k", k)):
         whole(number, name, 0)
     return tune(
-        opened, topics_of(topics, fields), qrels_of(qrels), expression, measure, folds=folds, search=search, steps=steps,
+        opened, topics_of(topics, fields), qrels_of(qrels), expression, str(measure), folds=folds, search=search, steps=steps,
         samples=samples, seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
     )  # fmt: skip
 
 
-def _names(measures: str | Iterable[str]) -> list[str]:
+def _names(measures: str | Measure | Iterable[str | Measure]) -> list[str]:
     from sublex.arguments import shown, text
+    from sublex.evaluation.measures import is_measure
 
+    if isinstance(measures, str) or is_measure(measures):
+        return [str(measures)]
     if not isinstance(measures, Iterable):
         raise InputError(f"The measures are {shown(measures)}; give names such as 'AP nDCG@10'.")
-    return [text(name, "A measure") for name in ([measures] if isinstance(measures, str) else measures)]
+    return [str(name) if is_measure(name) else text(name, "A measure") for name in measures]
 
 
 def _index(index: Any) -> Index | None:

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, ClassVar
 
 from sublex.errors import InputError
@@ -53,7 +54,9 @@ class Expression:
         return _operand(other, "+") + self
 
     def __rmul__(self, weight: Any) -> Expression:
-        return Weighted(weight, self)
+        from sublex.parser import parse_range
+
+        return Weighted(parse_range(weight) if isinstance(weight, str) else weight, self)
 
     def __mod__(self, depth: Any) -> Expression:
         return Cut(self, depth)
@@ -119,9 +122,12 @@ class Cut(Expression):
     depth: int | Range
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.depth, int) and not isinstance(self.depth, bool) and self.depth > 0
-        if not whole and not isinstance(self.depth, Range):
+        if isinstance(self.depth, Range):
+            return
+        whole = isinstance(self.depth, Integral) and not isinstance(self.depth, bool)
+        if not whole or self.depth <= 0:
             raise InputError(f"The depth in % {self.depth} should be a whole number above 0.")
+        object.__setattr__(self, "depth", int(self.depth))
 
     def __str__(self) -> str:
         return f"{_within(self.expression, 4)} % {self.depth}"

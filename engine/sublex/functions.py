@@ -125,7 +125,7 @@ class Function(Expression):
         if len(wrong):
             value, docno = scores[wrong[0]], docnos[wrong[0]]
             raise PluginError(
-                f"The {self.kind} {self.name} gave {value:g} for the document {docno}; scores have to be finite numbers."
+                f"The {self.kind} {self.name} gave {value:g} for the document {docno}; scores have to be finite float32 numbers."
             )
         return scores
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from sublex.base import Param, Resource
 from sublex.errors import InputError
-from sublex.expression import Call, Expression, Range, print_value, shortest
+from sublex.expression import NORMALISERS, Call, Expression, Range, print_value, shortest
 from sublex.messages import nearest
 from sublex.parser import parse
 
@@ -77,6 +77,9 @@ def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: 
     fit.
     """
     names = [param.name for param in params]
+    if len(call.args) > len(names) and call.name in NORMALISERS:
+        parts = " + ".join(f"{call.name}({print_value(value)})" for value in call.args)
+        raise InputError(f"{call.name} takes one expression; to add up several, write {parts}.")
     if len(call.args) > len(names):
         raise InputError(f"{call.name} was given too many values ({len(call.args)}); {_takes(names)}.")
     written = dict(zip(names, call.args, strict=False))

@@ -87,6 +87,17 @@ def parse_call(text: str) -> Call:
         raise InputError(f"Cannot read {text[:200]!r}: {reason}; {usage}.") from None
 
 
+def parse_range(text: str) -> Range:
+    """Return a range such as `{0..1}`. Raise InputError for any other text."""
+    try:
+        found = _read(text, _Parser.literal)
+    except _Unreadable:
+        found = None
+    if not isinstance(found, Range):
+        raise InputError(f"The weight {text!r} should be a finite number, or a range such as '{{0..1}}'.")
+    return found
+
+
 def _read(text: str, rule: Callable[[_Parser], T]) -> T:
     """Return the result of a grammar rule on the whole text."""
     if len(text) > LONGEST:

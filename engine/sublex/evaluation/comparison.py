@@ -178,7 +178,9 @@ def compare(
     seen: set[str] = set()
     for system in systems:
         if system.name in seen:
-            raise InputError(f"{system.name} is named twice; compare each system once.")
+            raise InputError(
+                f"Two systems have the name {system.name}; compare each system once, and give different systems different names."
+            )
         seen.add(system.name)
     check_level(plan.alpha)
     judged, dropped = (qrels, []) if topics is None else _select_topics(qrels, topics)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ from sublex.errors import InputError
 from sublex.evaluation.systems import System, run_system
 from sublex.expression import Expression
 from sublex.frames import is_frame
-from sublex.functions import name_of
+from sublex.functions import is_transformer, name_of
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.retrieval.hits import Hits
@@ -75,6 +76,8 @@ def system_of(source: Any, setup: Setup, name: str = "run") -> System:
         source = Path(source)
     if isinstance(source, (str, Expression, Pipeline)):
         return _ranked(source, setup)
+    if is_transformer(source) and not is_frame(source):  # A DataFrame has a method transform too.
+        return _transformed(source, setup)
     if callable(source) and not isinstance(source, Mapping):
         return _called(source, setup)
     if source is None or isinstance(source, (bytes, bytearray, int, float)):
@@ -109,6 +112,11 @@ def _called(function: Callable[[str], Any], setup: Setup) -> System:
     name = name_of(function)
     if setup.topics is None:
         raise InputError(f"The function {name} cannot be run without topics; give them.")
+    if not _takes_one(function):
+        raise InputError(
+            f"The function {name} does not take a query alone; to score documents with it, write "
+            f'"BM25 % 100" >> sublex.rerank({name}).'
+        )
     seconds, hits = [], {}
     for topic in setup.topics:
         begin = time.perf_counter()
@@ -117,6 +125,26 @@ def _called(function: Callable[[str], Any], setup: Setup) -> System:
         hits[topic.qid] = dict(_scored(found, name))
     run = run_of(hits, tag_of(name))
     return System(name, run.top(setup.k), np.array(seconds, np.float32) * 1000)
+
+
+def _transformed(transformer: Any, setup: Setup) -> System:
+    """Run a PyTerrier transformer on all topics, and return its hits as a system with the name that PyTerrier prints."""
+    name = str(transformer)
+    if setup.topics is None:
+        raise InputError(f"The transformer {name} cannot be run without topics; give them.")
+    run = run_of(transformer.transform(setup.topics.to_pandas()), tag_of(name))
+    return System(name, run.top(setup.k))
+
+
+def _takes_one(function: Callable[..., Any]) -> bool:
+    """Return whether a function can be called with one argument; True where Python does not know."""
+    try:
+        inspect.signature(function).bind("query")
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
 
 
 def _scored(found: Any, name: str) -> Iterator[tuple[Any, Any]]:

@@ -48,6 +48,13 @@ def is_count(measure: Measure) -> bool:
     return measure.NAME in ("NumRet", "NumRel", "NumQ")
 
 
+def is_measure(value: object) -> bool:
+    """Return whether a value is a measure of ir-measures, such as `ir_measures.AP @ 10`."""
+    import ir_measures
+
+    return isinstance(value, ir_measures.Measure)
+
+
 def _parse_one(name: str) -> list[Measure]:
     import ir_measures
 

@@ -57,6 +57,8 @@ def load(name: str, what: str) -> Any:
     try:
         return ir_datasets.load(name)
     except KeyError:
+        if not name:
+            raise InputError("irds: names no dataset; write one after it, as in irds:cranfield.") from None
         raise InputError(f"ir_datasets knows no dataset {name}: its catalogue is at https://ir-datasets.com.") from None
 
 

@@ -161,7 +161,7 @@ def check_word(text: str, what: str) -> None:
 @contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
     """Give a file to write, which replaces the file at `path` at the end and is removed after an error; follow links."""
-    place = Path(os.path.realpath(path))
+    place = path if _special(path) else Path(os.path.realpath(path))
     try:
         with open(place, "wb", buffering=BUFFER) if _special(place) else replacing(place, BUFFER) as file:
             if path.suffix == ".gz":

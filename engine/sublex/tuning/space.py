@@ -188,14 +188,14 @@ def _whole(slot: Slot, before: str = "% ") -> Slot:
 
 
 def _short(part: Expression) -> str:
-    """Return the first component's name of a weighted or cut expression, for the name of its weight or depth."""
+    """Return a name of a weighted or cut expression for the name of its weight or depth: its component, or its normaliser in full."""
     while not isinstance(part, Call):
         match part:
             case Weighted(expression=inner) | Cut(expression=inner):
                 part = inner
             case _:
                 return str(part)
-    return part.name
+    return str(part) if part.name in NORMALISERS else part.name
 
 
 def _holds_range(value: Any) -> bool:

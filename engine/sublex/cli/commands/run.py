@@ -110,6 +110,8 @@ def _place(output: str, rankers: Sequence[str]) -> Path:
     from sublex.readers.source import FileSource
     from sublex.trec.run_names import is_run_file
 
+    if output == "-":
+        raise InputError("sublex run writes files; name a file or a folder with -o.")
     path = Path(output)
     if not is_run_file(path):
         return path

@@ -25,6 +25,7 @@ from sublex.cli.options import (
 from sublex.cli.output import CSV, print_figures, print_json, say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import examples, step, verbose_option
+from sublex.messages import counted
 
 if TYPE_CHECKING:
     from sublex.tuning.result import Scored, Setting, Tuning
@@ -106,7 +107,7 @@ def tune(
 
 def _print(tuning: Tuning, command: str) -> None:
     """Print what each fold chose, the figures to compare, the means of the settings, and the command to run the best."""
-    size = f"{len(tuning.settings):,} settings, {len(tuning.qids):,} topics, {len(tuning.folds)} folds"
+    size = f"{counted(len(tuning.settings), 'setting')}, {len(tuning.qids):,} topics, {len(tuning.folds)} folds"
     show(f"{tuning.expression} by {tuning.measure}: {size}")
     click.echo()
     print_figures(tuning.table())

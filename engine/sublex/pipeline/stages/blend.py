@@ -63,11 +63,12 @@ class BlendStage(Scorer):
         for part, scoring, hits in zip(self.parts, blend.scorings, found, strict=True):
             scaled = part.stage.explain_among(state, doc, docs, scoring.scores(docs))
             factor = Explanation(part.weight, "weight")
-            evidence = {} if hits is None else {"found by this part": f"at rank {rank_in(hits, doc)}"}
+            evidence: dict[str, object] = (
+                {} if hits is None else {"found by this part": f"at rank {rank_in(hits, doc)}"}
+            )
             if hits is not None and not rank_in(hits, doc):
-                evidence = {"found by this part": f"no, not among its first {len(hits):,}"}
-            value = part.weight * scaled.value
-            terms.append(Explanation(value, f"{part.weight:g} times", "product", (factor, scaled), evidence))
+                evidence = {"documents that this part found, without this one": len(hits)}
+            terms.append(Explanation(part.weight * scaled.value, part.name, "product", (factor, scaled), evidence))
         return Explanation(sum(term.value for term in terms), label, "sum", tuple(terms))
 
 

@@ -45,14 +45,16 @@ class NormaliserStage(Scorer):
             label = f"{name}, which this document is not among"
             return Explanation(float(NO_OPINION), label, "evidence", (raw._replace(kind="evidence"),))
         filled, values = with_opinion(scores), self.normalised(docs, scores)
+        value = float(values[place[0]])
+        if scores[place[0]] == NO_OPINION and self.normaliser is rrf:
+            return Explanation(value, "no opinion, which adds nothing", "sum", (raw._replace(kind="evidence"),))
         if scores[place[0]] == NO_OPINION:
             label = "no opinion, which counts as the lowest"
             raw = Explanation(float(filled[place[0]]), label, "sum", (raw._replace(kind="evidence"),))
-        value = float(values[place[0]])
         if self.normaliser in (rank, rrf):
             label = f"1 / rank {round(1 / value)} among the candidates"
             if self.normaliser is rrf:
-                label = f"1 / ({RRF_K} + rank {round(1 / value) - RRF_K}) among the candidates" if value else "no rank"
+                label = f"1 / ({RRF_K} + rank {round(1 / value) - RRF_K}) among the candidates"
             return Explanation(value, label, "sum", (raw._replace(kind="evidence"),))
         factor, offset = _line(filled, values)
         return Explanation(value, name, "scaled", (raw, Explanation(factor, "factor"), Explanation(offset, "offset")))
