@@ -269,9 +269,9 @@ def fill(expression: Expression, numbers: Iterable[float]) -> Expression:
 
 def no_ranges(expression: Expression) -> Expression:
     """Return the expression itself. Raise InputError when it contains a range."""
-    for found in ranges(expression):
+    if found := ranges(expression):
         raise InputError(
-            f"{expression} contains the range {found}; ranges are for sublex tune, so write a number there."
+            f"{expression} contains the range {found[0]}; ranges are for sublex tune, so write a number there."
         )
     return expression
 
