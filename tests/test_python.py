@@ -150,7 +150,7 @@ MISTAKES = {
     "index.add(None)": "The documents are None; give a path, a DataFrame, or a list of documents.",
     "index.add({'id': '1', 'text': 'x'})": "The documents are {'id': '1', 'text': 'x'} (dict); give a path",
     "index.add([('1', 'x')])": "Document 1 cannot be indexed",
-    "index.fit(None)": "None",
+    "index.fit(None)": "The expression is None; give a text such as",
     "index.searcher(None)": "The expression is None; give a text such as",
     "index.store_impacts(None)": "The rankers are None; give expressions",
     "index.add_resource('x', None)": "The file is None; give a path.",
