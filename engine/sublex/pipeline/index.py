@@ -22,6 +22,7 @@ from sublex.expression import Expression
 from sublex.functions import is_transformer, operand, versions
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
+from sublex.messages import counted
 from sublex.pipeline import kept_impacts
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.pipeline import Answer, Pipeline
@@ -71,7 +72,7 @@ class Index:
         self._composer = Composer(snapshot, allow_uncovered=self.allow_uncovered)
 
     def __repr__(self) -> str:
-        return f"<Index {self.path}: {len(self):,} documents>"
+        return f"<Index {self.path}: {counted(len(self), 'document')}>"
 
     def __len__(self) -> int:
         return len(self.snapshot)
