@@ -256,6 +256,11 @@ def test_runs_that_are_none_are_refused_in_a_sentence(given, sentence, qrels):
     assert sentence in str(error.value)
 
 
+def test_hits_are_sliced_as_a_list_is(demo):
+    hits = demo.search("crane")
+    assert hits[:2] == list(hits)[:2] and hits[::-3] == list(hits)[::-3] and hits[99:] == []
+
+
 def test_measures_of_ir_measures_are_taken_as_they_are(demo, topics, qrels, run):
     assert sublex.measure(qrels, run, nDCG @ 10).mean == sublex.measure(qrels, run, "nDCG@10").mean
     found = sublex.measure(qrels, run, [AP(rel=2), nDCG(dcg="exp-log2") @ 10, "RR"])

@@ -20,6 +20,7 @@ from sublex.errors import InputError
 from sublex.expression import Expression
 from sublex.functions import operand, versions
 from sublex.index.snapshot import Snapshot
+from sublex.messages import counted
 from sublex.pipeline.contents import Contents
 from sublex.plugins import Component
 
@@ -72,7 +73,7 @@ class Index(Contents):
         return Composer(self._snapshot, allow_uncovered=self.allow_uncovered)
 
     def __repr__(self) -> str:
-        return f"<Index {self.path}: {len(self):,} documents>"
+        return f"<Index {self.path}: {counted(len(self), 'document')}>"
 
     @property
     def snapshot(self) -> Snapshot:

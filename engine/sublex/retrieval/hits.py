@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -37,7 +37,14 @@ class Hits:
     def __len__(self) -> int:
         return len(self.docs)
 
-    def __getitem__(self, k: int) -> Hit:
+    @overload
+    def __getitem__(self, k: int) -> Hit: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Hit]: ...
+
+    def __getitem__(self, k: int | slice) -> Hit | list[Hit]:
+        if isinstance(k, slice):
+            return [self[place] for place in range(*k.indices(len(self)))]
         doc = int(self.docs[k])
         return Hit(range(1, len(self) + 1)[k], self.snapshot.docno(doc), float(self.scores[k]), doc)
 
