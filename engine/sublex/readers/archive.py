@@ -21,7 +21,7 @@ from sublex.base import Document, Reader, Report, Source
 from sublex.errors import InputError
 from sublex.readers.batch import MakeBatch, batches
 from sublex.readers.signatures import archive_format
-from sublex.readers.source import CHUNK, HEAD, FileSource, Guarded, without_compression
+from sublex.readers.source import CHUNK, HEAD, PACKED, FileSource, Guarded, without_compression
 
 # The files of BEIR's data sets that hold documents; the other files beside them do not.
 CORPUS = "corpus.jsonl"
@@ -170,4 +170,29 @@ def _zip_entries(path: str) -> Iterator[tuple[str, str, Callable[[], Any]]]:
             if entry.flag_bits & 1:
                 raise InputError(f"{path}/{entry.filename} is encrypted; decrypt the archive first.")
             kind = "folder" if entry.is_dir() else "file" if mode in (0, stat.S_IFREG) else "other"
-            yield entry.filename, kind, partial(archive.open, entry)
+            # zipfile unpacks these two in one go, however much a piece holds.
+            in_pieces = entry.compress_type in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+            yield (
+                entry.filename,
+                kind,
+                partial(_opened_in_pieces if in_pieces else zipfile.ZipFile.open, archive, entry),
+            )
+
+
+class _Pieces(io.RawIOBase):
+    """A stream that reads PACKED bytes of another at a time, so that zipfile unpacks little at a time."""
+
+    def __init__(self, member: Any):
+        self.member = member
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.member.read(min(len(buffer), PACKED))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _opened_in_pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> BinaryIO:
+    return io.BufferedReader(_Pieces(archive.open(entry)), PACKED)

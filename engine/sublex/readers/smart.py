@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from typing import BinaryIO
 
 from sublex.base import NO_FIELDS, Document, Report, Source
+from sublex.readers import lines
 from sublex.readers.signatures import BOM, signature
-from sublex.readers.source import decode
+from sublex.readers.source import CHUNK, decode
 
 _ID = re.compile(rb"\.I(?:[ \t]+([^\r\n]*))?\r?\n?$")
 _FIELD = re.compile(rb"\.([A-Z])[ \t]*\r?\n?$")
 
-# The lines of each field, by its letter; those before the first field are under an empty name.
-Fields = dict[str, list[bytes]]
+# The text of each field, by its letter; those before the first field are under an empty name.
+Fields = dict[str, bytearray]
 
 
 class Smart:
@@ -29,9 +32,12 @@ class Smart:
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         """Yield the documents of one file."""
         with source.open() as stream:
-            for line, docno, fields in _records(stream):
+            for line, docno, fields, size in _records(stream):
                 report.line = line
-                text = {name: decode(b"".join(parts), source.path, report).strip() for name, parts in fields.items()}
+                if size > lines.LONGEST_RECORD:
+                    report.malformed(source.path, line, lines.too_long("a document"))
+                    continue
+                text = {name: decode(data, source.path, report).strip() for name, data in fields.items()}
                 if docno:
                     title = " ".join(text.pop("T", "").split())
                     contents = "\n".join(part for part in (text.pop("", ""), text.pop("W", "")) if part)
@@ -41,21 +47,28 @@ class Smart:
                     report.malformed(source.path, line, reason)
 
 
-def _records(stream: Iterator[bytes]) -> Iterator[tuple[int, bytes | None, Fields]]:
-    """Yield line number, id and fields of each record; the id is None for the lines before the first record."""
-    part: list[bytes] = []
-    start, docno, fields = 1, None, {"": part}
-    for number, line in enumerate(stream, start=1):
-        if number == 1:
-            line = line.removeprefix(BOM)
-        if line[:1] != b".":
-            part.append(line)
-        elif match := _ID.match(line):
-            yield start, docno, fields
-            start, docno, part = number, (match[1] or b"").strip(), []
+def _records(stream: BinaryIO) -> Iterator[tuple[int, bytes | None, Fields, int]]:
+    """Yield line number, id, fields and bytes of each record; the id is None for the lines before the first record.
+
+    A line is read in parts of CHUNK bytes. The fields of a record above the limit hold no more than its beginning.
+    """
+    part = bytearray()
+    start, docno, fields, size = 1, None, {"": part}, 0
+    number, begins = 0, True
+    for line in iter(partial(stream.readline, CHUNK), b""):
+        if begins:
+            number += 1
+            line = line.removeprefix(BOM) if number == 1 else line
+        is_text = line[:1] != b"." or not begins
+        begins = line[-1:] == b"\n"
+        if not is_text and (match := _ID.match(line)):
+            yield start, docno, fields, size
+            start, docno, part, size = number, (match[1] or b"").strip(), bytearray(), 0
             fields = {"": part}
-        elif match := _FIELD.match(line):
-            part = fields.setdefault(match[1].decode(), [])
+        elif not is_text and (match := _FIELD.match(line)):
+            part = fields.setdefault(match[1].decode(), bytearray())
         else:
-            part.append(line)
-    yield start, docno, fields
+            size += len(line)
+            if size <= lines.LONGEST_RECORD:
+                part += line
+    yield start, docno, fields, size
