@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from itertools import chain
 from typing import BinaryIO
 
 from sublex.base import NO_FIELDS, Document, Report, Source
 from sublex.readers import lines
-from sublex.readers.signatures import BOM, signature
+from sublex.readers.signatures import signature
 from sublex.readers.source import CHUNK, decode
 
-_ID = re.compile(rb"\.I(?:[ \t]+([^\r\n]*))?\r?\n?$")
-_FIELD = re.compile(rb"\.([A-Z])[ \t]*\r?\n?$")
+# A line `.I` with its id, or a line with the letter of a field.
+_MARK = re.compile(rb"\n\.(?:I(?:[ \t]+([^\r\n]*))?|([A-Z])[ \t]*)\r?(?=\n|\Z)")
 
-# The text of each field, by its letter; those before the first field are under an empty name.
+# The text of each field, by its letter; text before the first field is under an empty name.
 Fields = dict[str, bytearray]
 
 
@@ -37,7 +37,7 @@ class Smart:
                 if size > lines.LONGEST_RECORD:
                     report.malformed(source.path, line, lines.too_long("a document"))
                     continue
-                text = {name: decode(data, source.path, report).strip() for name, data in fields.items()}
+                text = {name: decode(part, source.path, report).strip() for name, part in fields.items()}
                 if docno:
                     title = " ".join(text.pop("T", "").split())
                     contents = "\n".join(part for part in (text.pop("", ""), text.pop("W", "")) if part)
@@ -50,25 +50,28 @@ class Smart:
 def _records(stream: BinaryIO) -> Iterator[tuple[int, bytes | None, Fields, int]]:
     """Yield line number, id, fields and bytes of each record; the id is None for the lines before the first record.
 
-    A line is read in parts of CHUNK bytes. The fields of a record above the limit hold no more than its beginning.
+    The fields of a record above the limit are not complete.
     """
-    part = bytearray()
-    start, docno, fields, size = 1, None, {"": part}, 0
-    number, begins = 0, True
-    for line in iter(partial(stream.readline, CHUNK), b""):
-        if begins:
-            number += 1
-            line = line.removeprefix(BOM) if number == 1 else line
-        is_text = line[:1] != b"." or not begins
-        begins = line[-1:] == b"\n"
-        if not is_text and (match := _ID.match(line)):
-            yield start, docno, fields, size
-            start, docno, part, size = number, (match[1] or b"").strip(), bytearray(), 0
-            fields = {"": part}
-        elif not is_text and (match := _FIELD.match(line)):
-            part = fields.setdefault(match[1].decode(), bytearray())
-        else:
-            size += len(line)
+    start, docno, part, size = 1, None, bytearray(), 0
+    fields, long = {"": part}, list[int]()
+    for line, piece in lines.whole_lines(stream, CHUNK, lambda number, reason: long.append(number)):
+        size += len(long) * (lines.LONGEST_RECORD + 1)
+        long.clear()
+        # The newline in front lets a mark on the first line begin like the others.
+        text, at, counted = b"\n" + piece, 1, 1
+        for mark in chain(_MARK.finditer(text), (None,)):
+            end = mark.start() + 1 if mark else len(text)
+            size += end - at
             if size <= lines.LONGEST_RECORD:
-                part += line
-    yield start, docno, fields, size
+                part += text[at:end]
+            if mark is None:
+                break
+            at = mark.end() + 1
+            if mark[2]:
+                part = fields.setdefault(mark[2].decode(), bytearray())
+                continue
+            yield start, docno, fields, size
+            line, counted = line + text.count(b"\n", counted, end), end
+            start, docno, part, size = line, (mark[1] or b"").strip(), bytearray(), 0
+            fields = {"": part}
+    yield start, docno, fields, size + len(long) * (lines.LONGEST_RECORD + 1)
