@@ -26,7 +26,7 @@ HEAD = 64 * 1024
 LONGEST_MAGIC = 6
 # Bytes per read.
 CHUNK = 1 << 20
-# Bytes of compressed data that are unpacked at a time: 4 KiB of Zstandard, LZMA or bzip2 hold 128 MiB at most.
+# Bytes of compressed data that are unpacked at a time, where nothing else limits it: in Zstandard they hold 128 MiB at most.
 PACKED = 4096
 
 
