@@ -83,6 +83,6 @@ def elements(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
             raise InputError(f"{path} is cut short: its array has no closing bracket.")
         text += more
         if len(text) > lines.LONGEST_RECORD:
-            blank = re.match(rb"\s*", text)
-            line += text.count(b"\n", 0, blank.end() if blank else 0)
+            begin = re.match(rb"\s*", text)
+            line += text.count(b"\n", 0, begin.end() if begin else 0)
             raise InputError(f"{path}:{line}: {lines.too_long('an element')}.")
