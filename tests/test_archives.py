@@ -17,7 +17,7 @@ import sublex
 from sublex.base import Report
 from sublex.errors import InputError
 from sublex.index.indexing import build_index
-from sublex.readers import json_array, source
+from sublex.readers import json_array, lines
 from sublex.readers.json_array import JsonArray, elements
 from sublex.readers.source import FileSource
 
@@ -185,7 +185,7 @@ def test_an_archive_from_a_pipe_is_refused(sublex, tmp_path):
 
 
 def test_a_text_that_is_too_long_is_malformed(tmp_path, monkeypatch):
-    monkeypatch.setattr("sublex.readers.text.LONGEST_FILE", 100)
+    monkeypatch.setattr("sublex.readers.lines.LONGEST_RECORD", 100)
     path = tar(tmp_path / "a.tar", {"long.txt": b"word " * 100, "short.txt": b"word"})
     assert build(tmp_path / "index", path)[0] == ["short.txt"]
 
@@ -243,9 +243,8 @@ def test_a_malformed_element_does_not_hide_those_after_it():
     ],
 )
 def test_a_file_that_is_not_one_array_is_refused(monkeypatch, data, sentence):
-    monkeypatch.setattr(json_array, "LONGEST_LINE", 100)
+    monkeypatch.setattr(lines, "LONGEST_RECORD", 100)
     monkeypatch.setattr(json_array, "CHUNK", 10)
     with pytest.raises(InputError) as error:
         split(data)
     assert sentence in str(error.value)
-    assert source.LONGEST_LINE > 100

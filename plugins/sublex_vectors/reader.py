@@ -99,9 +99,10 @@ def _read(
                 raise InputError(
                     f"{path}:{number}: vectors of {dimensions:,} numbers; {MAX_DIMENSIONS:,} are the most."
                 )
-            vectors = np.full((terms, dimensions), np.nan)
         if len(parts) <= dimensions or (len(parts) > dimensions + 1 and _is_number(parts[-dimensions - 1])):
             raise InputError(f"{path}:{number}: {_count_numbers(parts)} numbers where the vectors have {dimensions}.")
+        # Only a line with that many numbers makes room for the vectors.
+        vectors = np.full((terms, dimensions), np.nan) if vectors is None else vectors
         words_read += 1
         if words_read % WORDS_PER_REPORT == 0:
             progress(words_read, words or words_read)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import sublex as engine
+import sublex_vectors.reader
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index import manifest
 from sublex.index.check import check
@@ -203,3 +205,12 @@ def test_how_much_memory_vectors_take_is_known_from_the_first_line(index, tmp_pa
     with pytest.raises(InputError, match=f"takes {need >> 20} MB and memory allows {(need >> 20) - 1}; allow more"):
         index.fit(f'vectors("{path}")', memory=need - (1 << 20))
     index.fit(f'vectors("{path}")', memory=need + 400 * 16 * len(index.corpus.vocabulary))
+
+
+def test_a_header_that_claims_many_numbers_takes_no_memory(tmp_path):
+    (tmp_path / "x.vec").write_text("2 10000\ncrane 1 2\n")
+    tracemalloc.start()
+    with pytest.raises(InputError, match="2 numbers where the vectors have 10000"):
+        sublex_vectors.reader.read_vectors(tmp_path / "x.vec", [f"term{k}" for k in range(1000)])
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    tracemalloc.stop()

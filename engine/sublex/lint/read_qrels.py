@@ -14,6 +14,7 @@ from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Located
 from sublex.lint.read_rows import Rows, read_rows, without_header
 from sublex.messages import counted
+from sublex.readers.lines import read_whole
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource
 from sublex.strings import Strings
@@ -117,7 +118,7 @@ def _json_rows(source: FileSource) -> tuple[Rows, list[Finding]]:
     """Return the judgements of a JSON object as rows, whose lines are 0, and findings about its form."""
     findings: list[Finding] = []
     with source.open() as stream:
-        data = stream.read().removeprefix(BOM)
+        data = read_whole(stream, source.path).removeprefix(BOM)
     pairs: Any = ()
     try:
         # Pairs in place of dictionaries keep keys that come twice.

@@ -11,8 +11,9 @@ from sublex.analysis.interner import Interner
 from sublex.base import Report
 from sublex.lint.findings import ERROR, Finding
 from sublex.messages import counted
+from sublex.readers.lines import refuse, utf8_lines, whole_lines
 from sublex.readers.signatures import BOM
-from sublex.readers.source import FileSource, utf8_lines, whole_lines
+from sublex.readers.source import FileSource
 from sublex.strings import Strings
 from sublex.trec.run_reader import PIECE
 
@@ -54,7 +55,7 @@ def read_rows(source: FileSource, width: int, expected: str) -> tuple[Rows, list
     faults = _LineFaults()
     faults.bom = source.head().startswith(BOM)
     with source.open() as stream:
-        for first, raw in whole_lines(stream, source.path, PIECE):
+        for first, raw in whole_lines(stream, PIECE, refuse(source.path)):
             faults.inspect(first, raw)
             buf = np.frombuffer(utf8_lines(raw, source.path, Report()), np.uint8)
             spans, lines, counts = kernels.split(buf, width)

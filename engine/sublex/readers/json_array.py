@@ -12,10 +12,11 @@ from typing import BinaryIO
 
 from sublex.base import Document, Report, Source
 from sublex.errors import InputError
+from sublex.readers import lines
 from sublex.readers.fields import FieldNames
 from sublex.readers.jsonl import document_of
 from sublex.readers.signatures import BOM, signature
-from sublex.readers.source import CHUNK, LONGEST_LINE
+from sublex.readers.source import CHUNK
 
 # A whole string, or a character that ends or nests elements; a lone quote begins a string that is not read to its end yet.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
@@ -46,7 +47,7 @@ def elements(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
     """Yield the elements of a JSON array as bytes, each with the number of its first line.
 
     Raise InputError if the file holds no array, if the array has no end or is not all, or if an element is longer than
-    LONGEST_LINE.
+    LONGEST_RECORD.
     """
     text = stream.read(CHUNK).removeprefix(BOM)
     begin = re.match(rb"\s*\[", text)
@@ -81,5 +82,7 @@ def elements(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
         if not more:
             raise InputError(f"{path} is cut short: its array has no closing bracket.")
         text += more
-        if len(text) > LONGEST_LINE:
-            raise InputError(f"{path}:{line}: an element has more than {LONGEST_LINE:,} bytes; break it up.")
+        if len(text) > lines.LONGEST_RECORD:
+            begin = re.match(rb"\s*", text)
+            line += text.count(b"\n", 0, begin.end() if begin else 0)
+            raise InputError(f"{path}:{line}: {lines.too_long('an element')}.")

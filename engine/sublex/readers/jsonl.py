@@ -14,10 +14,11 @@ from functools import partial
 import numpy as np
 
 from sublex.base import Document, Report, Source
-from sublex.readers.batch import BATCH_BYTES, Batch, MakeBatch, arena, encode
+from sublex.readers.batch import BATCH_BYTES, Batch, MakeBatch, arena, encode, pack
 from sublex.readers.fields import TITLE, FieldNames, to_document
+from sublex.readers.lines import numbered_lines, utf8_lines, whole_lines
 from sublex.readers.signatures import BOM
-from sublex.readers.source import decode, utf8_lines, whole_lines
+from sublex.readers.source import decode
 
 # Fields of a record that the kernel reads; a line with more is odd.
 FIELDS = 64
@@ -38,8 +39,7 @@ class JsonLines:
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         """Yield the documents one by one, as Python's `json` reads them."""
         with source.open() as stream:
-            for number, line in enumerate(stream, 1):
-                line = line.removeprefix(BOM) if number == 1 else line
+            for number, line in numbered_lines(stream, partial(report.malformed, source.path)):
                 report.line = number
                 if line.strip():
                     document = document_of(line.removesuffix(b"\n"), source.path, number, report, self.names)
@@ -48,9 +48,12 @@ class JsonLines:
 
     def batches(self, source: Source, report: Report) -> Iterator[MakeBatch]:
         """Yield a function for each batch of documents, in their order; any thread may call it."""
+        long = Report(report.strict)
         with source.open() as stream:
-            for line, data in whole_lines(stream, source.path, BATCH_BYTES):
+            for line, data in whole_lines(stream, BATCH_BYTES, partial(long.malformed, source.path)):
                 yield partial(make_batch, data, source.path, line, report.strict, self.names)
+        if long.problems:
+            yield partial(pack, [], long)
 
 
 def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldNames) -> Batch:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from sublex.base import Document, Report, Source
@@ -34,7 +35,7 @@ class Reuters:
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         """Yield the stories of one file."""
         with source.open() as stream:
-            records = Records(stream, "REUTERS")
+            records = Records(stream, "REUTERS", partial(report.malformed, source.path))
             for tag, body, closed in records:
                 if not closed:
                     report.note(f"{source.path}: {UNCLOSED}")

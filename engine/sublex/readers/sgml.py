@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from sublex.readers import lines
 from sublex.readers.entities import unescape
 from sublex.readers.source import CHUNK
 
@@ -26,11 +27,12 @@ _DOCHDR_END = re.compile(r"</DOCHDR\s*>", re.IGNORECASE)
 class Records:
     """Iterate over the records of a stream as (attributes of the opening tag, body, whether the record was closed).
 
-    A record that is not closed ends at the next opening tag or at the end. Only the current record is in memory.
+    A record that is not closed ends at the next opening tag or at the end. Only the current record is in memory. A record
+    above the limit is passed to `report_long` and left out.
     """
 
-    def __init__(self, stream: BinaryIO, name: str):
-        self._stream = stream
+    def __init__(self, stream: BinaryIO, name: str, report_long: lines.TooLong):
+        self._stream, self._name, self._report_long = stream, name, report_long
         self._tag = re.compile(rb"<(/?)" + name.encode() + rb"(\s[^<>]*)?>", re.IGNORECASE)
         self._buffer = bytearray()
         self._opened = self._counted = 0
@@ -49,18 +51,27 @@ class Records:
             buffer += chunk
             while tag := search(buffer, scan):
                 scan = tag.end()
-                if body >= 0:
+                if body >= 0 and not self._is_long(body, tag.start()):
                     yield attributes, self._cut(body, tag.start()), bool(tag[1])
                 if tag[1]:
                     body = -1
                 else:
                     body, attributes, self._opened = scan, tag[2] or b"", tag.start()
             scan = self._resume(scan)
+            if body >= 0 and self._is_long(body, len(buffer)):
+                body = -1
             gone = self._opened if body >= 0 else scan
             self._forget(gone)
             scan, body = scan - gone, body - gone if body >= 0 else -1
-        if body >= 0:
+        if body >= 0 and not self._is_long(body, len(buffer)):
             yield attributes, self._cut(body, len(buffer)), False
+
+    def _is_long(self, start: int, end: int) -> bool:
+        """Return whether a part of the buffer is longer than a record may be, and report it if so."""
+        if end - start <= lines.LONGEST_RECORD:
+            return False
+        self._report_long(self.line, lines.too_long(f"<{self._name}>"))
+        return True
 
     def _cut(self, start: int, end: int) -> bytes:
         """Return a copy of a part of the buffer."""

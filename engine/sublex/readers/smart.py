@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
+from typing import BinaryIO
 
 from sublex.base import NO_FIELDS, Document, Report, Source
-from sublex.readers.signatures import BOM, signature
-from sublex.readers.source import decode
+from sublex.readers import lines
+from sublex.readers.signatures import signature
+from sublex.readers.source import CHUNK, decode
 
-_ID = re.compile(rb"\.I(?:[ \t]+([^\r\n]*))?\r?\n?$")
-_FIELD = re.compile(rb"\.([A-Z])[ \t]*\r?\n?$")
+# A line `.I` with its id, or a line with the letter of a field.
+_MARK = re.compile(rb"\n\.(?:I(?:[ \t]+([^\r\n]*))?|([A-Z])[ \t]*)\r?(?=\n|\Z)")
 
-# The lines of each field, by its letter; those before the first field are under an empty name.
-Fields = dict[str, list[bytes]]
+# The text of each field, by its letter; text before the first field is under an empty name.
+Fields = dict[str, bytearray]
 
 
 class Smart:
@@ -29,9 +32,12 @@ class Smart:
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         """Yield the documents of one file."""
         with source.open() as stream:
-            for line, docno, fields in _records(stream):
+            for line, docno, fields, size in _records(stream):
                 report.line = line
-                text = {name: decode(b"".join(parts), source.path, report).strip() for name, parts in fields.items()}
+                if size > lines.LONGEST_RECORD:
+                    report.malformed(source.path, line, lines.too_long("a document"))
+                    continue
+                text = {name: decode(part, source.path, report).strip() for name, part in fields.items()}
                 if docno:
                     title = " ".join(text.pop("T", "").split())
                     contents = "\n".join(part for part in (text.pop("", ""), text.pop("W", "")) if part)
@@ -41,21 +47,31 @@ class Smart:
                     report.malformed(source.path, line, reason)
 
 
-def _records(stream: Iterator[bytes]) -> Iterator[tuple[int, bytes | None, Fields]]:
-    """Yield line number, id and fields of each record; the id is None for the lines before the first record."""
-    part: list[bytes] = []
-    start, docno, fields = 1, None, {"": part}
-    for number, line in enumerate(stream, start=1):
-        if number == 1:
-            line = line.removeprefix(BOM)
-        if line[:1] != b".":
-            part.append(line)
-        elif match := _ID.match(line):
-            yield start, docno, fields
-            start, docno, part = number, (match[1] or b"").strip(), []
+def _records(stream: BinaryIO) -> Iterator[tuple[int, bytes | None, Fields, int]]:
+    """Yield line number, id, fields and bytes of each record; the id is None for the lines before the first record.
+
+    The fields of a record above the limit are not complete.
+    """
+    start, docno, part, size = 1, None, bytearray(), 0
+    fields, long = {"": part}, list[int]()
+    for line, piece in lines.whole_lines(stream, CHUNK, lambda number, reason: long.append(number)):
+        size += len(long) * (lines.LONGEST_RECORD + 1)
+        long.clear()
+        # The newline in front lets a mark on the first line begin like the others.
+        text, at, counted = b"\n" + piece, 1, 1
+        for mark in chain(_MARK.finditer(text), (None,)):
+            end = mark.start() + 1 if mark else len(text)
+            size += end - at
+            if size <= lines.LONGEST_RECORD:
+                part += text[at:end]
+            if mark is None:
+                break
+            at = mark.end() + 1
+            if mark[2]:
+                part = fields.setdefault(mark[2].decode(), bytearray())
+                continue
+            yield start, docno, fields, size
+            line, counted = line + text.count(b"\n", counted, end), end
+            start, docno, part, size = line, (mark[1] or b"").strip(), bytearray(), 0
             fields = {"": part}
-        elif match := _FIELD.match(line):
-            part = fields.setdefault(match[1].decode(), [])
-        else:
-            part.append(line)
-    yield start, docno, fields
+    yield start, docno, fields, size + len(long) * (lines.LONGEST_RECORD + 1)

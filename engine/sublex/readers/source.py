@@ -1,4 +1,4 @@
-"""Open files, plain or compressed, and standard input; list folders; cut streams into lines.
+"""Open files, plain or compressed, and standard input; list folders.
 
 Readers get plain bytes from here. This module decompresses, and turns damaged files into errors that name them; it does
 not know formats of documents.
@@ -18,7 +18,6 @@ from typing import Any, BinaryIO, NoReturn
 
 from sublex.base import Report
 from sublex.errors import InputError
-from sublex.readers.signatures import BOM
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 # Bytes from which a format is detected.
@@ -27,8 +26,8 @@ HEAD = 64 * 1024
 LONGEST_MAGIC = 6
 # Bytes per read.
 CHUNK = 1 << 20
-# Bytes of the longest line.
-LONGEST_LINE = 1 << 30
+# Bytes of compressed data that are unpacked at a time, where nothing else limits it: in Zstandard they hold 128 MiB at most.
+PACKED = 4096
 
 
 class FileSource:
@@ -84,7 +83,7 @@ class Guarded(io.RawIOBase):
 
     def readinto(self, buffer) -> int:
         try:
-            data = self.stream.read(len(buffer))
+            data = self.stream.read(min(len(buffer), CHUNK))
         except EOFError:
             raise InputError(f"{self.path} is cut short: the compressed data ends before its end mark.") from None
         except (OSError, zlib.error, lzma.LZMAError, ValueError) as error:
@@ -151,7 +150,7 @@ class _Zstd(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:  # type: ignore[override]
         while self.offset >= len(self.ready):
             data = self.frame.unused_data if self.frame and self.frame.eof else b""
-            data = data or self.raw.read(CHUNK // 4)
+            data = data or self.raw.read(PACKED)
             if not data:
                 if self.frame and not self.frame.eof:
                     raise EOFError
@@ -196,40 +195,7 @@ def _unreadable(error: OSError) -> NoReturn:
     raise InputError(f"Cannot read {error.filename}: {error.strerror}.") from None
 
 
-def whole_lines(stream: BinaryIO, path: str, size: int) -> Iterator[tuple[int, bytes]]:
-    """Yield a stream's whole lines in pieces of about `size` bytes, each with the number of its first line.
-
-    A byte order mark is left out. Raise InputError for a line that is longer than LONGEST_LINE.
-    """
-    rest: list[bytes] = []
-    line, pending = 1, 0
-    while data := stream.read(size):
-        cut = data.rfind(b"\n") + 1
-        rest.append(data[:cut] if cut else data)
-        pending += len(rest[-1])
-        if pending > LONGEST_LINE:
-            raise InputError(f"{path}:{line}: a line has more than {LONGEST_LINE:,} bytes; break it up.")
-        if cut:
-            whole = b"".join(rest)
-            yield line, whole.removeprefix(BOM) if line == 1 else whole
-            line += whole.count(b"\n")
-            rest = [data[cut:]]
-            pending = len(rest[0])
-    if whole := b"".join(rest):
-        yield line, whole.removeprefix(BOM) if line == 1 else whole
-
-
-def utf8_lines(data: bytes, path: str, report: Report) -> bytes:
-    """Return lines of bytes in UTF-8; lines that are not UTF-8 are read as Latin-1, with a note."""
-    try:
-        if not data.isascii():
-            data.decode()
-        return data
-    except UnicodeDecodeError:
-        return b"\n".join(decode(line, path, report).encode() for line in data.split(b"\n"))
-
-
-def decode(data: bytes, path: str, report: Report) -> str:
+def decode(data: bytes | bytearray, path: str, report: Report) -> str:
     """Return bytes as text. They are read as UTF-8, or if they are not UTF-8 as Latin-1, with a note."""
     try:
         return data.decode("utf-8")

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from itertools import islice
 
 from sublex.base import Document, Report, Source
+from sublex.readers import lines
 from sublex.readers.beir import corpus_path
 from sublex.readers.html import declared_charset, decode_page, page_text
 from sublex.readers.signatures import signature
-from sublex.readers.source import CHUNK, FileSource, files_below, without_compression
+from sublex.readers.source import FileSource, files_below, without_compression
 
 KINDS = {".txt": "text", ".md": "markdown", ".html": "html", ".htm": "html"}
-# Bytes of the longest file.
-LONGEST_FILE = 1 << 30
 # Files of a folder that detection looks at.
 SAMPLED_FILES = 1000
 
@@ -61,16 +60,11 @@ def _kind(path: str) -> str:
 
 def _document(source: Source, name: str, report: Report) -> Iterator[Document]:
     """Yield a file as a document; `name` is its path below the folder. A file that is too long is malformed."""
-    parts: list[bytes] = []
-    size = 0
     with source.open() as stream:
-        while part := stream.read(CHUNK):
-            parts.append(part)
-            size += len(part)
-            if size > LONGEST_FILE:
-                report.malformed(source.path, 1, f"more than {LONGEST_FILE:,} bytes in one document")
-                return
-    data = b"".join(parts)
+        data = lines.read_upto(stream, lines.LONGEST_RECORD + 1)
+    if len(data) > lines.LONGEST_RECORD:
+        report.malformed(source.path, 1, lines.too_long("the file"))
+        return
     docno, kind = without_compression(name).replace(os.sep, "/"), _kind(name)
     if kind == "html":
         title, text = page_text(decode_page(data, declared_charset(data), source.path, report))

@@ -6,6 +6,7 @@ All elements but DOCNO and DOCHDR become text, in their order. None is the title
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from sublex.base import Document, Report, Source
 from sublex.readers.sgml import Records, take_docno, take_header, without_markup
@@ -32,7 +33,7 @@ class Trec:
 def documents_with_markup(source: Source, report: Report) -> Iterator[tuple[str, str]]:
     """Yield the DOCNO and the remaining content, with its markup, of each `<DOC>` in a file."""
     with source.open() as stream:
-        records = Records(stream, "DOC")
+        records = Records(stream, "DOC", partial(report.malformed, source.path))
         for _, body, closed in records:
             if not closed:
                 report.note(f"{source.path}: {UNCLOSED}")

@@ -8,11 +8,13 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import BinaryIO
 
 from sublex.base import Document, Report, Source
 from sublex.errors import InputError
 from sublex.messages import counted
+from sublex.readers import lines
 from sublex.readers.fields import ALIASES, ID_ALIASES, TEXT_ALIASES, TITLE, FieldNames, to_document
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import decode, without_compression
@@ -22,7 +24,7 @@ DEFAULT_COLUMNS = {2: ("id", "text"), 3: ("id", "title", "text")}
 ENDINGS = {".tsv": "tsv", ".tab": "tsv", ".csv": "csv"}
 # Files with these endings are text, whatever they contain.
 TEXT_ENDINGS = (".txt", ".md", ".html", ".htm")
-# Bytes of the longest field of a CSV file; the largest limit that the module csv takes.
+# The largest limit that the module csv takes; rows are limited before.
 LONGEST_FIELD = 2**31 - 1
 
 # The number of a row's first line, and its cells.
@@ -68,13 +70,13 @@ def _format(path: str, head: bytes) -> str:
         return ""
     if ending in ENDINGS:
         return ENDINGS[ending]
-    lines = head.removeprefix(BOM).decode("latin-1").split("\n")
+    text = head.removeprefix(BOM).decode("latin-1").split("\n")
     # The end of the head may cut the last line, so it counts only if it is the only one.
-    lines = [line.rstrip("\r") for line in (lines[:-1] or lines) if line.strip()]
+    text = [line.rstrip("\r") for line in (text[:-1] or text) if line.strip()]
     for format, separator in (("tsv", "\t"), ("csv", ",")):
-        if lines and _is_header(lines[0].split(separator)):
+        if text and _is_header(text[0].split(separator)):
             return format
-    columns = {line.count("\t") + 1 for line in lines}
+    columns = {line.count("\t") + 1 for line in text}
     return "tsv" if len(columns) == 1 and columns <= DEFAULT_COLUMNS.keys() and b"\0" not in head else ""
 
 
@@ -131,34 +133,64 @@ def _row(row: Row, names: tuple[str, ...], path: str, report: Report, known: Fie
         report.malformed(path, line, str(error))
 
 
-def _lines(stream: BinaryIO, path: str, report: Report) -> Iterator[str]:
-    """Yield the lines of a stream as text, without a byte order mark."""
-    first = stream.readline().removeprefix(BOM)
-    if first:
-        yield decode(first, path, report)
-    for line in stream:
-        yield decode(line, path, report)
-
-
 def _tsv_rows(stream: BinaryIO, path: str, report: Report) -> Iterator[Row]:
     """Yield the rows of a tab-separated file; blank lines are skipped."""
-    for number, line in enumerate(_lines(stream, path, report), start=1):
-        if values := line.rstrip("\r\n"):
+    for number, line in lines.numbered_lines(stream, partial(report.malformed, path)):
+        if values := decode(line, path, report).rstrip("\r\n"):
             yield number, values.split("\t")
 
 
 def _csv_rows(stream: BinaryIO, path: str, report: Report) -> Iterator[Row]:
     """Yield the rows of a comma-separated file, and report rows that are not CSV."""
+    for number, values, fault in csv_rows(stream, path, report):
+        if fault:
+            report.malformed(path, number, f"not a CSV record ({fault})")
+        else:
+            yield number, values
+
+
+def csv_rows(stream: BinaryIO, path: str, report: Report) -> Iterator[tuple[int, list[str], str]]:
+    """Yield the number of the first line, the cells and the fault of each row that is not blank.
+
+    A row that is not CSV, or longer than a record may be, has a fault and no cells. Reading goes on at the next line.
+    """
     csv.field_size_limit(LONGEST_FIELD)
-    reader = csv.reader(_lines(stream, path, report), strict=True)
+    rows = _RowLines(stream, path, report)
+    reader = csv.reader(rows, strict=True)
     while True:
-        number = reader.line_num + 1
+        first, rows.size = rows.number + 1, 0
         try:
             values = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            report.malformed(path, number, f"not a CSV record ({error})")
+            yield first, [], str(error)
             continue
         if values:
-            yield number, values
+            yield first, values, ""
+
+
+class _RowLines:
+    """The lines of a stream as text. If those of a row are longer than a record may be, `next` raises `csv.Error`.
+
+    `number` counts the lines. `size` counts the bytes since it was set to 0.
+    """
+
+    def __init__(self, stream: BinaryIO, path: str, report: Report):
+        self._stream, self._path, self._report = stream, path, report
+        self.number = self.size = 0
+
+    def __iter__(self) -> _RowLines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._stream.readline(lines.LONGEST_RECORD - self.size + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        self.size += len(line)
+        if self.size > lines.LONGEST_RECORD:
+            if not line.endswith(b"\n"):
+                lines.skip_line(self._stream)
+            raise csv.Error(lines.too_long("a row"))
+        return decode(line.removeprefix(BOM) if self.number == 1 else line, self._path, self._report)

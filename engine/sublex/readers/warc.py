@@ -11,20 +11,21 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from sublex.base import Document, Report, Source
 from sublex.errors import MissingExtra
+from sublex.readers import lines
 from sublex.readers.html import declared_charset, decode_page, page_text
 from sublex.readers.signatures import signature
+from sublex.readers.source import PACKED
 
 # Types of records that may hold a page.
 KINDS = ("response", "conversion", "resource")
 # Content types of pages.
 HTML = ("text/html", "application/xhtml+xml")
-# Bytes of the longest line, of the longest header, and of the longest record that is read.
+# Bytes of the longest line and of the longest header.
 LONGEST_LINE = LONGEST_HEADER = 1 << 20
-LONGEST_BLOCK = 1 << 30
 
 _VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\n")
 _TYPE = re.compile(rb"^WARC-Type:[ \t]*([\w-]+)", re.IGNORECASE | re.MULTILINE)
@@ -81,7 +82,7 @@ def _payload_reader() -> Callable[[bytes], _Payload | None]:
     The function raises ValueError, with the reason, for a record that cannot be read.
     """
     try:
-        from warcio.bufferedreaders import BufferedReader
+        from warcio.bufferedreaders import BufferedReader, ChunkedDataReader
         from warcio.exceptions import ArchiveLoadFailed
         from warcio.recordloader import ArcWarcRecordLoader
         from warcio.statusandheaders import StatusAndHeadersParserException as BadHeader
@@ -97,6 +98,13 @@ def _payload_reader() -> Callable[[bytes], _Payload | None]:
     loader = Loader(verify_http=False)
     encodings = ("", "identity", *BufferedReader.get_supported_decompressors())
 
+    def content(parsed: Any, encoding: str) -> Any:
+        """Return a stream of a record's content. Chunks are joined first and then unpacked piece by piece."""
+        http, stream = parsed.http_headers, parsed.raw_stream
+        if http and http.get_header("Transfer-Encoding") == "chunked":
+            stream = ChunkedDataReader(stream)
+        return BufferedReader(stream, block_size=PACKED, decomp_type=encoding) if encoding in encodings[2:] else stream
+
     def read_payload(record: bytes) -> _Payload | None:
         try:
             parsed = loader.parse_record_stream(io.BytesIO(record), known_format="warc")
@@ -105,9 +113,11 @@ def _payload_reader() -> Callable[[bytes], _Payload | None]:
             encoding = ((http.get_header("Content-Encoding") if http else "") or "").strip().lower()
             if not kind.strip().lower().startswith((*HTML, "text/plain")) or encoding not in encodings:
                 return None
-            data = parsed.content_stream().read()
+            data = content(parsed, encoding).read(lines.LONGEST_RECORD + 1)
         except (ArchiveLoadFailed, BadHeader, EOFError, zlib.error) as error:
             raise ValueError(f"not a record that can be read ({' '.join(str(error).split())[:200]})") from None
+        if len(data) > lines.LONGEST_RECORD:
+            raise ValueError(lines.too_long("the unpacked content of the record"))
         headers = parsed.rec_headers
         docno = (headers.get_header("WARC-TREC-ID") or headers.get_header("WARC-Record-ID") or "").strip().strip("<>")
         if not docno:
@@ -138,8 +148,8 @@ def _records(stream: _LineStream, path: str, report: Report) -> Iterator[tuple[i
             missing = stream.skip(int(length[1]))
             if missing:
                 report.malformed(path, line, f"the file ends {missing} bytes before this record does")
-        elif int(length[1]) > LONGEST_BLOCK:
-            report.malformed(path, line, f"a record of {int(length[1])} bytes is longer than {LONGEST_BLOCK:,} bytes")
+        elif int(length[1]) > lines.LONGEST_RECORD:
+            report.malformed(path, line, lines.too_long("a record"))
         else:
             block, whole = _block(stream, int(length[1]))
             if whole:
@@ -198,7 +208,7 @@ class _LineStream:
     def read(self, length: int) -> bytes:
         data = self._back[self._at : self._at + length]
         self._at += len(data)
-        data += self._stream.read(length - len(data))
+        data += lines.read_upto(self._stream, length - len(data))
         self.line += data.count(b"\n")
         return data
 

@@ -16,7 +16,7 @@ from sublex.errors import InputError
 from sublex.frames import data_frame
 from sublex.messages import counted
 from sublex.readers.irds import PREFIX
-from sublex.readers.signatures import BOM
+from sublex.readers.lines import numbered_lines, read_whole, refuse, utf8_lines
 from sublex.readers.source import FileSource, decode
 from sublex.strings import Strings
 from sublex.tables import ROWS_SHOWN, summary
@@ -118,13 +118,15 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     if source.path.startswith(PREFIX):
         return collect(_of_dataset(source.path), source.path, "irds", report)
     with source.open() as stream:
-        lines = ((number, decode(line, source.path, report)) for number, line in enumerate(stream, 1))
+        numbered = numbered_lines(stream, refuse(source.path))
+        lines = ((number, decode(line, source.path, report)) for number, line in numbered)
         rows = _content(lines)
         first = next(rows, None)
         if first is None:
             raise InputError(f"{source.path} holds no judgements; {EXPECTED}.")
         if first[1].lstrip().startswith("{"):
-            form, judgements = "json", _json(first, lines, source.path)
+            rest = utf8_lines(read_whole(stream, source.path, len(first[1])), source.path, report)
+            form, judgements = "json", _json(first, rest.decode(), source.path)
         elif first[1].lower().split() == BEIR_HEADER:
             form, judgements = "beir", _rows(rows, source.path, 3)
         else:
@@ -143,7 +145,6 @@ def _of_dataset(path: str) -> Iterator[Judgement]:
 def _content(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Yield the lines that are neither blank nor comments."""
     for number, line in lines:
-        line = line.removeprefix(BOM.decode()) if number == 1 else line
         if line.strip() and not line.startswith("#"):
             yield number, line
 
@@ -164,9 +165,9 @@ def _grade(text: str, where: str) -> int:
     return int(text)
 
 
-def _json(first: tuple[int, str], rest: Iterable[tuple[int, str]], path: str) -> Iterator[Judgement]:
+def _json(first: tuple[int, str], rest: str, path: str) -> Iterator[Judgement]:
     """Yield the judgements of a JSON file `{topic: {docno: grade}}`, given as its first numbered line and the rest."""
-    text = first[1] + "".join(line for _, line in rest)
+    text = first[1] + rest
     try:
         # Read objects as pairs, not as dictionaries, so that a repeated name is noticed.
         pairs = json.loads(text, object_pairs_hook=tuple)

@@ -19,13 +19,16 @@ from sublex.analysis.interner import Interner
 from sublex.base import NO_FIELDS, Report
 from sublex.errors import InputError
 from sublex.messages import counted
-from sublex.readers.source import FileSource, utf8_lines, whole_lines
+from sublex.readers.lines import numbered_lines, refuse, utf8_lines, whole_lines
+from sublex.readers.source import FileSource
 from sublex.trec.columns import first_repeated
 from sublex.trec.metadata import LONGEST, from_yaml, sidecar_path, yaml_in_comments
 from sublex.trec.runs import Run, ranked
 
 # Bytes of a file that are parsed at a time.
 PIECE = 1 << 24
+# Comments at the head of a run that are searched for metadata.
+MOST_COMMENTS = 100_000
 # The byte order marks of UTF-16.
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 EXPECTED = "a run has six, qid Q0 docno rank score tag"
@@ -83,7 +86,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     layout: Layout | None = None
     comments: list[str] = []
     with source.open() as stream:
-        for first, piece in whole_lines(stream, source.path, PIECE):
+        for first, piece in whole_lines(stream, PIECE, refuse(source.path)):
             if first == 1 and (piece[:2] in UTF16 or (len(piece) > 20 and not any(piece[1:20:2]))):
                 raise InputError(f"{source.path} is in UTF-16; save it as UTF-8.")
             data = utf8_lines(piece, source.path, report)
@@ -119,10 +122,13 @@ def read_run(path: str | os.PathLike[str]) -> Run:
 
 def metadata_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     """Return the metadata of a run file without reading its hits."""
-    source = FileSource(path)
+    source, comments = FileSource(path), list[str]()
     with source.open() as stream:
-        head = takewhile(lambda line: line.startswith(b"#"), stream)
-        comments = [line.decode(errors="replace").strip() for line in head]
+        head = takewhile(
+            lambda line: line.startswith(b"#"), (line for _, line in numbered_lines(stream, refuse(source.path)))
+        )
+        for line in head:
+            _add_comment(comments, line)
     return _metadata(comments, source.path, Report())
 
 
@@ -136,13 +142,19 @@ def _layout(data: bytes, path: str, line: int, comments: list[str]) -> Layout | 
         if not cells:
             continue
         if cells[0].startswith(b"#"):
-            comments.append(text.decode().strip())
+            _add_comment(comments, text)
             continue
         layout = SIX if len(cells) == 6 else without_one(cells)
         if layout is None:
             raise _miscounted(path, number, len(cells), 6)
         return layout
     return None
+
+
+def _add_comment(comments: list[str], line: bytes) -> None:
+    """Add a comment at the head of a run; after MOST_COMMENTS, and of a long line, nothing more is kept."""
+    if len(comments) < MOST_COMMENTS:
+        comments.append(line[: LONGEST + 1].decode(errors="replace").strip())
 
 
 def without_one(cells: Sequence[bytes]) -> Layout | None:

@@ -5,7 +5,6 @@ The content shows the format. `topics` chooses the fields that make a query; thi
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -14,10 +13,11 @@ from typing import Any, NamedTuple
 from sublex.base import Report
 from sublex.errors import InputError
 from sublex.readers.json_array import elements
+from sublex.readers.lines import numbered_lines, refuse
 from sublex.readers.sgml import Records, without_markup
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import FileSource, decode
-from sublex.readers.tsv import LONGEST_FIELD
+from sublex.readers.tsv import csv_rows
 
 # Names that the id of a topic may have; the first that a record has counts.
 QID_ALIASES = (
@@ -106,8 +106,8 @@ def _is_header(cells: list[str]) -> bool:
 def _lines(source: FileSource, report: Report) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, with their numbers."""
     with source.open() as stream:
-        for number, line in enumerate(stream, 1):
-            text = decode(line.removeprefix(BOM) if number == 1 else line, source.path, report)
+        for number, line in numbered_lines(stream, refuse(source.path)):
+            text = decode(line, source.path, report)
             if text.strip():
                 yield number, text.rstrip("\r\n")
 
@@ -118,7 +118,7 @@ def _marked_up(source: FileSource, report: Report, element: str) -> RecordStream
     An opening tag begins a field; its closing tag or the next opening tag ends the field.
     """
     with source.open() as stream:
-        elements = Records(stream, element)
+        elements = Records(stream, element, refuse(source.path))
         for tag, body, _ in elements:
             fields = _fields(decode(body, source.path, report))
             attributes = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(decode(tag, "", report))}
@@ -211,24 +211,15 @@ def _tsv(source: FileSource, report: Report) -> RecordStream:
 
 
 def _csv(source: FileSource, report: Report) -> RecordStream:
-    csv.field_size_limit(LONGEST_FIELD)
     with source.open() as stream:
-        texts = (decode(line, source.path, report) for line in stream)
-        rows = csv.reader((text.removeprefix(BOM.decode()) for text in texts), strict=True)
         names: list[str] = []
-        while True:
-            line = rows.line_num + 1
-            try:
-                cells = next(rows)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                yield Malformed(source.path, line, f"not CSV ({error}).")
-                continue
-            if cells and not names:
-                names = _names(cells)
-            elif cells:
+        for line, cells, fault in csv_rows(stream, source.path, report):
+            if fault:
+                yield Malformed(source.path, line, f"not CSV ({fault}).")
+            elif names:
                 yield _row(cells, names, source.path, line)
+            else:
+                names = _names(cells)
 
 
 def _names(cells: list[str]) -> list[str]:

@@ -1,0 +1,112 @@
+"""Cut streams into lines, and read streams whole, up to the limit of one record.
+
+A small compressed file can unpack to many gigabytes without a line break. So no line, record or file is read before its
+length is known: reading stops at LONGEST_RECORD. All readers take the limit from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import BinaryIO
+
+from sublex.base import Report
+from sublex.errors import InputError
+from sublex.readers.signatures import BOM
+from sublex.readers.source import CHUNK, decode
+
+# Bytes of the longest record: a line, a document, a topic, a row of a table, or a file that is read whole.
+LONGEST_RECORD = 1 << 30
+
+# Takes the line on which a record that is too long begins, and the reason as messages give it; it reports or raises.
+TooLong = Callable[[int, str], object]
+
+
+def too_long(what: str) -> str:
+    """Return the reason that messages give for a record above the limit; `what` is a line, an element or the like."""
+    return f"{what} has more than {LONGEST_RECORD:,} bytes; break it up"
+
+
+def refuse(path: str) -> TooLong:
+    """Return a function that raises InputError for a record of this file that is too long."""
+
+    def refused(line: int, reason: str) -> None:
+        raise InputError(f"{path}:{line}: {reason}.")
+
+    return refused
+
+
+def numbered_lines(stream: BinaryIO, report_long: TooLong) -> Iterator[tuple[int, bytes]]:
+    """Yield a stream's lines with their numbers, from 1. A byte order mark is left out.
+
+    A line of more than LONGEST_RECORD bytes is passed to `report_long` and left out.
+    """
+    longest = LONGEST_RECORD
+    for number, line in enumerate(iter(partial(stream.readline, longest + 1), b""), 1):
+        if len(line) > longest and not line.endswith(b"\n"):
+            line = b""
+            skip_line(stream)
+            report_long(number, too_long("a line"))
+        else:
+            yield number, line.removeprefix(BOM) if number == 1 else line
+
+
+def skip_line(stream: BinaryIO) -> None:
+    """Read a stream up to the end of its line, and keep nothing."""
+    while (part := stream.readline(CHUNK)) and not part.endswith(b"\n"):
+        pass
+
+
+def whole_lines(stream: BinaryIO, size: int, report_long: TooLong) -> Iterator[tuple[int, bytes]]:
+    """Yield a stream's whole lines in pieces of about `size` bytes, each with the number of its first line.
+
+    A byte order mark is left out. A line of more than LONGEST_RECORD bytes is passed to `report_long` and left out.
+    """
+    rest: list[bytes] = []
+    line, pending = 1, 0
+    while data := stream.read(size):
+        end = data.find(b"\n")
+        if pending + (end if end >= 0 else len(data)) > LONGEST_RECORD:
+            rest, pending = [], 0
+            if end < 0:
+                skip_line(stream)
+            report_long(line, too_long("a line"))
+            data, line = data[end + 1 :] if end >= 0 else b"", line + 1
+        cut = data.rfind(b"\n") + 1
+        rest.append(data[:cut] if cut else data)
+        pending += len(data)
+        if cut:
+            whole = b"".join(rest)
+            yield line, whole.removeprefix(BOM) if line == 1 else whole
+            line += whole.count(b"\n")
+            rest = [data[cut:]]
+            pending = len(rest[0])
+    if whole := b"".join(rest):
+        yield line, whole.removeprefix(BOM) if line == 1 else whole
+
+
+def read_upto(stream: BinaryIO, size: int) -> bytes:
+    """Return the next `size` bytes of a stream, or fewer at its end. Memory follows from the bytes that are there."""
+    parts: list[bytes] = []
+    while size > 0 and (part := stream.read(min(size, CHUNK))):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def read_whole(stream: BinaryIO, path: str, before: int = 0) -> bytes:
+    """Return the rest of a stream of which `before` bytes were read; raise InputError if the file is above the limit."""
+    data = read_upto(stream, LONGEST_RECORD - before + 1)
+    if len(data) + before > LONGEST_RECORD:
+        raise InputError(f"{path}: {too_long('the file')}.")
+    return data
+
+
+def utf8_lines(data: bytes, path: str, report: Report) -> bytes:
+    """Return lines of bytes in UTF-8; lines that are not UTF-8 are read as Latin-1, with a note."""
+    try:
+        if not data.isascii():
+            data.decode()
+        return data
+    except UnicodeDecodeError:
+        return b"\n".join(decode(line, path, report).encode() for line in data.split(b"\n"))
