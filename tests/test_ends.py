@@ -12,7 +12,6 @@ from command import invoke
 from shared import DEMO, SUBLEX
 
 import sublex
-from sublex.analysis import interner
 from sublex.errors import contract, is_interrupt
 
 
@@ -22,7 +21,7 @@ def interrupted(*arguments: object) -> None:
 
 
 def test_an_interrupt_within_a_kernel_is_an_interrupt(tmp_path, monkeypatch):
-    monkeypatch.setattr(interner.kernels, "intern", interrupted)
+    monkeypatch.setattr("sublex.analysis.kernels.intern", interrupted)
     with pytest.raises(KeyboardInterrupt):
         sublex.build(DEMO, tmp_path / "index")
     assert not (tmp_path / "index").exists()

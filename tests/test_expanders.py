@@ -287,6 +287,6 @@ def test_the_page_documents_every_expander_and_parameter():
         params = REGISTRY.find("expander", name).params
         assert all(param.help and param.stage == "query" for param in params)
         assert all(f"| {param.help} |" in page for param in params), name
-        defaults = (shortest(p.default) if p.type is float and p.default else p.default for p in params)
+        defaults = (shortest(p.default) if isinstance(p.default, float) else p.default for p in params)
         shown = (p.name if d is None else f"{p.name} = {print_value(d)}" for p, d in zip(params, defaults, strict=True))
         assert f"| `{name}` | {', '.join(shown)} |" in page

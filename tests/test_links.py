@@ -83,10 +83,9 @@ def in_place(root: Path, name: str, kind: str, outside: Path) -> None:
         os.mkfifo(place)
     else:
         with socket.socket(socket.AF_UNIX) as made:
-            here = os.getcwd()
+            # The address of a socket is a short text.
             os.chdir(place.parent)
             made.bind(place.name)
-            os.chdir(here)
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:

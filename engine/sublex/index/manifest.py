@@ -165,7 +165,7 @@ def remove_leftovers(root: Path, manifest: Manifest, building: bool = True) -> N
         (index / BUILDING).remove()
     with suppress(OSError):
         for name in index.entries():
-            if name.startswith(f"{MANIFEST}.new"):
+            if ".new-" in name:  # A file that was to replace another, as in `files.replacing`.
                 index.delete(name)
     live = {segment["name"]: segment for segment in manifest["segments"]}
     for folder in _folders_of(index / SEGMENTS):
