@@ -11,7 +11,7 @@ install:
 	rm -f $(INSTALLED)
 	$(MAKE) $(INSTALLED)
 
-# A tenth of the random examples, without the tests marked slow: kills, damages, browsers, real collections, pages. with a tenth of the random examples.
+# A twentieth of the random examples, without the tests marked slow: kills, damages, bombs, browsers, real collections, pages.
 quick: $(INSTALLED)
 	SUBLEX_TESTS=quick pytest -m "not slow"
 

@@ -25,8 +25,8 @@ ODD_DOCNOS = (
 
 
 def examples(number: int) -> int:
-    """Return how many examples a property draws: `number`, or a tenth where $SUBLEX_TESTS is `quick`."""
-    return max(number // 10, 5) if os.environ.get("SUBLEX_TESTS") == "quick" else number
+    """Return how many examples a property draws: `number`, or a twentieth where $SUBLEX_TESTS is `quick`."""
+    return max(number // 20, 3) if os.environ.get("SUBLEX_TESTS") == "quick" else number
 
 
 def words() -> st.SearchStrategy[str]:

@@ -139,6 +139,7 @@ def test_records_of_exactly_the_limit_are_read(monkeypatch, tmp_path):
     assert docnos(JsonLines(), path)[0] == []
 
 
+@pytest.mark.slow
 def test_a_text_and_an_array_element_above_the_limit_are_refused(limit, tmp_path):
     path = in_gzip(tmp_path / "x.txt.gz", LONG)
     assert docnos(Text(), path) == ([], [f"{path}:1: the file has more than {LIMIT:,} bytes; break it up"])
@@ -148,6 +149,7 @@ def test_a_text_and_an_array_element_above_the_limit_are_refused(limit, tmp_path
     assert str(error.value) == f"{path}:2: an element has more than {LIMIT:,} bytes; break it up."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_page_that_unpacks_above_the_limit_is_malformed(limit, tmp_path, chunked):
     packed = gzip.compress(LONG * 4)
@@ -223,6 +225,7 @@ def test_a_run_above_the_limit_is_refused(limit, tmp_path):
     assert str(error.value) == f"{path}:2: a line has more than {LIMIT:,} bytes; break it up."
 
 
+@pytest.mark.slow
 def test_comments_without_end_at_the_head_of_a_run_take_little_memory(tmp_path):
     path = in_gzip(tmp_path / "x.gz", b"#" + b"x" * 10 * MIB + b"\n" + b"# word\n" * 400_000 + b"1 Q0 a 1 1.0 t\n")
     tracemalloc.start()
@@ -232,6 +235,7 @@ def test_comments_without_end_at_the_head_of_a_run_take_little_memory(tmp_path):
     assert read_run(path)["1"] == {"a": 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pack", "size", "most"),
     # A piece of 4 KiB of Zstandard can hold 128 MiB, and is put together from parts.
@@ -249,6 +253,7 @@ def test_compressed_files_are_unpacked_piece_by_piece(tmp_path, pack, size, most
     assert peak < most * MIB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_members_of_archives_are_unpacked_piece_by_piece(limit, tmp_path, method):
     with zipfile.ZipFile(tmp_path / "x.zip", "w", method) as archive:

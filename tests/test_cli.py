@@ -311,6 +311,7 @@ def test_the_demo_leaves_nothing_untracked_in_a_clone(sublex):
     assert subprocess.run([*git, "status", "--porcelain"], check=True, capture_output=True).stdout == b""
 
 
+@pytest.mark.slow
 def test_output_that_cannot_be_written_costs_a_sentence(demo):
     if Path("/dev/full").exists():
         for command in ("search demo crane", "info demo"):

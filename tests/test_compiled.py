@@ -160,6 +160,7 @@ def test_a_second_signature_gets_files_of_its_own(monkeypatch, tmp_path):
     config.reload_config()
 
 
+@pytest.mark.slow
 def test_search_loads_machine_code_without_the_compiler_and_info_needs_no_numba(built_demo):
     invoke("search", built_demo, "crane")
     program = """

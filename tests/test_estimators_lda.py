@@ -110,6 +110,7 @@ def test_planted_topics_are_found(method):
     assert model.trace_[-1] > model.trace_[0]
 
 
+@pytest.mark.slow
 def test_the_learned_alpha_is_near_the_true_one():
     rng = np.random.default_rng(5)
     phi, alpha = rng.dirichlet(np.full(100, 0.03), 3), np.array([0.1, 0.3, 1.0])
@@ -316,6 +317,7 @@ def test_the_topics_of_documents_are_those_of_scikit_learn():
 # Perplexity.
 
 
+@pytest.mark.slow
 def test_left_to_right_comes_near_the_exact_probability():
     words, row = [0, 0, 1, 2, 2], np.array([[2, 1, 2]])
     _, exact = expected_counts(words, PHI, ALPHA)
@@ -416,6 +418,7 @@ def test_topics_are_matched_across_seeds():
 # The same bytes, and hostile input.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["gibbs", "variational"])
 def test_the_same_seed_gives_the_same_bytes_for_any_number_of_workers(method):
     x = corpus(900)

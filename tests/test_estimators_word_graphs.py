@@ -123,6 +123,7 @@ def test_a_large_penalty_leaves_the_intercepts_alone():
     np.testing.assert_allclose(found.intercepts[known], np.log(share[known] / (1 - share[known])))
 
 
+@pytest.mark.slow
 def test_the_result_is_the_same_for_any_number_of_workers_and_follows_the_order_of_the_words():
     binary = documents()
     one, *others = (neighbourhoods(binary, RHO, workers=workers) for workers in (1, 2, 3))

@@ -226,6 +226,7 @@ ONE_BYTE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_lengths_in_one_byte_are_lucenes():
     for kind in (np.int32, np.int64):
         rounded = round_lengths(np.array(list(ONE_BYTE), dtype=kind))

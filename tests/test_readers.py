@@ -790,6 +790,7 @@ def test_compressed_files_are_read_as_plain_ones(tmp_path, suffix):
     assert list(Trec().read(FileSource(path), Report())) == read(Trec(), TREC + TREC)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", COMPRESSORS)
 @pytest.mark.parametrize("reader", ["trec", "warc", "tsv", "csv", "text", "smart", "reuters"])
 def test_a_compressed_file_that_is_cut_short_is_an_error_that_names_it(tmp_path, suffix, reader):
@@ -805,6 +806,7 @@ def test_a_missing_file_is_named(tmp_path):
         list(Trec().read(FileSource(tmp_path / "nothing"), Report()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compress", [bytes, *COMPRESSORS.values()])
 def test_standard_input_is_detected_and_then_read_whole(monkeypatch, compress):
     data = compress(LONG)

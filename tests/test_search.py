@@ -391,6 +391,7 @@ def test_hits_and_searchers_keep_working_on_the_generation_they_were_made_for(sm
     assert "d1" not in small.search("w1", k=100).docnos
 
 
+@pytest.mark.slow
 def test_hits_do_not_keep_a_searcher_alive(small):
     hits = small.search("w1", "PL2")
     searcher = weakref.ref(small.searcher("PL2"))

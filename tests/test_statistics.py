@@ -74,6 +74,7 @@ def test_fisher_s_count_of_darwin_s_maize():
     assert randomisation(MAIZE, np.zeros(15)) == 1726 / 32768
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topics", [5, 16, 17, 40, 50, 51, 200])
 def test_the_tests_agree_with_scipy(topics):
     a, b = precision_like(1, 2, topics, seed=topics)[0]
@@ -108,6 +109,7 @@ def test_the_number_of_topics_that_cohen_s_effects_need(d, topics):
     assert detectable(1, topics) <= d < detectable(1, topics - 1)
 
 
+@pytest.mark.slow
 def test_the_table_of_the_studentized_range():
     """Upper 5 % points as they are printed in textbooks: 3 means, 20 degrees of freedom; 5 and 20; 10 and 120."""
     for systems, degrees, q in ((3, 20, 3.58), (5, 20, 4.23), (10, 120, 4.56)):
@@ -120,6 +122,7 @@ def test_tukey_s_differences_of_two_systems_are_the_t_test():
     assert pair.interval == pytest.approx(plain.interval, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_tukey_s_differences_by_their_definition():
     scores = precision_like(1, 4, 20, seed=4)[0]
     scores[0] += 0.1
@@ -244,6 +247,7 @@ def test_the_ends_of_tau_ap(ranking):
     assert tau_ap(ranking, ranking[::-1]) == -1
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30))
 @given(paired.filter(lambda scores: len(scores[0]) > 1), st.sampled_from(sorted(TESTS)), st.sampled_from(CHOICES))
 def test_a_pair_with_its_systems_exchanged_has_the_opposite_difference(scores, test, correction):
