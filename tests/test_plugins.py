@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import types
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -383,3 +384,12 @@ def test_loading_the_plugins_imports_neither_numba_nor_scipy():
     code = "import sys; from sublex import plugins; plugins.load(); print([m for m in ('numba', 'scipy') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_threads_that_look_names_up_at_once_load_each_plugin_once():
+    for _ in range(20):
+        registry = plugins.load()
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda _, registry=registry: registry.find("component", "rankers:BM25"), range(8)))
+        assert all(registration is found[0] for registration in found)
+        assert not [plugin.error for plugin in registry.plugins if plugin.error]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.metadata import Distribution, EntryPoint, entry_points
+from threading import RLock
 from typing import Any, NamedTuple
 
 import pluggy
@@ -104,6 +105,7 @@ class Registry:
         self._points = list(points)
         self._loaded: dict[int, Plugin] = {}
         self._absent: list[Plugin] = []
+        self._lock = RLock()
         self._manager = pluggy.PluginManager("sublex")
         self._manager.add_hookspecs(hookspecs)
         self._names: dict[tuple[str, str], list[Registration]] = {}
@@ -120,9 +122,11 @@ class Registry:
 
     def _load_for(self, kinds: Iterable[str]) -> None:
         """Load the plugins that may register one of these kinds. A built-in plugin registers one kind, and another may any."""
-        for place, point in enumerate(self._points):
-            if place not in self._loaded and BUILT_IN_KINDS.get(point.value) not in set(KINDS).difference(kinds):
-                self._loaded[place] = self._load(point)
+        # Several threads may look names up; a plugin is loaded once.
+        with self._lock:
+            for place, point in enumerate(self._points):
+                if place not in self._loaded and BUILT_IN_KINDS.get(point.value) not in set(KINDS).difference(kinds):
+                    self._loaded[place] = self._load(point)
 
     def _registrations(self, kind: str, name: str) -> list[Registration]:
         """Return all registrations of a name, whatever its case, in the order of the plugins."""
@@ -130,7 +134,7 @@ class Registry:
         order = [point.name for point in self._points]
         found = [
             registration
-            for (known_kind, known), registered in self._names.items()
+            for (known_kind, known), registered in list(self._names.items())
             if known_kind in _kinds(kind) and known.casefold() == name.casefold()
             for registration in registered
         ]
