@@ -108,7 +108,7 @@ def perplexities(rows: csr_array, ks: list[int], seeds: int, sweeps: int) -> Non
 
 
 def speeds(rows: csr_array, ks: list[int], timed: int) -> None:
-    """Print the processor time per token of both programs, in turns."""
+    """Run Sublex and tomotopy in turns, and print the processor time that each takes for a token."""
     tokens = int(rows.data.sum())
     print("\n| K | Sublex, ns per token | tomotopy | times as fast |\n|---|---|---|---|", flush=True)
     for k in ks:

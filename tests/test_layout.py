@@ -143,7 +143,7 @@ METHODS = set("open iterdir glob rglob mkdir rmdir unlink rename chmod symlink_t
 METHODS |= {"read_bytes", "read_text", "write_bytes", "write_text"}
 ARRAYS = {"load", "save", "memmap", "fromfile", "genfromtxt", "loadtxt", "savetxt"}
 TOOLS = {"sublex.files": {"allow_many_files", "hash_of_stream"}, "shutil": {"copyfileobj"}, "tempfile": set()}
-# The files of users themselves: collections, the folder of their indexes, files to copy into an index, outputs, scratch folders.
+# Calls that touch files outside an index: collections, the folder of all indexes, files to copy into an index, outputs, scratch folders.
 USERS_OWN = {
     "index/directory.py": None,
     "index/document_source.py": {"os.stat", "os.PathLike"},

@@ -71,7 +71,7 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     """Cut texts into raw tokens. `text` holds their UTF-8 bytes end to end; `ends` is where each ends."""
     kernels = _kernels()
     text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
-    # One text is a query, for which every microsecond counts.
+    # A single text is usually a query. Leaving out `np.diff` makes it some microseconds faster.
     longest = ends[0] if len(ends) == 1 else np.diff(ends, prepend=0).max(initial=0)
     bounds = np.empty(int(longest) + 2, np.int64)
     tokens, token_ends = np.empty(len(text) // 2 + len(ends) + 1, np.int32), np.empty(len(ends), np.int64)

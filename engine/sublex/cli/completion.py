@@ -41,7 +41,7 @@ def complete_quietly(cli: click.Command) -> int:
 
 
 def files(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Have the shell complete the name of a file."""
+    """Return an item that tells the shell to complete the name of a file by itself."""
     return [CompletionItem(incomplete, type="file")]
 
 

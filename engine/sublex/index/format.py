@@ -242,7 +242,10 @@ class Component:
 
 
 def _content(file: int, size: int, private: bool) -> Content:
-    """Return the bytes of an open file. A map keeps a file descriptor, and their number is limited, so small files are read."""
+    """Return the content of an open file: a large file is mapped into memory, a small one is read.
+
+    Each mapped file keeps a file descriptor open, and a process may have only some thousands of them.
+    """
     if size > CHUNK:
         return mmap.mmap(file, size, access=mmap.ACCESS_COPY if private else mmap.ACCESS_READ)
     data = os.read(file, size)

@@ -171,7 +171,7 @@ def csv_rows(stream: BinaryIO, path: str, report: Report) -> Iterator[tuple[int,
 
 
 class _RowLines:
-    """The lines of a stream as text. If those of a row are longer than a record may be, `next` raises `csv.Error`.
+    """An iterator over the lines of a stream, as text. It raises `csv.Error` when the lines of one row exceed the limit of a record.
 
     `number` counts the lines. `size` counts the bytes since it was set to 0.
     """

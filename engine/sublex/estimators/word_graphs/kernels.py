@@ -157,7 +157,7 @@ def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
             worst = max(worst, _violation(gradient[k], w[k], rho))
         if worst <= goal:
             break
-        # The best intercept for each change of the weights is put in, so that the quadratic problem is one of the weights alone.
+        # For given weights the best intercept has a closed form. With it, the quadratic problem has only the weights as unknowns.
         for k in range(width):
             gradient[k] -= centre[k] * slope / curve
             for m in range(width):

@@ -63,11 +63,9 @@ class BlendStage(Scorer):
         for part, scoring, hits in zip(self.parts, blend.scorings, found, strict=True):
             scaled = part.stage.explain_among(state, doc, docs, scoring.scores(docs))
             factor = Explanation(part.weight, "weight")
-            evidence: dict[str, object] = (
-                {} if hits is None else {"found by this part": f"at rank {rank_in(hits, doc)}"}
-            )
-            if hits is not None and not rank_in(hits, doc):
-                evidence = {"documents that this part found, without this one": len(hits)}
+            evidence = {}
+            if hits is not None:
+                evidence["rank among the hits of this part"] = rank_in(hits, doc) or f"none of {len(hits):,}"
             terms.append(Explanation(part.weight * scaled.value, part.name, "product", (factor, scaled), evidence))
         return Explanation(sum(term.value for term in terms), label, "sum", tuple(terms))
 
