@@ -112,7 +112,7 @@ def attempt(full: Path, place: Path, name: str, kind: str, words: tuple[str, ...
 
 
 def attempts(full: Path, place: Path, names: list[str], kinds: tuple[str, ...]) -> None:
-    """Run every command on an index with a link, a pipe or a socket in each of these places. A forked process does it, as it may hang or crash."""
+    """Run every command on an index with a link, a pipe or a socket in each of these places, in a forked process."""
 
     def work() -> None:
         for number, name in enumerate(names):

@@ -151,7 +151,7 @@ class SWG(Fitted):
         )
 
     def expand(self, query: Query, context: Context) -> Query:
-        """Return the query with added terms: the neighbours of its words in the chosen topics. The origin of each names the words and the topic."""
+        """Return the query with the neighbours of its words in the chosen topics. Origins name the words and the topic."""
         numbers = self.graphs.numbers
         if not self.weight:
             return query
