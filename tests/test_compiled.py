@@ -72,7 +72,8 @@ def test_every_kernel_of_the_table_exists_and_every_module_of_kernels_is_listed(
         for room, names in needed.items():
             assert len(jobs_of(f"sublex.{room}.kernels", names.split())) >= len(names.split())
     engine = Path(compile_kernels.__file__).parent
-    assert {f"sublex.{path.parent.name}.kernels" for path in engine.glob("*/kernels.py")} == set(MODULES)
+    found = [path.relative_to(engine).with_suffix("") for path in engine.rglob("kernels.py")]
+    assert {".".join(("sublex", *path.parts)) for path in found} == set(MODULES)
 
 
 def test_a_job_for_each_signature_of_the_engine_and_the_plugins():

@@ -18,7 +18,18 @@ from typing import Any, NamedTuple
 # The modules of Sublex that contain kernels.
 MODULES = tuple(
     f"sublex.{room}.kernels"
-    for room in ("analysis", "estimators", "index", "lint", "readers", "representations", "retrieval", "trec")
+    for room in (
+        "analysis",
+        "estimators",
+        "estimators.lda",
+        "estimators.word_graphs",
+        "index",
+        "lint",
+        "readers",
+        "representations",
+        "retrieval",
+        "trec",
+    )  # fmt: skip
 )
 # The program of a process that compiles. It takes jobs from standard input.
 _PROGRAM = "from sublex.compile_kernels import serve; serve()"
