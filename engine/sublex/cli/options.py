@@ -127,3 +127,8 @@ def format_option(*choices: str) -> Decorator:
     names = [name for choice in choices for name in (CSV if choice == "csv" else (choice,))]
     text = "Output format." + " spreadsheet is CSV without formulas." * ("csv" in choices)
     return click.option("--format", "form", type=click.Choice(names), default=names[0], show_default=True, help=text)
+
+
+def examples(*commands: str) -> Any:
+    """Return the end of a command's help: command lines that can be typed as they stand."""
+    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import click
 
@@ -45,8 +44,3 @@ def step(what: str) -> Iterator[None]:
 
 def _seconds(seconds: float) -> str:
     return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
-
-
-def examples(*commands: str) -> Any:
-    """Return the end of a command's help: command lines that can be typed as they stand."""
-    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])

@@ -16,6 +16,7 @@ from sublex.cli.commands.eval import read_systems
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import (
+    examples,
     fields_option,
     format_option,
     hits_option,
@@ -28,7 +29,7 @@ from sublex.cli.options import (
 )
 from sublex.cli.output import print_figures, print_json, say, say_uncovered, show
 from sublex.cli.progress import progress
-from sublex.cli.steps import examples, step, verbose_option
+from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
 from sublex.tables import Table
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from sublex.cli import completion
-from sublex.cli.options import format_option
+from sublex.cli.options import examples, format_option
 from sublex.cli.output import print_json, wrapped
-from sublex.cli.steps import examples
 from sublex.errors import UnknownName
 from sublex.messages import nearest, one_line
 

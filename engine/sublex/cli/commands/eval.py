@@ -9,9 +9,9 @@ import click
 
 import sublex
 from sublex.cli.compiling import say_if_compiling
-from sublex.cli.options import format_option, measures_option, qrels_argument, runs_argument
+from sublex.cli.options import examples, format_option, measures_option, qrels_argument, runs_argument
 from sublex.cli.output import CSV, print_figures, print_json, say
-from sublex.cli.steps import examples, step, verbose_option
+from sublex.cli.steps import step, verbose_option
 from sublex.messages import counted
 from sublex.tables import Table
 

@@ -10,9 +10,9 @@ import click
 from sublex.base import Explanation
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
-from sublex.cli.options import format_option, index_argument, profile_option, ranker_option, uncovered_option
+from sublex.cli.options import examples, format_option, index_argument, profile_option, ranker_option, uncovered_option
 from sublex.cli.output import print_json, wrapped
-from sublex.cli.steps import examples, step, verbose_option
+from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
 from sublex.messages import one_line
 from sublex.trees import node_text

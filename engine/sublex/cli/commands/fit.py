@@ -14,6 +14,7 @@ from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import (
+    examples,
     expressions_argument,
     format_option,
     index_argument,
@@ -24,7 +25,7 @@ from sublex.cli.options import (
 )
 from sublex.cli.output import print_json, print_records, print_table, say, show
 from sublex.cli.progress import progress
-from sublex.cli.steps import examples, step, verbose_option
+from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.expression import Call
 from sublex.index.lookup import existing_path

@@ -10,9 +10,9 @@ import click
 import sublex
 from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
-from sublex.cli.options import hits_option, metadata_option, runs_argument
+from sublex.cli.options import examples, hits_option, metadata_option, runs_argument
 from sublex.cli.output import print_run, say, show
-from sublex.cli.steps import examples, step, verbose_option
+from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
 from sublex.messages import counted
 

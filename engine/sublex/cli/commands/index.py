@@ -12,6 +12,7 @@ from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.interrupts import reporting_interrupts
 from sublex.cli.options import (
+    examples,
     format_option,
     index_argument,
     memory_option,
@@ -21,7 +22,7 @@ from sublex.cli.options import (
 )
 from sublex.cli.output import print_json, print_table, say, show
 from sublex.cli.progress import progress
-from sublex.cli.steps import examples, step, verbose_option
+from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError, SublexError
 from sublex.index.lookup import existing_path, index_path
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from sublex.cli.options import format_option
+from sublex.cli.options import examples, format_option
 from sublex.cli.output import print_json, print_table, say
-from sublex.cli.steps import examples
 from sublex.errors import SublexError
 from sublex.index.lookup import index_home, known_indexes
 

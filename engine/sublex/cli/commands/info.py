@@ -10,9 +10,8 @@ from sublex.cli import completion
 from sublex.cli.commands.fit import expressions_of
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
-from sublex.cli.options import format_option, index_argument
+from sublex.cli.options import examples, format_option, index_argument
 from sublex.cli.output import as_text, print_json, print_records, print_table, say, to_json
-from sublex.cli.steps import examples
 from sublex.errors import InputError
 
 TERM = ("term", "df", "cf", "written")

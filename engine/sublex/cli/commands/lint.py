@@ -9,9 +9,9 @@ import click
 from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
-from sublex.cli.options import format_option
+from sublex.cli.options import examples, format_option
 from sublex.cli.output import print_json, print_table
-from sublex.cli.steps import examples, step, verbose_option
+from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
 from sublex.messages import counted, one_line
 

@@ -15,9 +15,8 @@ import click
 import sublex
 from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
-from sublex.cli.options import format_option
+from sublex.cli.options import examples, format_option
 from sublex.cli.output import print_help, print_json, print_table, show
-from sublex.cli.steps import examples
 from sublex.errors import InputError
 from sublex.messages import one_line
 

@@ -14,6 +14,7 @@ from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import (
+    examples,
     fields_option,
     hits_option,
     index_argument,
@@ -26,7 +27,7 @@ from sublex.cli.options import (
 )
 from sublex.cli.output import say, say_uncovered, show
 from sublex.cli.progress import progress
-from sublex.cli.steps import examples, step, verbose_option
+from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError, SublexError
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import click
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import (
+    examples,
     format_option,
     hits_option,
     index_argument,
@@ -17,7 +18,7 @@ from sublex.cli.options import (
     uncovered_option,
 )
 from sublex.cli.output import print_records, print_run, say, say_uncovered, wrapped
-from sublex.cli.steps import examples, step, verbose_option
+from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
 from sublex.messages import command, one_line
 

@@ -12,6 +12,7 @@ from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import (
+    examples,
     fields_option,
     format_option,
     hits_option,
@@ -24,7 +25,7 @@ from sublex.cli.options import (
 )
 from sublex.cli.output import CSV, print_figures, print_json, say, show
 from sublex.cli.progress import progress
-from sublex.cli.steps import examples, step, verbose_option
+from sublex.cli.steps import step, verbose_option
 from sublex.messages import counted
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from sublex.cli.compiling import compile_missing
+from sublex.cli.options import examples
 from sublex.cli.output import say
-from sublex.cli.steps import examples
 
 
 @click.command(epilog=examples("sublex warmup"))
