@@ -17,11 +17,12 @@ class Contents:
     """The facts, the terms and the documents of an index, read from its snapshot. `Index` adds everything else."""
 
     path: Path
+    _snapshot: Snapshot
 
     @property
     def snapshot(self) -> Snapshot:
         """The generation that this index reads: its segments, statistics and files. It never changes."""
-        raise NotImplementedError
+        return self._snapshot
 
     def __len__(self) -> int:
         return len(self.snapshot)

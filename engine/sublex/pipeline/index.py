@@ -76,11 +76,6 @@ class Index(Contents):
         return f"<Index {self.path}: {counted(len(self), 'document')}>"
 
     @property
-    def snapshot(self) -> Snapshot:
-        """The generation that this index reads: its segments, statistics and files. It never changes."""
-        return self._snapshot
-
-    @property
     def registry(self) -> plugins.Registry:
         """The plugins, loaded on first use."""
         return self._load_registry()
