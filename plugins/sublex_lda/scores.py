@@ -45,7 +45,7 @@ def overlaps(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return what each topic adds to 1 - JS, given its shares in the two; 0 where a share is 0."""
     from scipy.special import rel_entr
 
-    # 1 is the sum of (p + q) / 2, and JS that of (p log2(2p / (p + q)) + q log2(2q / (p + q))) / 2.
+    # 1 - JS = -Σ (p log2(p / (p + q)) + q log2(q / (p + q))) / 2: the factors 2 inside JS's logarithms add up to 1.
     return -0.5 * (rel_entr(p, p + q) + rel_entr(q, p + q)) / np.log(2)
 
 

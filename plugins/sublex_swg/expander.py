@@ -19,12 +19,12 @@ from sublex_swg.word_senses import WordSenses
 if TYPE_CHECKING:
     from sublex.expression import Expression
 
-# A document belongs to a topic that has this share of it or more; a topic with more documents than MOST keeps those with most of it.
+# A document belongs to a topic if at least this share of it is about the topic. At most MOST documents stay, those with the largest shares.
 # A word needs MIN_DF documents of the topic.
 LEAST_SHARE, MOST, MIN_DF = 0.25, 2000, 3
 # Words and edges of a topic on the model's card.
 CARD_WORDS, CARD_EDGES = 6, 4
-# Steps in which the progress of one topic is told.
+# Steps of the progress bar for one topic.
 STEPS = 1000
 
 
@@ -66,7 +66,7 @@ class SWG(Fitted):
         vocabulary = list(model.vocabulary)
         counts = csr_array(vstack(list(count_blocks(corpus, vocabulary)())))
         theta, assigned = estimator.theta(counts, job.workers), estimator.assign(counts, job.workers)
-        # Topic 0 is an explicit 0 among the assignments, so the entries themselves say which words occur.
+        # An assignment to topic 0 is a stored 0. So the stored entries, whatever their values, are the words that occur.
         occurs = csr_array((np.ones(assigned.nnz), assigned.indices, assigned.indptr), shape=assigned.shape)
         graphs, df, sizes, topics = [], [], [], theta.shape[1]
         for topic in range(topics):

@@ -25,7 +25,9 @@ SMOOTHING = 0.5
 
 
 class Sense(NamedTuple):
-    """A topic that a word has neighbours in: the documents that have the word in it, and the score for the words of a query."""
+    """A sense of a word: a topic in which it has neighbours. `docs` counts the documents with the word in this topic; `score` says how well
+    the other words of a query fit the topic.
+    """
 
     topic: int
     docs: int

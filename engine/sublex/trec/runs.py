@@ -41,7 +41,7 @@ class Run(Columns, dict):  # type: ignore[misc]
     """
 
     def __new__(cls, *arguments: Any, **named: Any) -> Run:
-        """Return a run whose dict holds an entry that no C code takes for a topic, so that none finds it empty."""
+        """Return a run. Its dict gets the entry None: None, because an empty dict counts as false in C code."""
         run = super().__new__(cls)
         dict.__setitem__(run, None, None)
         return run
@@ -101,7 +101,7 @@ class Run(Columns, dict):  # type: ignore[misc]
             rows.append([qid, ", ".join(first) + (", …" if len(docs) > len(first) else ""), f"{len(docs):,}"])
         return summary(str(self), ["qid", "best documents", "hits"], rows, len(self), 2)
 
-    # The part of a dict: pytrec_eval's C code reads it past the methods above.
+    # A run is also a dict, because pytrec_eval's C code reads the entries of a dict directly and not by the methods above.
 
     def __bool__(self) -> bool:
         """Return whether there are topics, and fill the dict with those that have hits; an empty one crashes trec_eval's code."""

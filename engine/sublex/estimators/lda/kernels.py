@@ -39,7 +39,7 @@ def choose(weights, target):
 
 @inner
 def count(topic, step, n_d, totals, alpha, smoothing, a):
-    """Add `step` to the tokens of a topic in the document and in all, and return the change of a[topic]."""
+    """Add `step` to the token counts of a topic, in the document and in all documents; return by how much a[topic] changes."""
     n_d[topic] += step
     totals[topic] += step
     old = a[topic]

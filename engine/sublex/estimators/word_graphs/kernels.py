@@ -17,7 +17,7 @@ from sublex.compiled import inner, kernel
 # Types of arrays.
 I32, I64 = int32[::1], int64[::1]
 
-# The most steps of each loop. Problems of text take some tens of steps, and the violation that comes back tells if these did not do.
+# The largest number of steps of each loop. Text takes some tens of steps. The returned violation shows if a loop ended too early.
 ROUNDS, NEWTON_STEPS, SWEEPS, HALVINGS = 200, 100, 5000, 40
 # Columns that enter the working set in one round, at least.
 NEW_COLUMNS = 16

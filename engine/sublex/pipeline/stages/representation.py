@@ -35,7 +35,7 @@ class RepresentationStage(Scorer):
 
 
 class RepresentationScoring(Scoring):
-    """A representation at work on a query without hits. All documents are scored once, by which documents are found."""
+    """A representation at work on a query without hits. All documents are scored once, to find the best and to look up others."""
 
     scorer: RepresentationStage
 
