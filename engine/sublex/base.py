@@ -33,8 +33,8 @@ LARGEST_SCORE = 3.4028234663852886e38
 class Document(NamedTuple):
     """A document of a collection, as a reader yields it.
 
-    `docno` is the user's identifier: a string of any length, not empty. `fields` holds any other values to store with
-    the document; they must be values that JSON can represent, and they are not searched.
+    `docno` is the user's identifier: a string of any length, not empty. `title` and `text` are searched. `fields` holds
+    other values to store with the document, which are not searched; JSON must be able to represent them.
     """
 
     docno: str

@@ -136,7 +136,7 @@ def _search_by_sense(index: Index) -> None:
     for sense in graphs.senses(number):
         near = [index.term(graphs.vocabulary[word]) for word, _ in graphs.neighbours(number, sense.topic, 3)]
         words = ", ".join(term.surface for term in near if term)
-        rankings.append((f"as in {words}", f"{SENSES[:-1]}, senses=[\"{WORD}:{sense.topic}\"]) >> BM25"))
+        rankings.append((f"as in {words}", f'{SENSES[:-1]}, senses=["{WORD}:{sense.topic}"]) >> BM25'))
     for label, expression in rankings:
         titles = [index.document(hit.docno).title for hit in index.search(WORD, expression, k=2)]
         show(f"* {label}: {'; '.join(titles)}")
