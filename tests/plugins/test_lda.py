@@ -17,6 +17,7 @@ from scipy.spatial.distance import jensenshannon
 import sublex
 from sublex.base import Document, Query, QueryTerm
 from sublex.errors import InputError, SublexError
+from sublex.labels import find_label
 from sublex.pipeline.index import Index
 from sublex_lda.scores import cosines, overlaps, similarities
 
@@ -114,6 +115,62 @@ def test_explanations_name_topics_by_their_words_and_add_up(fitted, kind):
         else:
             assert re.fullmatch(r"topic \d: \w+(, [\w']+){3}", tree.parts[0].label)
             assert 0 <= tree.parts[0].evidence["in the document"] <= 1
+
+
+# Labels: the filter by topic.
+
+
+def test_topic_keeps_the_hits_whose_share_of_the_topic_suffices(fitted):
+    theta = shares(fitted)[:, 4]
+    hits = fitted.search("the river", f"BM25 >> topic(4, of={MODEL})", k=252)
+    before = fitted.search("the river", "BM25", k=252)
+    assert hits.docs.tolist() == [doc for doc in before.docs if theta[doc] >= 0.2]
+    assert 0 < len(hits) < len(before)
+    more = fitted.search("the river", f"BM25 >> topic(4, of={MODEL}, share=0.5)", k=252)
+    assert set(more.docs) == {doc for doc in before.docs if theta[doc] >= 0.5}
+    # Nothing is found, and the filter still checks what it was given.
+    assert not len(fitted.search("zyzzyva", f"BM25 >> topic(4, of={MODEL})"))
+    tree = fitted.explain("the river", hits.docnos[0], f"BM25 >> topic(4, of={MODEL})")
+    assert tree.parts[0].label == f"topic(4, {MODEL}) keeps it"
+
+
+def test_a_topic_is_named_by_its_label_whatever_its_case(fitted):
+    labels = fitted.representation(MODEL).labels
+    assert len(labels) == 6
+    expected = fitted.search("the river", f"BM25 >> topic(2, of={MODEL})").docnos
+    for name in (labels[2], labels[2].upper(), labels[2].replace(" ", "_"), "2"):
+        assert fitted.search("the river", f'BM25 >> topic("{name}", of={MODEL})').docnos == expected
+
+
+@pytest.mark.parametrize(
+    ("topic", "of", "message"),
+    [
+        ("6", MODEL, r"has no topic 6; its topics have the numbers 0 to 5\.$"),
+        ('"xyzzy"', MODEL, r"has no topic xyzzy; to list them, run: sublex card INDEX "),
+        ("true", MODEL, "names no topic; write its number"),
+        ("1", "BM25", "BM25 is not a model that is fitted to an index; name one"),
+        ("1", "lda(k=7)", r"No lda\(k=7\) in demo; fitted: .* Run: sublex fit .*demo 'lda\(k=7\)'"),
+    ],
+)
+def test_an_unknown_topic_and_an_unfitted_model_cost_a_sentence(fitted, topic, of, message):
+    with pytest.raises(SublexError, match=message):
+        fitted.search("zyzzyva", f"BM25 >> topic({topic}, of={of})")
+
+
+def test_the_nearest_label_is_named(fitted):
+    label = fitted.representation(MODEL).labels[3]
+    for part in (label.split(", ")[1], label[:-1], f"{label}x"):
+        with pytest.raises(InputError, match=f"did you mean {label}"):
+            find_label(part, [label, "Natural gas"], "topic", MODEL)
+    with pytest.raises(InputError, match="several topics NATURAL_GAS; write one of their numbers: 0 and 2"):
+        find_label("NATURAL_GAS", ["Natural gas", "Coffee", "natural  gas"], "topic", MODEL)
+    with pytest.raises(InputError, match="names no topics"):
+        find_label("gas", [], "topic", "lsi(e=5)")
+
+
+def test_a_run_records_the_model_that_a_filter_names(fitted):
+    pipeline = fitted.pipeline(f"BM25 >> topic(1, of={MODEL})")
+    assert pipeline.models[MODEL].startswith(fitted.representation(MODEL).fingerprint)
 
 
 # Rows, the card, the page.
