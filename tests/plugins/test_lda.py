@@ -173,6 +173,71 @@ def test_a_run_records_the_model_that_a_filter_names(fitted):
     assert pipeline.models[MODEL].startswith(fitted.representation(MODEL).fingerprint)
 
 
+# Facets and marks.
+
+
+def test_facets_count_the_hits_that_the_filter_keeps(fitted):
+    hits = fitted.search("the river", k=100)
+    facets = fitted.facets(hits, MODEL)
+    assert [facet.docs for facet in facets] == sorted((facet.docs for facet in facets), reverse=True)
+    assert {facet.label for facet in facets} <= set(fitted.representation(MODEL).labels)
+    kept = {n: len(fitted.search("the river", f"BM25 >> topic({n}, of={MODEL})", k=100)) for n in range(6)}
+    assert {facet.number: facet.docs for facet in facets} == {n: number for n, number in kept.items() if number}
+    assert fitted.facets(hits.first(0), MODEL) == []
+    assert fitted.labelled_models(f"BM25 + 0.1*{MODEL} >> topic(1, of=lda(k=3, method=variational, iterations=20))") == [
+        MODEL, "lda(k=3, method=variational, iterations=20)",
+    ]  # fmt: skip
+
+
+def test_hits_of_another_generation_are_refused(fitted, tmp_path):
+    other = sublex.build([Document("a", "river")], tmp_path / "other")
+    with pytest.raises(InputError, match="another generation of .*demo, or another index; search again"):
+        fitted.facets(other.search("river"), MODEL)
+
+
+def test_marks_name_the_most_probable_topic_of_each_word(fitted):
+    model = fitted.representation(MODEL)
+    docno = "birds-05"
+    marks = fitted.marks(TEXT, docno, MODEL)
+    doc = fitted.snapshot.doc(docno)
+    known = {term for term in fitted.analyze(fitted.document(docno).contents) if term in model.vocabulary.numbers}
+    assert {mark.terms for mark in marks} == {(term,) for term in known}
+    theta = shares(fitted)[doc]
+    for mark in marks:
+        chances = theta * model.model.estimator.phi_[model.vocabulary.numbers[mark.terms[0]]]
+        assert mark.number == chances.argmax()
+        assert mark.weight == pytest.approx(chances.max() / chances.sum())
+        assert mark.label == model.labels[mark.number]
+
+
+def test_search_prints_facets(demo: Callable[..., Done]):
+    assert demo("fit", "demo", "lda(k=3, iterations=20)").code == 0
+    code, output, messages = demo("search", "demo", TEXT, "-k", "1", "--facets", "2", "--of", "lda(k=3, iterations=20)")
+    assert (code, messages) == (0, "")
+    hit, _, _, title, head, *rows = output.splitlines()
+    assert "birds-05" in hit
+    assert re.fullmatch(r"\d+ documents by the labels of lda\(k=3, iterations=20\):", title)
+    assert head.split() == ["documents", "number", "label"]
+    assert len(rows) == 2
+    found = json.loads(
+        demo(
+            "search", "demo", TEXT, "-r", "BM25 >> lda(k=3, iterations=20)", "--facets", "3", "--format", "json"
+        ).output
+    )
+    assert found["of"] == "lda(k=3, iterations=20)"
+    assert len(found["hits"]) == 10 < found["counted"]
+    assert all(0 < facet["documents"] <= found["counted"] for facet in found["facets"])
+    for arguments, message in (
+        (("--facets", "3"), "No model in BM25 has labels to count; name one, for example --of"),
+        (("--of", "lda(k=3)"), "--of names the model of --facets"),
+        (("--facets", "3", "--of", "lda(k=3, iterations=20)", "--format", "csv"), "--facets has no form csv"),
+        (("--facets", "3", "--of", "BM25"), "BM25 is not a single fitted model"),
+    ):
+        code, output, messages = demo("search", "demo", TEXT, *arguments)
+        assert (code, output) == (2, "")
+        assert message in messages
+
+
 # Rows, the card, the page.
 
 
