@@ -190,7 +190,10 @@ def test_facets_count_the_hits_that_the_filter_keeps(fitted):
 
 
 def test_hits_of_another_generation_are_refused(fitted, tmp_path):
-    other = sublex.build([Document("a", "river")], tmp_path / "other")
+    other = sublex.build([Document("a", "river"), Document("b", "river bank")], tmp_path / "other")
+    other.fit("lsi(e=1, min_df=1)")
+    with pytest.raises(InputError, match=r"has no labels to count; name a model that has"):
+        other.facets(other.search("river"), "lsi(e=1, min_df=1)")
     with pytest.raises(InputError, match="another generation of .*demo, or another index; search again"):
         fitted.facets(other.search("river"), MODEL)
 
