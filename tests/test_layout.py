@@ -17,7 +17,7 @@ LAYERS = [
     {"errors"},
     {"arguments", "frames", "tables", "trees"},
     {"base"},
-    {"hookspecs", "expression", "parser", "functions", "fitted"},
+    {"hookspecs", "expression", "parser", "functions", "fitted", "labels"},
     {"parameters"},
     {"plugins"},
     {"files", "profiles", "scores", "workers", "compile_kernels"},

@@ -325,6 +325,30 @@ class QueryTerm(NamedTuple):
     origin: str = "query"
 
 
+class Facet(NamedTuple):
+    """A label that a fitted model gives to documents, such as a topic, and the number of documents that have it.
+
+    `number` is the label's place among all labels of the model.
+    """
+
+    number: int
+    label: str
+    docs: int
+
+
+class Mark(NamedTuple):
+    """Words of a document that belong to a label of a fitted model, to be shown in the label's colour.
+
+    `terms` are the words as the index has them: one term, or several that stand side by side for a phrase. `number` and
+    `label` name the label. `weight`, above 0 and at most 1, says how surely or how strongly the words belong to it.
+    """
+
+    terms: tuple[str, ...]
+    number: int
+    label: str
+    weight: float = 1.0
+
+
 class Query(NamedTuple):
     """A query: the user's text, and the weighted terms that stand for it."""
 
@@ -390,6 +414,18 @@ class Context(Protocol):
 
     def names(self, numbers: np.ndarray) -> list[str]:
         """Return the terms that have these numbers."""
+        ...
+
+    def surface(self, term: str) -> str:
+        """Return the most frequent written form of a term, to show to people."""
+        ...
+
+    def model(self, expression: Any) -> Any:
+        """Return a fitted model of the index, a `sublex.fitted.FittedModel`.
+
+        `expression` is the value of a parameter of type `sublex.Expression` and stage "query". The engine refuses an
+        expression whose model is not fitted before it runs any query. Raise `InputError` if it is no model, such as BM25.
+        """
         ...
 
 

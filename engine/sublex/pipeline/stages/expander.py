@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from sublex.base import Expander, Explanation
+from sublex.base import NO_FIELDS, Expander, Explanation
 from sublex.errors import PluginError, contract
 from sublex.pipeline.stages.ranker import RankerStage
 from sublex.pipeline.stages.stage import Stage, State
@@ -15,8 +18,8 @@ from sublex.retrieval.hits import Hits
 class ExpanderStage(Stage):
     """An expander. When there are no hits before it, `first` retrieves the documents that it learns from."""
 
-    def __init__(self, name: str, expander: Expander, first: RankerStage):
-        self.name, self.expander, self.first = name, expander, first
+    def __init__(self, name: str, expander: Expander, first: RankerStage, models: Mapping[str, Any] = NO_FIELDS):
+        self.name, self.expander, self.first, self.models = name, expander, first, models
         docs = getattr(expander, "docs", None)
         if not isinstance(docs, int) or docs < 0:
             raise PluginError(
@@ -30,7 +33,7 @@ class ExpanderStage(Stage):
         if hits is None:
             hits = Hits.none(searcher.snapshot)
         with contract("expander", self.name):
-            query = self.expander.expand(state.query, Feedback(hits, searcher.term_table))
+            query = self.expander.expand(state.query, Feedback(hits, searcher.term_table, self.models))
             finite = np.isfinite([term.weight for term in query.terms]).all()
         if not finite:
             raise PluginError(f"The expander {self.name} gave a weight that is not a finite number.")
