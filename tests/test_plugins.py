@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 import math
@@ -19,7 +20,7 @@ import pytest
 
 import sublex
 from sublex import hookspecs, plugins
-from sublex.base import DocStats, Document, Param, Query, Statistics, TermStats
+from sublex.base import DocStats, Document, Evidence, Explanation, Param, Query, Statistics, TermStats
 from sublex.errors import InputError, PluginError, UnknownName
 from sublex.fitted import Representation
 from sublex.hookspecs import hookimpl
@@ -189,6 +190,34 @@ def test_hook_register_filters(monkeypatch, tmp_path):
         tree = compose(composer, "BM25 >> containing(ship)").explain(state, index.doc(docno))
         assert tree.parts[0].label == f"containing(ship) {note}"
         assert tree.value == (pytest.approx(scores[docno]) if docno == "c" else -math.inf)
+
+
+def test_evidence_of_a_query_is_shown_and_is_no_part_of_the_query(monkeypatch, tmp_path):
+    class Wavering:
+        docs = 0
+        evidence = (Evidence("taken", 0.75, (Evidence("rejected", 0.25),)),)
+
+        def expand(self, query, context):
+            assert context.surface("whale") == "Whales"
+            return Query(query.text, query.terms, self.evidence)
+
+    wavering = {"register_expanders": hookimpl(lambda register: register("Wavering", Wavering))}
+    loaded = registry(monkeypatch, wavering=wavering)
+    index = sublex.build([Document("a", "Whales"), Document("b", "ship")], tmp_path / "index")
+    composed = compose(Composer(index.snapshot, loaded), "Wavering >> BM25")
+    state = State(index.query("whale"))
+    (stage,) = [part for part in composed.explain(state, 0).parts if part.kind == "evidence"]
+    assert stage.parts == (Explanation(0.75, "taken", "evidence", (Explanation(0.25, "rejected", "evidence"),)),)
+    after = composed.run(state).query
+    assert after.evidence == Wavering.evidence
+    assert (after, hash(after), repr(after)) == (state.query, hash(state.query), repr(state.query))
+    copies = [copy.copy(after), copy.deepcopy(after), after._replace(text="Whale")]
+    assert [query.evidence for query in copies] == [Wavering.evidence] * 3
+    assert after._replace(evidence=()).evidence == ()
+    assert [*after] == ["whale", after.terms]
+    Wavering.evidence = ("taken",)
+    with pytest.raises(PluginError, match=r"The expander Wavering gave evidence that is not sublex\.base\.Evidence"):
+        composed.find(state)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +48,7 @@ def senses(name: str, word: str, expression: str, query: str, neighbours: int, f
       sublex senses animals bank "swg(topics=lda(k=10))" --query "river otter"
     """
     from sublex.base import Query, QueryTerm
+    from sublex_swg.word_senses import chances
 
     index = open_index(name, allow_uncovered=True)
     model = _model(index, expression)
@@ -59,10 +59,8 @@ def senses(name: str, word: str, expression: str, query: str, neighbours: int, f
     found = graphs.senses(number, others)
     if not found:
         raise InputError(f"{word} has no neighbours in any topic of {expression}.")
-    largest = max(sense.score for sense in found)
-    total = sum(math.exp(sense.score - largest) for sense in found)
     pipeline, rows = index.pipeline("BM25"), []
-    for sense in found:
+    for sense, chance in zip(found, chances(found), strict=True):
         near = graphs.neighbours(number, sense.topic, neighbours)
         sought = (
             QueryTerm(graphs.vocabulary[number], float(len(near))),
@@ -70,8 +68,7 @@ def senses(name: str, word: str, expression: str, query: str, neighbours: int, f
         )
         hits = pipeline.answer(Query("", sought), DOCUMENTS).hits
         listed = ", ".join(index.corpus.surface(graphs.vocabulary[neighbour]) for neighbour, _ in near)
-        chance = round(math.exp(sense.score - largest) / total, 4)
-        rows.append((sense.topic, chance, sense.docs, listed, ", ".join(hit.docno for hit in hits)))
+        rows.append((sense.topic, round(chance, 4), sense.docs, listed, ", ".join(hit.docno for hit in hits)))
     print_records(form, ("topic", "chance", "documents", "neighbours", "examples"), rows)
 
 
