@@ -308,6 +308,27 @@ def test_hook_register_commands(monkeypatch):
     assert "hello" in CliRunner().invoke(group, ["--help"]).output
 
 
+def test_outputs_are_checked_before_they_are_written(tmp_path, monkeypatch):
+    from sublex.cli import plugin_commands
+
+    monkeypatch.chdir(tmp_path)
+    Path("mine.html").write_text("mine")
+    Path("old.csv").write_text("a,b")
+    Path("folder.csv").mkdir()
+    assert plugin_commands.check_output("old.csv", ".csv", ".html") == ".csv"
+    plugin_commands.write_output("old.csv", "c,d\n")
+    assert Path("old.csv").read_text() == "c,d\n"
+    for output, endings, message in (
+        ("a.pdf", (".html", ".svg", ".csv"), "a.pdf does not end in .html, .svg or .csv; choose one of these."),
+        ("a", (".html",), "a does not end in .html; choose this ending."),
+        ("mine.html", (".html",), "mine.html exists and is not a report of Sublex; choose another place."),
+        ("folder.csv", (), "Cannot write folder.csv; choose another place."),
+        ("nowhere/a.json", (), "Cannot write nowhere/a.json; choose another place."),
+    ):
+        with pytest.raises(InputError, match=re.escape(message)):
+            plugin_commands.check_output(output, *endings)
+
+
 @pytest.mark.parametrize(
     ("members", "sentence"),
     [

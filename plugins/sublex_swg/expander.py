@@ -17,7 +17,7 @@ from sublex.word_sums import count_blocks
 from sublex_swg.word_senses import Sense, WordSenses, chances
 
 if TYPE_CHECKING:
-    from sublex.expression import Expression
+    from sublex import Expression
 
 # A document belongs to a topic if at least this share of it is about the topic. At most MOST documents stay, those with the largest shares.
 # A word needs MIN_DF documents of the topic.
