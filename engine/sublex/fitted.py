@@ -144,11 +144,29 @@ class View(Protocol):
         ...
 
     def rows(self, docs: np.ndarray | None = None, columns: slice = ...) -> Rows:
-        """Return the rows that `encode_documents` gave to documents, or some of their columns."""
+        """Return the rows that `encode_documents` gave to documents, or some of their columns.
+
+        Without `docs`, the rows of an index with several segments are copied: `products` and `map_rows` copy nothing.
+        """
+        ...
+
+    def map_rows(self, function: Callable[[Rows], np.ndarray], docs: np.ndarray | None = None) -> np.ndarray:
+        """Return `function(rows)`, an array with one item for each document.
+
+        The function gets the rows of one segment at a time; without `docs` they stay mapped and are not copied. An item may depend on
+        its own row alone.
+        """
+        ...
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what `compute()` returns, computed once while the index stays open, such as the norms of all rows.
+
+        Give each value a name of its own. Models that differ only in parameters of the stage query share the values.
+        """
         ...
 
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the product of each document's dense row with a vector, float64.
+        """Return the product of each document's row, dense or sparse, with a vector, float64.
 
         A document's product is the same whichever other documents are asked for, which a product of matrices does not promise.
         """
@@ -168,12 +186,31 @@ class View(Protocol):
         """Return the term counts of documents as sparse rows over the model's vocabulary; the index must store terms."""
         ...
 
+    def lengths(self, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return the number of terms of each document, those that the model does not know included, float64."""
+        ...
+
+    def counts(self, word: int, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return how often a term occurs in each document, float64; `word` is its number in the model's vocabulary.
+
+        The counts come from the posting list of the term, so the index need not store terms.
+        """
+        ...
+
     def sequence(self, doc: int) -> list[Token]:
         """Return a document's words in order, stop words included; the index must store text."""
         ...
 
     def surface(self, term: str) -> str:
         """Return the most frequent raw form of a term; explanations show it in place of the stem."""
+        ...
+
+    def docno(self, doc: int) -> str | None:
+        """Return the docno of a document; None for a deleted one."""
+        ...
+
+    def title(self, doc: int) -> str:
+        """Return the title of a document, or the beginning of its text; an empty string where the index stores no text."""
         ...
 
 
@@ -230,6 +267,13 @@ class Fitted:
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return facts about the fitted model that JSON can hold; `sublex card` shows them. `view.surface` gives words for terms."""
         return NO_FIELDS
+
+    def page(self, view: View, title: str) -> str:
+        """Return an HTML page that shows the fitted model; `sublex card -o FILE` writes it. By default there is none.
+
+        The page needs no other file and no network. It has `PAGE_MARK` in its head, so that it may be written over an older one.
+        """
+        return ""
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
         """Return how many bytes `fit` takes at most.

@@ -74,10 +74,11 @@ class LoadedModel:
 
     def page(self) -> str:
         """Return the HTML page on which the plugin shows the model; raise InputError if it has none."""
-        if not hasattr(self.model, "page"):
-            raise InputError(f"{self.name} has no page; leave out -o to print its card.")
         with contract(self._identity.kind, self.name):
-            return str(self.model.page(self.view, self.name))
+            text = str(self.model.page(self.view, self.name))
+        if not text:
+            raise InputError(f"{self.name} has no page; leave out -o to print its card.")
+        return text
 
     def _coverage(self) -> dict[str, Any]:
         return {}
