@@ -36,6 +36,11 @@ def words() -> st.SearchStrategy[str]:
     )
 
 
+def every(number: int) -> int:
+    """Return `number`, or 1 where $SUBLEX_TESTS is `all`, as in .ci/run: of many like cases a test takes every so many."""
+    return 1 if os.environ.get("SUBLEX_TESTS") == "all" else number
+
+
 @st.composite
 def texts(draw: st.DrawFn, most: int = 20) -> str:
     """Words with something between them; often few, sometimes none."""

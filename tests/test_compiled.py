@@ -43,7 +43,7 @@ promised = set()
 compiling.compile_missing = lambda jobs: promised.update((job.module, job.name) for job in jobs)
 sys.argv = ["sublex", *sys.argv[1:]]
 assert cli.run() in (0, 1)
-for module in MODULES:
+for module in (*MODULES, "sublex_fisher.kernels", "sublex_dcot.kernels"):
     for name, kernel in vars(sys.modules.get(module)).items() if module in sys.modules else ():
         if getattr(kernel, "declared", None) and kernel.overloads:
             assert (module, name) in promised, f"{module}.{name} is not compiled ahead"
@@ -54,6 +54,7 @@ for module in MODULES:
 @pytest.mark.slow
 def test_a_command_needs_the_kernels_that_are_compiled_ahead_with_the_types_that_they_declare(tmp_path):
     index, run = tmp_path / "ix", tmp_path / "a.run"
+    (tmp_path / "indexes").mkdir()
     topics, qrels = DEMO.parent / "topics.trec", DEMO.parent / "qrels.txt"
     run.write_text("1 Q0 birds-05 1 2.5 tag\n")
     more = tmp_path / "more.jsonl"
@@ -62,15 +63,16 @@ def test_a_command_needs_the_kernels_that_are_compiled_ahead_with_the_types_that
         ("index", index, DEMO), ("search", index, "crane by the river"), ("run", index, topics, "-o", tmp_path / "runs"),
         ("explain", index, "crane", "medicine-05"), ("eval", qrels, run), ("fuse", run, run, "-o", tmp_path / "b.run"),
         ("lint", topics, qrels, run), ("analyze", "the cranes"), ("add", index, more), ("delete", index, "one"),
-        ("merge", index), ("check", index), ("compare", index, topics, qrels, "-r", "BM25", "-r", "PL2"),
+        ("merge", index), ("check", index), ("demo", "-o", tmp_path / "demo.html"),
+        ("compare", index, topics, qrels, "-r", "BM25", "-r", "PL2"),
     ):  # fmt: skip
-        python(USED, *words)
+        python(USED, *words, SUBLEX_INDEXES=str(tmp_path / "indexes"))
 
 
 def test_every_kernel_of_the_table_exists_and_every_module_of_kernels_is_listed():
     for needed in compiling.NEEDED.values():
         for room, names in needed.items():
-            assert len(jobs_of(f"sublex.{room}.kernels", names.split())) >= len(names.split())
+            assert len(jobs_of(compiling.module_of(room), names.split())) >= len(names.split())
     engine = Path(compile_kernels.__file__).parent
     found = [path.relative_to(engine).with_suffix("") for path in engine.rglob("kernels.py")]
     assert {".".join(("sublex", *path.parts)) for path in found} == set(MODULES)

@@ -19,7 +19,7 @@ from sublex.messages import counted
 if TYPE_CHECKING:
     from sublex.compile_kernels import Job
 
-# The kernels that commands need: rooms, each with names of kernels.
+# The kernels that commands need: rooms, and packages of plugins, each with names of kernels.
 NOTHING: dict[str, str] = {}
 ANALYZE = {"analysis": "tokenize porter"}
 SEARCH = {**ANALYZE, "index": "find_strings decode_terms", "retrieval": "retrieve place unpack"}
@@ -41,8 +41,9 @@ NEEDED = {
     "info": NOTHING,
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
     "demo": {
-        "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']}", "readers": "scan",
-        "retrieval": SEARCH["retrieval"],
+        "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
+        "retrieval": SEARCH["retrieval"], "representations": "dot products", "estimators": "gram dots advance turn",
+        "sublex_fisher": "fisher similarities", "sublex_dcot": "affine",
     },
 }  # fmt: skip
 
@@ -58,11 +59,16 @@ def say_if_compiling() -> None:
         return
     from sublex.compile_kernels import jobs_of
 
-    jobs = [job for room, names in needed.items() for job in jobs_of(f"sublex.{room}.kernels", names.split())]
+    jobs = [job for room, names in needed.items() for job in jobs_of(module_of(room), names.split())]
     if _has_json(context.params.get("sources") or ()):
         jobs += jobs_of("sublex.readers.kernels", ["scan"])
     compile_missing(jobs)
     _announce_others()
+
+
+def module_of(room: str) -> str:
+    """Return the module with the kernels of a room of Sublex, or of a package of plugins."""
+    return f"{room}.kernels" if room.startswith("sublex_") else f"sublex.{room}.kernels"
 
 
 def compile_missing(jobs: Iterable[Job]) -> bool:
