@@ -28,7 +28,8 @@ def refresh(k, kinds, totals, sums, floors, nu, beta, words, r, inside, outside,
     kind, n = kinds[k], totals[k]
     if kind == SOURCE:
         for a in range(len(nu)):
-            r[k, a] = nu[a] / (n + sums[k, a])
+            # Unlike the operator, the function does not check for 0, so the loop works on several points at once.
+            r[k, a] = np.divide(nu[a], n + sums[k, a])
         s0 = s1 = s2 = s3 = b0 = b1 = b2 = b3 = 0.0
         for a in range(0, len(nu), 4):
             s0, s1, s2, s3 = s0 + r[k, a], s1 + r[k, a + 1], s2 + r[k, a + 2], s3 + r[k, a + 3]
@@ -65,11 +66,11 @@ def choose(p, groups, width, uniform):
     """Return the first topic at which the running sum of `p` exceeds a share `uniform` of the total; -1 if all are 0."""
     total = 0.0
     for g in range(len(groups)):
-        s = 0.0
-        for k in range(g * GROUP, g * GROUP + GROUP):
-            s += p[k]
-        groups[g] = s
-        total += s
+        s0 = s1 = s2 = s3 = 0.0
+        for k in range(g * GROUP, g * GROUP + GROUP, 4):
+            s0, s1, s2, s3 = s0 + p[k], s1 + p[k + 1], s2 + p[k + 2], s3 + p[k + 3]
+        groups[g] = (s0 + s1) + (s2 + s3)
+        total += groups[g]
     target, g = uniform * total, 0
     while g < len(groups) - 1 and target >= groups[g]:
         target -= groups[g]
@@ -111,6 +112,8 @@ def sweep(
     r = np.zeros((width, points))
     inside, outside, base = np.zeros(width), np.zeros(width), np.zeros(width)
     n_d, d = np.zeros(width), np.empty(width)
+    # Σ_a r[k, a] powers[c, a] depends on the topic's number of tokens alone; `at` is the number for which `product` holds.
+    product, at = np.empty(len(powers)), np.full(len(powers), -1.0)
     visible = 0
     for k in range(width):
         visible += kinds[k] != HIDDEN
@@ -137,8 +140,11 @@ def sweep(
             for k in range(width):
                 p[k] = (n_w[word, k] * outside[k] + base[k]) * d[k]
             for j in range(known[word], known[word + 1]):
-                k = topics[j]
-                p[k] = (n_w[word, k] * inside[k] + expected(r, k, powers, classes[j])) * (n_d[k] + alpha)
+                k, c = topics[j], classes[j]
+                if kinds[k] != HIDDEN:
+                    if at[c] != totals[k]:
+                        product[c], at[c] = expected(r, k, powers, c), totals[k]
+                    p[k] = (n_w[word, k] * inside[k] + product[c]) * (n_d[k] + alpha)
             new = choose(p, groups, width, uniforms[i])
             if new < 0:
                 new = old
