@@ -349,24 +349,24 @@ def reuters(archive: Path, sweeps: int) -> None:
     ):
         began = time.process_time()
         model.fit_tokens(data.tokens, data.sources)
-        labelled = np.flatnonzero(model.topics_ >= 0)
+        labelled, sizes = np.flatnonzero(model.topics_ >= 0), model.word_topics_.sum(axis=0)
         print(
             f"\n{name}: {sweeps} sweeps in {time.process_time() - began:.0f} s; {len(labelled)} of {len(model.topics_)} topics labelled"
         )
         coherence = npmi(rows, top_words(model.phi_))
         print(f"mean coherence {coherence.mean():.3f}, of labelled topics {coherence[labelled].mean():.3f}")
-        for k in sorted(labelled.tolist(), key=lambda k: -model.tokens_[k]):
+        for k in sorted(labelled.tolist(), key=lambda k: -sizes[k]):
             words = ", ".join(data.words[w] for w in top_words(model.phi_[:, [k]])[0].tolist())
             label = data.labels[model.topics_[k]]
             print(
-                f"{'* ' if label in SHOWN else '  '}{label} ({int(model.tokens_[k]):,} tokens, {coherence[k]:.2f}): {words}",
+                f"{'* ' if label in SHOWN else '  '}{label} ({int(sizes[k]):,} tokens, {coherence[k]:.2f}): {words}",
                 flush=True,
             )
     plain = LDA(100, iterations=sweeps, alpha=0.5, beta=200 / len(data.words)).fit(rows)
     coherence = npmi(rows, top_words(plain.phi_))
     print(f"\nLDA: mean coherence {coherence.mean():.3f}")
-    sizes = Counter(plain.chain_.z.tolist() if plain.chain_ else ())
-    for k, _ in sizes.most_common(10):
+    largest = Counter(plain.chain_.z.tolist() if plain.chain_ else ())
+    for k, _ in largest.most_common(10):
         print(f"  {k}: {', '.join(data.words[w] for w in top_words(plain.phi_[:, [k]])[0].tolist())}")
 
 

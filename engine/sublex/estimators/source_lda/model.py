@@ -61,7 +61,7 @@ class SourceLDA:
     topics_ : array of the sources of the topics that are left: the number of a source, or -1 for a topic without a label
     alpha_ : array of shape (topics,)
     phi_ : array of shape (words, topics), the probability of a word in a topic; each column adds up to 1
-    tokens_ : array of the tokens of each topic in the last sweep
+    word_topics_ : array or sparse rows of shape (words, topics), the tokens of each word in each topic in the last sweep
     chain_ : `chain.Chain` or None, the chain with the topic of each token
     trace_ : list of the numbers of topics after each sweep
     """
@@ -85,20 +85,27 @@ class SourceLDA:
         self.k, self.model, self.iterations = k, model, iterations
         self.mu, self.sigma, self.points, self.smooth, self.low, self.high = mu, sigma, points, smooth, low, high
         self.alphas, self.betas, self.epsilon, self.seed = alphas, betas, epsilon, seed
-        self.topics_, self.tokens_ = np.zeros(0, np.int64), np.zeros(0)
+        self.topics_ = np.zeros(0, np.int64)
+        self.word_topics_: Any = np.zeros((0, 0))
         self.alpha_, self.phi_ = np.zeros(0), np.zeros((0, 0))
         self.chain_: Chain | None = None
         self.trace_: list[int] = []
 
-    def fit(self, matrix: Any, sources: Any, progress: Progress = lambda done, total: None) -> SourceLDA:
-        """Fit to whole counts of documents by words and of sources by the same words."""
-        rows = whole_counts_of(matrix)
-        return self.fit_tokens(tokens_of(rows), sources, progress)
+    def fit(
+        self, matrix: Any, sources: Any, workers: int = 1, progress: Progress = lambda done, total: None
+    ) -> SourceLDA:
+        """Fit to whole counts of documents by words and of sources by the same words.
 
-    def fit_tokens(self, tokens: Tokens, sources: Any, progress: Progress = lambda done, total: None) -> SourceLDA:
+        The result is the same, to the byte, for any number of workers; only smoothing uses more than one.
+        """
+        return self.fit_tokens(tokens_of(whole_counts_of(matrix)), sources, workers, progress)
+
+    def fit_tokens(
+        self, tokens: Tokens, sources: Any, workers: int = 1, progress: Progress = lambda done, total: None
+    ) -> SourceLDA:
         """Fit to tokens in any order, and keep the topic of each in `chain_.z`."""
         counts = self._check(tokens, sources)
-        chain = self.start(tokens, counts)
+        chain = self.start(tokens, counts, workers, lambda: progress(0, self.iterations))
         self.trace_ = []
         step = max(1, self.iterations // STEPS)
         for done in range(self.iterations):
@@ -111,12 +118,15 @@ class SourceLDA:
         self.chain_ = chain
         unlabelled = 0 if self.model == "bijective" else self.k
         topics = np.where(chain.ids < unlabelled, -1, chain.ids - unlabelled)
-        return self.restore(chain.phi(), np.full(len(topics), chain.alpha), topics, chain.totals)
+        self.topics_, phi = topics, chain.phi()
+        return self.restore(phi / phi.sum(axis=0), np.full(len(topics), chain.alpha), chain.n_w)
 
-    def start(self, tokens: Tokens, sources: csr_array) -> Chain:
+    def start(
+        self, tokens: Tokens, sources: csr_array, workers: int = 1, progress: Callable[[], None] = lambda: None
+    ) -> Chain:
         """Return a chain over the tokens before its first sweep."""
         words = sources.shape[1]
-        priors = self.priors(sources)
+        priors = self.priors(sources, workers, progress)
         least = self.k if self.reduces else len(priors.kinds)
         return Chain(tokens, words, priors, self.betas / words, self.alphas, least, self.seed)
 
@@ -125,7 +135,7 @@ class SourceLDA:
         """Whether topics are given up until k are left."""
         return self.model not in ("bijective", "mixture")
 
-    def priors(self, sources: csr_array) -> Priors:
+    def priors(self, sources: csr_array, workers: int = 1, progress: Callable[[], None] = lambda: None) -> Priors:
         """Return the priors of all topics: first those without a label."""
         if self.model == "eda":
             return fixed_priors(sources, self.k)
@@ -135,13 +145,13 @@ class SourceLDA:
             return source_priors(sources, self.k, points_of(1.0, 0.0, 1), self.epsilon)
         high = min(1.0, self.high) if self.smooth else self.high
         points = points_of(self.mu, self.sigma, self.points, self.low, high)
-        smooth = smoothings(sources, self.seed, self.epsilon) if self.smooth else ()
+        smooth = smoothings(sources, self.seed, self.epsilon, workers, progress) if self.smooth else ()
         return source_priors(sources, 0 if self.model == "bijective" else self.k, points, self.epsilon, smooth)
 
-    def restore(self, phi: np.ndarray, alpha: np.ndarray, topics: np.ndarray, tokens: np.ndarray) -> SourceLDA:
-        """Set what fitting learns."""
-        self.phi_ = np.ascontiguousarray(phi / phi.sum(axis=0))
-        self.alpha_, self.topics_, self.tokens_ = np.array(alpha, np.float64), np.array(topics), np.array(tokens)
+    def restore(self, phi: np.ndarray, alpha: np.ndarray, word_topics: Any) -> SourceLDA:
+        """Set the topics, the alpha of each, and the tokens of words in topics."""
+        self.phi_, self.alpha_ = np.array(phi, np.float64, order="C"), np.array(alpha, np.float64)
+        self.word_topics_ = word_topics
         return self
 
     def topic_counts(self, matrix: Any, workers: int = 1) -> np.ndarray:

@@ -6,11 +6,12 @@ topic and source falls from x = 0 to x = 1 along a straight line.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.estimators.blocks import random
+from sublex.estimators.blocks import in_order, random
 from sublex.estimators.source_lda.priors import EPSILON
 
 if TYPE_CHECKING:
@@ -62,10 +63,25 @@ class Smoothing:
         return np.interp(x, self.x, EXPONENTS)
 
 
-def smoothings(counts: csr_array, seed: int = 0, epsilon: float = EPSILON) -> list[Smoothing]:
-    """Return g for each row of `counts`, sources by words. A row's draws depend on the seed and its number."""
-    rows = (counts.data[counts.indptr[k] : counts.indptr[k + 1]] for k in range(counts.shape[0]))
-    return [
-        Smoothing(row[row > 0], counts.shape[1] - int((row > 0).sum()), random(seed, number + 1), epsilon)
-        for number, row in enumerate(rows)
-    ]
+def smoothings(
+    counts: csr_array,
+    seed: int = 0,
+    epsilon: float = EPSILON,
+    workers: int = 1,
+    progress: Callable[[], None] = lambda: None,
+) -> list[Smoothing]:
+    """Return g for each row of `counts`, sources by words. A row's draws depend on the seed and its number.
+
+    `progress` is called now and then and may raise to end the work.
+    """
+
+    def smoothing(number: int) -> Smoothing:
+        row = counts.data[counts.indptr[number] : counts.indptr[number + 1]]
+        row = row[row > 0]
+        return Smoothing(row, counts.shape[1] - len(row), random(seed, number + 1), epsilon)
+
+    found = []
+    for one in in_order(smoothing, range(counts.shape[0]), workers):
+        progress()
+        found.append(one)
+    return found
