@@ -345,6 +345,7 @@ def reuters(archive: Path, sweeps: int) -> None:
     rows = csr_array((np.ones(len(document)), (document, data.tokens.words)), shape=(document[-1] + 1, len(data.words)))
     for name, model in (
         ("Source-LDA", SourceLDA(100, "full", sweeps)),
+        ("Source-LDA without smoothing", SourceLDA(100, "full", sweeps, smooth=False, high=1)),
         ("CTM", SourceLDA(100, "ctm", sweeps)),
     ):
         began = time.process_time()
@@ -353,13 +354,13 @@ def reuters(archive: Path, sweeps: int) -> None:
         print(
             f"\n{name}: {sweeps} sweeps in {time.process_time() - began:.0f} s; {len(labelled)} of {len(model.topics_)} topics labelled"
         )
-        coherence = npmi(rows, top_words(model.phi_))
+        coherence, like = npmi(rows, top_words(model.phi_)), model.likeness(data.sources)
         print(f"mean coherence {coherence.mean():.3f}, of labelled topics {coherence[labelled].mean():.3f}")
         for k in sorted(labelled.tolist(), key=lambda k: -sizes[k]):
             words = ", ".join(data.words[w] for w in top_words(model.phi_[:, [k]])[0].tolist())
             label = data.labels[model.topics_[k]]
             print(
-                f"{'* ' if label in SHOWN else '  '}{label} ({int(sizes[k]):,} tokens, {coherence[k]:.2f}): {words}",
+                f"{'* ' if label in SHOWN else '  '}{label} ({int(sizes[k]):,} tokens, likeness {like[k]:.2f}): {words}",
                 flush=True,
             )
     plain = LDA(100, iterations=sweeps, alpha=0.5, beta=200 / len(data.words)).fit(rows)

@@ -1,7 +1,7 @@
 """Reading a knowledge source: labels with the counts of words, or with texts. The file may be compressed.
 
-A file of counts has in each line a label, then words and counts in turns. A file of texts has JSON objects with the texts `label` and `text`,
-one in each line. In labels, `_` is a blank.
+Each line of a file of counts has a label, then words and counts in turns. Each line of a file of texts is a JSON object with the texts
+`label` and `text`. In labels, `_` is a blank.
 """
 
 from __future__ import annotations

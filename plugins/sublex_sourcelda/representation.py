@@ -24,9 +24,9 @@ LISTED = 20
 
 
 class SourceLDARepresentation(LDARepresentation):
-    """Scores by topics, as `lda` does. Topics have the labels of their sources, and the others are named by their words.
+    """Scores by topics, as `lda` does. Topics have the labels of their texts, and the others are named by their words.
 
-    `share` and `mu` matter only for score="likelihood".
+    A topic whose words are less like those of its text than `likeness` has no label. `share` and `mu` matter only for score="likelihood".
     """
 
     version = 1
@@ -45,15 +45,19 @@ class SourceLDARepresentation(LDARepresentation):
         min_df: int = 2,
         max_df: float = 0.1,
         seed: int = 0,
+        likeness: float = 0.5,
         score: str = "cosine",
         share: float = 0.3,
         mu: float = 1000.0,
     ):
         super().__init__(k, min_df=min_df, max_df=max_df, score=score, share=share, mu=mu)
-        self.source = source
+        self.source, self.least_likeness = source, likeness
         self.estimator = SourceLDA(
             k, model, iterations, closeness, spread, points, alphas=alphas, betas=betas, seed=seed
         )
+        # For each topic: the label of its text, how like the text it is, and the label if that is enough.
+        self.texts: list[str | None] = []
+        self.likeness = np.zeros(0)
         self.topic_labels: list[str | None] = []
         self.unknown: list[str] = []
 
@@ -74,14 +78,16 @@ class SourceLDARepresentation(LDARepresentation):
         matrix = csr_array(vstack(list(count_blocks(corpus, self.vocabulary)())))
         self.estimator.fit(matrix, knowledge.counts, job.workers, job.progress)
         self.coherence = npmi(matrix, top_words(self.estimator.phi_))
-        self.topic_labels = [knowledge.labels[k] if k >= 0 else None for k in self.estimator.topics_.tolist()]
+        self.texts = [knowledge.labels[k] if k >= 0 else None for k in self.estimator.topics_.tolist()]
+        self.likeness = self.estimator.likeness(knowledge.counts)
         self.unknown = knowledge.unknown
 
     def save(self, store: Store) -> None:
         """Store the vocabulary, the topics with their labels, and the tokens of words in topics."""
         fitted = self.estimator
         store.put("vocabulary", list(self.vocabulary))
-        store.put("labels", self.topic_labels)
+        store.put("texts", self.texts)
+        store.put("likeness", self.likeness)
         store.put("phi", fitted.phi_)
         store.put("alpha", fitted.alpha_)
         store.put("word_topics", csr_array(fitted.word_topics_.astype(np.float64)))
@@ -91,16 +97,23 @@ class SourceLDARepresentation(LDARepresentation):
 
     def load(self, store: Stored) -> None:
         """Restore the model, and check every shape and number that the kernels rely on."""
-        self.vocabulary, self.topic_labels = store.get("vocabulary"), store.get("labels")
+        self.vocabulary, self.texts, self.likeness = store.get("vocabulary"), store.get("texts"), store.get("likeness")
         self.coherence, self.unknown = store.get("coherence"), store.get("unknown")
         phi, alpha, word_topics = store.get("phi"), store.get("alpha"), store.get("word_topics")
-        topics = len(self.topic_labels)
+        topics = len(self.texts)
         check_model(topics > 0 and phi.shape == word_topics.shape == (len(self.vocabulary), topics))
-        check_model(alpha.shape == self.coherence.shape == (topics,) and phi.dtype == alpha.dtype == np.float64)
+        check_model(
+            alpha.shape == self.coherence.shape == self.likeness.shape == (topics,)
+            and phi.dtype == alpha.dtype == np.float64
+        )
         check_model(np.isfinite(phi).all() and (phi >= 0).all() and np.isfinite(alpha).all() and (alpha > 0).all())
         check_model((np.asarray(phi.sum(axis=1)) > 0).all() and word_topics.sum() > 0)
         self.estimator.restore(phi, alpha, word_topics)
         self.estimator.trace_ = store.get("trace")
+        self.topic_labels = [
+            text if like >= self.least_likeness else None
+            for text, like in zip(self.texts, self.likeness.tolist(), strict=True)
+        ]
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
         """Return the bytes of the counts, of the tokens with their topics, and of the tables of words by topics."""

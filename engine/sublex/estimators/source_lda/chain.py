@@ -16,23 +16,44 @@ if TYPE_CHECKING:
 
 
 class Chain:
-    """The state of a chain: the topic of each token (`z`), at first any with the same chance, and the counts that follow from it.
+    """The state of a chain: the topic of each token (`z`), and the counts that follow from it.
 
+    At first a token has any topic with the same chance, or, with `informed`, by the probabilities of its word under the priors.
     `alphas` is the sum of alpha over the visible topics, which all have the same. A topic that loses its last token disappears, as long
     as more than `least` topics are left. `ids` has the numbers, among the priors given, of the topics that are left.
     """
 
     def __init__(
-        self, tokens: Tokens, words: int, priors: Priors, beta: float, alphas: float = 50.0, least: int = 1 << 31, seed: int = 0
+        self, tokens: Tokens, words: int, priors: Priors, beta: float, alphas: float = 50.0, least: int = 1 << 31,
+        seed: int = 0, informed: bool = False,
     ):  # fmt: skip
         # Topics of this chain may be hidden.
         priors = priors._replace(kinds=priors.kinds.copy())
         self.tokens, self.priors, self.beta, self.alphas, self.least = tokens, priors, float(beta), float(alphas), least
         self.ids = np.arange(len(priors.kinds))
         self._generator = random(seed)
-        self.z = self._generator.integers(0, len(self.ids), len(tokens.words), np.int32)
-        self.n_w = np.zeros((words, len(self.ids)), np.int32)
-        np.add.at(self.n_w, (tokens.words, self.z), 1)
+        self._set(np.zeros(0, np.int32), np.zeros(0, np.int32), words)
+        self._set(self._informed() if informed else self._any(), tokens.words, words)
+
+    def _any(self) -> np.ndarray:
+        """Return a topic for each token, each with the same chance."""
+        return self._generator.integers(0, len(self.ids), len(self.tokens.words), np.int32)
+
+    def _informed(self) -> np.ndarray:
+        """Return a topic for each token, drawn by the probability of its word in topics without tokens."""
+        edges, uniforms = np.cumsum(self.phi(), axis=1), self._generator.random(len(self.tokens.words))
+        z = np.empty(len(uniforms), np.int32)
+        order = np.argsort(self.tokens.words, kind="stable")
+        for own in np.split(order, np.flatnonzero(np.diff(self.tokens.words[order])) + 1):
+            if len(own):
+                row = edges[self.tokens.words[own[0]]]
+                z[own] = np.searchsorted(row[:-1], uniforms[own] * row[-1], side="right")
+        return z
+
+    def _set(self, z: np.ndarray, words: np.ndarray, size: int) -> None:
+        """Set the topics of tokens, and the counts."""
+        self.z, self.n_w = z, np.zeros((size, len(self.ids)), np.int32)
+        np.add.at(self.n_w, (words, z), 1)
         self.totals = self.n_w.sum(axis=0, dtype=np.float64)
 
     @property

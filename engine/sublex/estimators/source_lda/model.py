@@ -53,6 +53,9 @@ class SourceLDA:
         The parameter of the prior of topics without a label, summed over the words.
     epsilon : float
         Added to the count of every word in every source.
+    informed : bool
+        Whether the chain starts with topics that are drawn by the words of the sources, and not with any. Topics then keep closer to the
+        sources that they are named after.
     seed : int
         Determines the random start, and with a hash of its row the chain of a document in `topic_counts`.
 
@@ -80,11 +83,13 @@ class SourceLDA:
         alphas: float = 50.0,
         betas: float = 200.0,
         epsilon: float = EPSILON,
+        informed: bool = False,
         seed: int = 0,
     ):
         self.k, self.model, self.iterations = k, model, iterations
         self.mu, self.sigma, self.points, self.smooth, self.low, self.high = mu, sigma, points, smooth, low, high
-        self.alphas, self.betas, self.epsilon, self.seed = alphas, betas, epsilon, seed
+        self.alphas, self.betas, self.epsilon = alphas, betas, epsilon
+        self.informed, self.seed = informed, seed
         self.topics_ = np.zeros(0, np.int64)
         self.word_topics_: Any = np.zeros((0, 0))
         self.alpha_, self.phi_ = np.zeros(0), np.zeros((0, 0))
@@ -128,7 +133,7 @@ class SourceLDA:
         words = sources.shape[1]
         priors = self.priors(sources, workers, progress)
         least = self.k if self.reduces else len(priors.kinds)
-        return Chain(tokens, words, priors, self.betas / words, self.alphas, least, self.seed)
+        return Chain(tokens, words, priors, self.betas / words, self.alphas, least, self.seed, self.informed)
 
     @property
     def reduces(self) -> bool:
@@ -153,6 +158,17 @@ class SourceLDA:
         self.phi_, self.alpha_ = np.array(phi, np.float64, order="C"), np.array(alpha, np.float64)
         self.word_topics_ = word_topics
         return self
+
+    def likeness(self, sources: Any) -> np.ndarray:
+        """Return for each topic how like its source it is, Σ √(phi s) over the words: 1 if equal, 0 without a common word or a label."""
+        from scipy.sparse import csr_array
+
+        counts = csr_array(sources).astype(np.float64)
+        found = np.zeros(len(self.topics_))
+        for topic in np.flatnonzero(self.topics_ >= 0).tolist():
+            row = counts[[self.topics_[topic]]]
+            found[topic] = np.sqrt(self.phi_[row.indices, topic] * (row.data / row.data.sum())).sum()
+        return found
 
     def topic_counts(self, matrix: Any, workers: int = 1) -> np.ndarray:
         """Return for each row the tokens that are expected in each topic, float64; a row's result depends on the row and the seed alone."""
