@@ -53,7 +53,7 @@ class LDARepresentation(Representation):
         share: float = 0.3,
         mu: float = 1000.0,
     ):
-        self.estimator = LDA(k, method, iterations, alpha, beta, learn_alpha, seed)
+        self.estimator: Any = LDA(k, method, iterations, alpha, beta, learn_alpha, seed)
         self.min_df, self.max_df = min_df, max_df
         self.kind, self.share, self.mu = score, share, mu
         self.coherence = np.zeros(0)
@@ -159,7 +159,7 @@ class LDARepresentation(Representation):
         parts = [
             Explanation(
                 float(values[k]),
-                self._name(k, view),
+                self._name(k, view, float(own[k])),
                 evidence={
                     "share in the query": round(float(query.shares[k]), 4),
                     "in the document": round(float(own[k]), 4),
@@ -188,7 +188,7 @@ class LDARepresentation(Representation):
 
     def labels(self, view: View) -> list[str]:
         """Return for each topic its most probable words."""
-        return [self._label(topic, view) for topic in range(self.estimator.k)]
+        return [self._label(topic, view) for topic in range(len(self.estimator.alpha_))]
 
     def label_shares(self, view: View, docs: np.ndarray) -> csr_array:
         """Return theta, the share of each topic in each document."""
@@ -219,13 +219,17 @@ class LDARepresentation(Representation):
         """The numbers of the words that name each topic."""
         return [words.tolist() for words in top_words(self.estimator.phi_, NAMING_WORDS)]
 
-    def _label(self, topic: int, view: View) -> str:
+    def _words(self, topic: int, view: View) -> str:
         """Return the most probable words of a topic."""
         return ", ".join(view.surface(self.vocabulary[word]) for word in self._naming_words[topic])
 
-    def _name(self, topic: int, view: View) -> str:
-        """Return a topic's number and its most probable words."""
-        return f"topic {topic}: {self._label(topic, view)}"
+    def _label(self, topic: int, view: View) -> str:
+        """Return the label of a topic."""
+        return self._words(topic, view)
+
+    def _name(self, topic: int, view: View, share: float) -> str:
+        """Return the name of a topic in an explanation; `share` is its share in the document."""
+        return f"topic {topic}: {self._words(topic, view)}"
 
     def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the probability of a word in each document, and its parts by topics and by the document's words."""
@@ -246,7 +250,7 @@ class LDARepresentation(Representation):
             best = int(np.argmax(theta * self.estimator.phi_[word]))
             evidence = {
                 "weight": weight, "by topics": float(f"{by_topics:.3g}"), "by words": float(f"{by_words:.3g}"),
-                "mostly": self._name(best, view),
+                "mostly": self._name(best, view, float(theta[best])),
             }  # fmt: skip
             parts.append(
                 Explanation(weight * float(np.log(both)), view.surface(self.vocabulary[word]), evidence=evidence)
