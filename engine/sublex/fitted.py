@@ -161,7 +161,8 @@ class View(Protocol):
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return what `compute()` returns, computed once while the index stays open, such as the norms of all rows.
 
-        Give each value a name of its own, with the name of the plugin in it. Models that differ only in parameters of the stage query share the values.
+        The name has the name of the plugin in it, so that no two values share one. Models that differ only in parameters of the stage
+        query share the values.
         """
         ...
 
