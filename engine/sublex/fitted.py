@@ -161,7 +161,8 @@ class View(Protocol):
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return what `compute()` returns, computed once while the index stays open, such as the norms of all rows.
 
-        Give each value a name of its own. Models that differ only in parameters of the stage query share the values.
+        The name has the name of the plugin in it, so that no two values share one. Models that differ only in parameters of the stage
+        query share the values.
         """
         ...
 
@@ -353,8 +354,8 @@ class Representation(Fitted):
     def labels(self, view: View) -> Sequence[str]:
         """Return the names that the model gives to its topics, senses or keyphrases; none for a model that names nothing.
 
-        A label's place is its number. Users name a label by its text or its number, in filters and commands. The engine calls the method
-        once for each view.
+        A label's place is its number. Users name a label by its text or its number, in filters and commands. Labels must not depend on
+        parameters of the stage query; the engine calls the method once for each view.
         """
         return ()
 
@@ -372,7 +373,8 @@ class Representation(Fitted):
         """
         from sublex.labels import count_labels
 
-        return count_labels(self.labels(view), self.label_shares(view, docs), self.least_share)
+        labels = view.once("labels", lambda: tuple(self.labels(view)))
+        return count_labels(labels, self.label_shares(view, docs), self.least_share)
 
     def marks(self, query: Any, view: View, doc: int) -> Sequence[Mark]:
         """Return the words of a document with the labels that they belong to; by default none.

@@ -19,6 +19,7 @@ from sublex.base import Document, Query, QueryTerm
 from sublex.errors import InputError, SublexError
 from sublex.labels import find_label
 from sublex.pipeline.index import Index
+from sublex_lda.representation import LDARepresentation
 from sublex_lda.scores import cosines, norms, overlaps, similarities
 
 MODEL = "lda(k=6, iterations=40)"
@@ -189,6 +190,16 @@ def test_facets_count_the_hits_that_the_filter_keeps(fitted):
     assert fitted.labelled_models(f"BM25 + 0.1*{MODEL} >> topic(1, of=lda(k=3, method=variational, iterations=20))") == [
         MODEL, "lda(k=3, method=variational, iterations=20)",
     ]  # fmt: skip
+
+
+def test_labels_are_made_once_for_an_open_index(fitted, monkeypatch):
+    made = []
+    monkeypatch.setattr(LDARepresentation, "labels", lambda self, view: made.append(1) or [str(k) for k in range(6)])
+    index = sublex.open(fitted.path)
+    for score in ("cosine", "js"):
+        assert index.facets(index.search("river"), f"{MODEL[:-1]}, score={score})")
+        assert index.representation(MODEL).labels[3] == "3"
+    assert len(made) == 1
 
 
 def test_hits_of_another_generation_are_refused(fitted, tmp_path):
