@@ -166,7 +166,9 @@ def test_a_writer_killed_at_random_moments_leaves_a_whole_index(whole, tmp_path,
 STEP = every(4)
 
 
-def at_changes(whole: Path, root: Path, made: Change, act: Callable[[], None], first: int) -> Iterator[tuple[int, Ended]]:
+def at_changes(
+    whole: Path, root: Path, made: Change, act: Callable[[], None], first: int
+) -> Iterator[tuple[int, Ended]]:
     """Run a writer again and again, and call `act` before one of its changes to the disk: those with number `first` and so on."""
     for number in count(1 + first % STEP, STEP):
         fresh(whole, root)
@@ -562,7 +564,7 @@ def test_a_resumed_build_gives_the_bytes_of_one_that_was_not_interrupted(tmp_pat
         shutil.rmtree(root)
         if not ended.signal:
             break
-        number += 5 if number > 60 else STEP
+        number += 5 * STEP if number > 60 else STEP
     assert spilled >= {1, 2, 3, 4}
 
 
