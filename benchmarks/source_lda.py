@@ -18,7 +18,6 @@ import subprocess
 import tarfile
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -342,33 +341,36 @@ def reuters(archive: Path, sweeps: int) -> None:
     """Print the topics of Reuters that are left at the end, beside those of CTM and of LDA."""
     data = data_of(archive, "reuters/input.dat", "reuters/ks.dat")
     document = np.repeat(np.arange(len(data.tokens.starts) - 1), np.diff(data.tokens.starts))
-    rows = csr_array((np.ones(len(document)), (document, data.tokens.words)), shape=(document[-1] + 1, len(data.words)))
+    shape = (document[-1] + 1, len(data.words))
+    rows = csr_array((np.ones(len(document)), (document, data.tokens.words)), shape=shape)
     for name, model in (
         ("Source-LDA", SourceLDA(100, "full", sweeps)),
+        ("Source-LDA with an informed start", SourceLDA(100, "full", sweeps, informed=True)),
         ("Source-LDA without smoothing", SourceLDA(100, "full", sweeps, smooth=False, high=1)),
         ("CTM", SourceLDA(100, "ctm", sweeps)),
     ):
         began = time.process_time()
         model.fit_tokens(data.tokens, data.sources)
-        labelled, sizes = np.flatnonzero(model.topics_ >= 0), model.word_topics_.sum(axis=0)
-        print(
-            f"\n{name}: {sweeps} sweeps in {time.process_time() - began:.0f} s; {len(labelled)} of {len(model.topics_)} topics labelled"
-        )
-        coherence, like = npmi(rows, top_words(model.phi_)), model.likeness(data.sources)
-        print(f"mean coherence {coherence.mean():.3f}, of labelled topics {coherence[labelled].mean():.3f}")
-        for k in sorted(labelled.tolist(), key=lambda k: -sizes[k]):
-            words = ", ".join(data.words[w] for w in top_words(model.phi_[:, [k]])[0].tolist())
-            label = data.labels[model.topics_[k]]
-            print(
-                f"{'* ' if label in SHOWN else '  '}{label} ({int(sizes[k]):,} tokens, likeness {like[k]:.2f}): {words}",
-                flush=True,
-            )
+        print(f"\n{name}: {sweeps} sweeps in {time.process_time() - began:.0f} s", flush=True)
+        print_labelled(model, data, npmi(rows, top_words(model.phi_)))
     plain = LDA(100, iterations=sweeps, alpha=0.5, beta=200 / len(data.words)).fit(rows)
-    coherence = npmi(rows, top_words(plain.phi_))
-    print(f"\nLDA: mean coherence {coherence.mean():.3f}")
-    largest = Counter(plain.chain_.z.tolist() if plain.chain_ else ())
-    for k, _ in largest.most_common(10):
+    print(f"\nLDA: mean coherence {npmi(rows, top_words(plain.phi_)).mean():.3f}")
+    sizes = plain.word_topics_.sum(axis=0)
+    for k in np.argsort(-sizes)[:10].tolist():
         print(f"  {k}: {', '.join(data.words[w] for w in top_words(plain.phi_[:, [k]])[0].tolist())}")
+
+
+def print_labelled(model: SourceLDA, data: Data, coherence: np.ndarray) -> None:
+    """Print the labelled topics, the largest first; a star marks those that the paper shows."""
+    labelled = model.topics_ >= 0
+    print(f"{labelled.sum()} of {len(model.topics_)} topics labelled; mean coherence {coherence.mean():.3f}", end="")
+    print(f", of labelled topics {coherence[labelled].mean():.3f}" if labelled.any() else "")
+    sizes, like = model.word_topics_.sum(axis=0), model.likeness(data.sources)
+    for k in sorted(np.flatnonzero(labelled).tolist(), key=lambda k: -sizes[k]):
+        words = ", ".join(data.words[w] for w in top_words(model.phi_[:, [k]])[0].tolist())
+        label = data.labels[model.topics_[k]]
+        star = "*" if label in SHOWN else " "
+        print(f"{star} {label} ({int(sizes[k]):,} tokens, likeness {like[k]:.2f}): {words}", flush=True)
 
 
 def main() -> None:

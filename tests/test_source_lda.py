@@ -295,6 +295,28 @@ def test_the_example_of_pencils_and_umpires():
     assert [words[k] for k in model.phi_.argmax(axis=0)] == ["pencil", "baseball"]
 
 
+def test_an_informed_start_draws_topics_by_the_words_of_the_sources():
+    words = np.repeat(np.arange(4), 500).astype(np.int32)
+    sources = csr_array(np.array([[30.0, 10, 0, 0], [0, 10, 30, 0]]))
+    estimator = SourceLDA(k=1, model="mixture", informed=True, betas=4, seed=2)
+    chain = estimator.start(Tokens(np.array([0, 1000, 2000]), words), sources)
+    shares = np.array([np.bincount(chain.z[words == w], minlength=3) / 500 for w in range(4)])
+    # Without tokens, the topic without a label gives each word 1/4, and the others the share in their source.
+    expected = np.array([[0.25, 0.75, 0], [0.25, 0.25, 0.25], [0.25, 0, 0.75], [0.25, 0, 0]])
+    np.testing.assert_allclose(shares, expected / expected.sum(axis=1, keepdims=True), atol=0.08)
+    np.testing.assert_array_equal(chain.n_w.sum(axis=1), 500)
+
+
+def test_likeness_is_1_for_equal_words_and_0_without_a_label():
+    model = fitted(model="bijective", iterations=1)
+    sources = some_sources().toarray()
+    sources /= sources.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.likeness(some_sources()), np.sqrt(model.phi_.T * sources).sum(axis=1))
+    model.phi_ = sources.T
+    model.topics_[3] = -1
+    np.testing.assert_allclose(model.likeness(some_sources()), [1, 1, 1, 0, 1])
+
+
 @pytest.mark.parametrize("model", ["full", "eda", "ctm"])
 def test_surplus_topics_are_given_up_until_exactly_k_are_left(model):
     rng = np.random.default_rng(5)

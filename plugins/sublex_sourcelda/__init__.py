@@ -56,7 +56,7 @@ PARAMS = [
         "max_df", float, 0.1, stage="fit", range=(0, 1), help="the largest share of documents that a word may occur in"
     ),
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of random draws"),
-    Param("likeness", float, 0.5, range=(0, 1), help="how like its text a topic must be to keep the label"),
+    Param("likeness", float, 0.4, range=(0, 1), help="how like its text a topic must be to keep the label"),
     Param("score", str, "cosine", range=("cosine", "js", "likelihood"), help="how a document is compared with a query"),
     Param("share", float, 0.3, range=(0, 1), help="the share of topics, next to the document's words, in a likelihood"),
     Param("mu", float, 1000.0, range=(0, 10**9), open=True, help="Dirichlet smoothing of the words in a likelihood"),

@@ -45,7 +45,7 @@ class SourceLDARepresentation(LDARepresentation):
         min_df: int = 2,
         max_df: float = 0.1,
         seed: int = 0,
-        likeness: float = 0.5,
+        likeness: float = 0.4,
         score: str = "cosine",
         share: float = 0.3,
         mu: float = 1000.0,
@@ -53,7 +53,7 @@ class SourceLDARepresentation(LDARepresentation):
         super().__init__(k, min_df=min_df, max_df=max_df, score=score, share=share, mu=mu)
         self.source, self.least_likeness = source, likeness
         self.estimator = SourceLDA(
-            k, model, iterations, closeness, spread, points, alphas=alphas, betas=betas, seed=seed
+            k, model, iterations, closeness, spread, points, alphas=alphas, betas=betas, informed=True, seed=seed
         )
         # For each topic: the label of its text, how like the text it is, and the label if that is enough.
         self.texts: list[str | None] = []
@@ -136,7 +136,11 @@ class SourceLDARepresentation(LDARepresentation):
                 f" and {rest:,} others" if rest > 0 else ""
             )
         facts["topics"] = [
-            {"label": self.topic_labels[topic.number] or f"({UNLABELLED})", **topic.summary()}
+            {
+                "label": self.topic_labels[topic.number] or f"({UNLABELLED})",
+                "likeness": round(float(self.likeness[topic.number]), 2),
+                **topic.summary(),
+            }
             for topic in self._topics(view)
         ]
         return facts

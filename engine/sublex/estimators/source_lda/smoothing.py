@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Topics drawn at each exponent. The paper asks for a large number; its program draws one.
 DRAWS = 200
 # Exponents at which the divergence is measured: denser near 0, where it falls fast.
-EXPONENTS = np.linspace(0, 1, 17) ** 2
+EXPONENTS = np.linspace(0, 1, 21) ** 2.5
 # With a smaller epsilon, the words that a source lacks have hardly any probability in the source.
 NEGLIGIBLE = 1e-9
 
