@@ -1,0 +1,118 @@
+"""Find the frequent sequences of words in a text, each with its count and the places where it begins."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.estimators.phrases.kernels import count_longer, find_suffixes, place_longer
+from sublex.estimators.phrases.text import Run, Text
+
+# Parts into which the distinct sequences of a length are divided. The number does not depend on the number of workers.
+PARTS = 4
+# The fewest sequences of two words, neither of them common, from which phrases can be told.
+FEWEST = 30
+
+
+class Ngrams(NamedTuple):
+    """Frequent sequences of units, numbered as nodes of a trie: those of one unit first, then those of two, and so on.
+
+    For each node: `parents` has the sequence without the last unit, `suffixes` the sequence without the first one (-1 for single units),
+    `last` the last unit, and then lengths and counts. `longest` has for each place of the text the longest sequence that begins there.
+    """
+
+    parents: np.ndarray
+    suffixes: np.ndarray
+    last: np.ndarray
+    lengths: np.ndarray
+    counts: np.ndarray
+    longest: np.ndarray
+
+    @property
+    def singles(self) -> int:
+        """The number of nodes of one unit."""
+        return int((self.lengths == 1).sum())
+
+    def sequences(self) -> np.ndarray:
+        """Return the units of each node as a row, with -1 after the last one."""
+        rows = np.full((len(self.parents), int(self.lengths.max(initial=1))), -1, np.int32)
+        for length in range(1, rows.shape[1] + 1):
+            nodes = np.flatnonzero(self.lengths == length)
+            if length > 1:
+                rows[nodes, : length - 1] = rows[self.parents[nodes], : length - 1]
+            rows[nodes, length - 1] = self.last[nodes]
+        return rows
+
+
+def frequent(text: Text, support: int, most: int, run: Run = map) -> Ngrams:
+    """Return the sequences of up to `most` units that occur at least `support` times and cross no wall."""
+    kept = np.flatnonzero(text.counts >= support)
+    numbers = np.full(len(text.lexicon), -1, np.int32)
+    numbers[kept] = np.arange(len(kept))
+    nodes = numbers[text.units]
+    longest, none = nodes.copy(), np.full(len(kept), -1, np.int32)
+    levels = [(none, none, kept.astype(np.int32), np.ones(len(kept), np.int32), text.counts[kept])]
+    total = len(kept)
+    for length in range(2, most + 1):
+        level, nodes = _longer(text, nodes, length, support, total, longest, run)
+        if not len(level[0]):
+            break
+        levels.append(level)
+        total += len(level[0])
+    return Ngrams(*(np.concatenate(column) for column in zip(*levels, strict=True)), longest)
+
+
+def _longer(
+    text: Text, nodes: np.ndarray, length: int, support: int, total: int, longest: np.ndarray, run: Run
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Return the arrays of the nodes of a length, and the node of this length at each place; update `longest`."""
+    places = np.empty(len(nodes), np.int32)
+
+    def count(part: int) -> tuple[np.ndarray, np.ndarray]:
+        return count_longer(nodes, text.units, text.walls, length, part, PARTS, places)
+
+    counted = list(run(count, range(PARTS)))
+    numbers, keys, counts, end = [], [], [], total
+    for found, occurrences in counted:
+        enough = occurrences >= support
+        number = np.full(len(found), -1, np.int32)
+        number[enough] = np.arange(end, end + enough.sum())
+        end += int(enough.sum())
+        numbers.append(number)
+        keys.append(found[enough])
+        counts.append(occurrences[enough])
+    longer = np.full(len(nodes), -1, np.int32)
+
+    def place(part: int) -> None:
+        place_longer(nodes, text.units, text.walls, length, part, PARTS, places, numbers[part], longer, longest)
+
+    list(run(place, range(PARTS)))
+    suffixes, key = np.empty(end - total, np.int32), np.concatenate(keys)
+    find_suffixes(nodes, longer, total, suffixes)
+    lengths = np.full(len(key), length, np.int32)
+    last = (key & 0xFFFFFFFF).astype(np.int32)
+    return ((key >> 32).astype(np.int32), suffixes, last, lengths, np.concatenate(counts)), longer
+
+
+def check_enough(text: Text, ngrams: Ngrams, support: int) -> None:
+    """Raise InputError if there are too few frequent sequences of two words; the message names the support that would do."""
+    if _uncommon_pairs(text, ngrams).size >= FEWEST:
+        return
+    counts = np.sort(_uncommon_pairs(text, frequent(text, 2, 2)))[::-1] if support > 2 else np.empty(0)
+    if len(counts) < FEWEST:
+        raise InputError(
+            f"The collection is too small for phrases: fewer than {FEWEST} pairs of words occur twice in it; add documents."
+        )
+    raise InputError(
+        f"Too few word sequences occur {support:,} times in this collection to tell phrases from; "
+        f"write phrases(support={int(counts[FEWEST - 1])})."
+    )
+
+
+def _uncommon_pairs(text: Text, ngrams: Ngrams) -> np.ndarray:
+    """Return the counts of the sequences of two units of which neither is common."""
+    pairs = np.flatnonzero(ngrams.lengths == 2)
+    first = ngrams.last[ngrams.parents[pairs]]
+    return ngrams.counts[pairs[~text.common[first] & ~text.common[ngrams.last[pairs]]]]

@@ -1,0 +1,46 @@
+"""Judge which frequent sequences are phrases, without labels made by hand.
+
+Phrases for which a text defines an abbreviation, as in "support vector machine (SVM)", are good ones. A forest learns which other sequences are
+like them. A text that defines few abbreviations has its sequences compared with those of it that score best by a sum of ranks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex.estimators.forest import likeness
+from sublex.estimators.phrases.features import NAMES
+from sublex.estimators.phrases.ngrams import Ngrams
+from sublex.estimators.phrases.text import Run
+
+# Good phrases from which a forest can learn, and the share of the sequences that stand for them where there are fewer.
+ENOUGH, BEST_SHARE = 20, 0.1
+# The features whose ranks are summed, with their weights.
+RANKED = {"concordance": 1.0, "least_idf": 1.0, "before": 1.0, "capitals": 1.0, "right_choice": 0.5, "left_choice": 0.5}
+# Of a single word, the features by which it is judged. The other features of phrases say nothing of it, or tell abbreviations apart.
+SINGLE = "kept mean_idf quoted hyphened after before alone right left right_choice left_choice".split()
+
+
+def judge(ngrams: Ngrams, table: np.ndarray, good: np.ndarray, seed: int, run: Run = map) -> tuple[np.ndarray, np.ndarray]:
+    """Return the quality of each sequence of several words, and the sequences that were taken for good.
+
+    `table` has the features of all nodes and `good` the nodes that are known to be phrases. The quality of a single word is 1.
+    """
+    quality = np.ones(len(table))
+    several = np.flatnonzero(ngrams.lengths > 1)
+    if len(good) < ENOUGH:
+        good = np.union1d(good, several[_best(table[several])])
+    quality[several] = likeness(table[several], np.searchsorted(several, good), seed, run)
+    return quality, good
+
+
+def _best(table: np.ndarray) -> np.ndarray:
+    """Return the rows with the largest sum of ranks, among those that neither begin nor end with a stop word."""
+    column = {name: table[:, NAMES.index(name)] for name in NAMES}
+    sums = np.zeros(len(table))
+    for name, weight in RANKED.items():
+        distinct, places = np.unique(column[name], return_inverse=True)
+        sums += weight * places / max(1, len(distinct) - 1)
+    sums[(column["first_stop"] > 0) | (column["last_stop"] > 0)] = -1.0
+    best = np.argsort(-sums, kind="stable")[: max(ENOUGH, int(BEST_SHARE * len(sums)))]
+    return np.sort(best[sums[best] >= 0])
