@@ -44,13 +44,13 @@ def _letters(word: str) -> str:
 
 def _begin(text: Text, place: int, letters: str, most: int) -> int:
     """Return where the words that an abbreviation stands for begin, -1 if the words before it do not have its letters."""
-    left, terms = len(letters) - 1, len(text.lexicon.terms)
+    left = len(letters) - 1
     for at in range(place - 1, max(place - 1 - most, -1), -1):
         if text.written[text.surfaces[at]][0].casefold() == letters[left]:
             left -= 1
             if left < 0:
                 return at
-        elif text.units[at] < terms:
+        elif text.units[at] < text.lexicon.first_stop:
             return -1
         if text.walls[at]:
             return -1

@@ -36,7 +36,7 @@ def count_uses(text: Text, ngrams: Ngrams, run: Run = map) -> np.ndarray:
 
     def count(part: tuple[int, int]) -> np.ndarray:
         return kernels.count_uses(
-            ngrams.longest, text.units, text.walls, text.breaks, text.capitals, ngrams.parents, ngrams.lengths, *part,
+            ngrams.longest, text.walls, text.breaks, text.capitals, ngrams.parents, ngrams.lengths, *part,
             len(ngrams.parents),
         )  # fmt: skip
 
@@ -55,8 +55,8 @@ def features(text: Text, ngrams: Ngrams, uses: np.ndarray, rectified: np.ndarray
     present, nodes = units >= 0, np.arange(len(units))
     idf, common = np.where(present, text.idf[units], 0.0), np.where(present, text.common[units], False)
     first, last = units[:, 0], ngrams.last
-    stops = np.arange(len(text.lexicon)) >= len(text.lexicon.terms)
-    stops = stops if len(text.lexicon.stops) else text.common
+    stops = np.arange(len(text.lexicon)) >= text.lexicon.first_stop
+    stops = stops if stops.any() else text.common
     share = uses / counts[:, None]
     placed = np.maximum(uses[:, kernels.PLACED], 1)
     right, right_choice = _extensions(ngrams.parents, ngrams)

@@ -48,18 +48,16 @@ def count_longer(nodes, units, walls, length, part, parts, places):
     """Count the sequences that are one unit longer than `nodes`, and return the keys and the counts of the distinct ones.
 
     `nodes` has the frequent sequence of `length - 1` units at each place, -1 for none. A key holds its number and the unit that follows.
-    Only keys of one of `parts` parts are counted. `places` gets for each place the number of the key among those of its part.
+    Only nodes of one of `parts` parts, a power of two, are taken. `places` gets for each place the number of the key among those of its part.
     """
     keys, counts = np.empty(1 << 12, np.int64), np.zeros(1 << 12, np.int64)
     slots = np.full(1 << 13, -1, np.int32)
     size = 0
     for i in range(len(units) - length + 1):
         last = i + length - 1
-        if nodes[i] < 0 or nodes[i + 1] < 0 or walls[last]:
+        if nodes[i] & (parts - 1) != part or nodes[i] < 0 or nodes[i + 1] < 0 or walls[last]:
             continue
         key = int64(nodes[i]) << 32 | int64(units[last])
-        if int64(_mixed(key) >> U(30)) % parts != part:
-            continue
         j = _find(slots, keys, key)
         if slots[j] < 0:
             if size == len(keys):
@@ -77,19 +75,16 @@ def count_longer(nodes, units, walls, length, part, parts, places):
     return keys[:size].copy(), counts[:size].copy()
 
 
-@kernel((I32, I32, U8, int64, int64, int64, I32, I32, I32, I32))
-def place_longer(nodes, units, walls, length, part, parts, places, numbers, longer, longest):
+@kernel((I32, U8, int64, int64, int64, I32, I32, I32, I32))
+def place_longer(nodes, walls, length, part, parts, places, numbers, longer, longest):
     """Write the number of the frequent sequence of `length` units at each place to `longer` and `longest`.
 
     The first arguments are those of `count_longer`; `numbers` has the number of each key's sequence, -1 for a rare one. Places where no
     sequence of this part begins are left as they are.
     """
-    for i in range(len(units) - length + 1):
+    for i in range(len(nodes) - length + 1):
         last = i + length - 1
-        if nodes[i] < 0 or nodes[i + 1] < 0 or walls[last]:
-            continue
-        key = int64(nodes[i]) << 32 | int64(units[last])
-        if int64(_mixed(key) >> U(30)) % parts != part:
+        if nodes[i] & (parts - 1) != part or nodes[i] < 0 or nodes[i + 1] < 0 or walls[last]:
             continue
         number = numbers[places[i]]
         longer[i] = number
@@ -105,45 +100,39 @@ def find_suffixes(nodes, longer, count, suffixes):
             suffixes[longer[i] - count] = nodes[i + 1]
 
 
-@kernel((I32, I32, U8, U16, U8, I32, I32, int64, int64, int64))
-def count_uses(longest, units, walls, breaks, capitals, parents, lengths, begin, end, nodes):
+@kernel((I32, U8, U16, U8, I32, I32, int64, int64, int64))
+def count_uses(longest, walls, breaks, capitals, parents, lengths, begin, end, nodes):
     """Return how often each node occurs in each way; `capitals` says which words begin with a capital letter.
 
     Only occurrences that begin between two places of the text are counted.
     """
-    uses = np.zeros((nodes, USES), np.int64)
+    uses = np.zeros((nodes, USES), np.int32)
     for i in range(begin, end):
         node = longest[i]
         if node < 0:
             continue
         after = walls[i]
         placed = not breaks[i] & (STOP | START | QUOTE)
+        capitalised, hyphen = i, i + lengths[node]
+        for k in range(i + lengths[node] - 1, i, -1):
+            hyphen = k if breaks[k] & HYPHEN else hyphen
+        while capitalised < i + lengths[node] and capitals[capitalised]:
+            capitalised += 1
         while node >= 0:
             stop = i + lengths[node]
-            last = stop == len(units)
+            last = stop == len(walls)
             before = last or walls[stop] != 0
-            right = START if last else breaks[stop]
             row = uses[node]
-            if after:
-                row[AFTER] += 1
-                if before:
-                    row[ALONE] += 1
-                    if breaks[i] & QUOTE and right & QUOTE:
-                        row[QUOTED] += 1
-                    if breaks[i] & OPEN and right & CLOSE:
-                        row[BRACKETED] += 1
-            if before:
-                row[BEFORE] += 1
-            capital, hyphen = True, False
-            for k in range(i, stop):
-                capital = capital and capitals[k] != 0
-                hyphen = hyphen or (k > i and breaks[k] & HYPHEN != 0)
-            if hyphen:
-                row[HYPHENED] += 1
-            if placed:
-                row[PLACED] += 1
-                if capital:
-                    row[CAPITAL] += 1
+            row[AFTER] += after
+            row[BEFORE] += before
+            row[HYPHENED] += hyphen < stop
+            row[PLACED] += placed
+            row[CAPITAL] += placed and capitalised >= stop
+            if after and before:
+                right = START if last else breaks[stop]
+                row[ALONE] += 1
+                row[QUOTED] += breaks[i] & QUOTE != 0 and right & QUOTE != 0
+                row[BRACKETED] += breaks[i] & OPEN != 0 and right & CLOSE != 0
             node = parents[node]
     return uses
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +11,11 @@ from sublex.errors import InputError
 from sublex.estimators.phrases.kernels import count_longer, find_suffixes, place_longer
 from sublex.estimators.phrases.text import Run, Text
 
-# Parts into which the distinct sequences of a length are divided. The number does not depend on the number of workers.
+# Parts into which the distinct sequences of a length are divided, a power of two. The number does not depend on the number of workers.
 PARTS = 4
 # The fewest sequences of two words, neither of them common, from which phrases can be told.
 FEWEST = 30
+Sequence = tuple[int, ...]
 
 
 class Ngrams(NamedTuple):
@@ -45,29 +47,60 @@ class Ngrams(NamedTuple):
             rows[nodes, length - 1] = self.last[nodes]
         return rows
 
+    def nodes(self, sequences: Iterable[Sequence]) -> list[int]:
+        """Return the node of each sequence, -1 for one that has none."""
+        by_parent = {
+            (parent, last): node
+            for node, (parent, last) in enumerate(zip(self.parents.tolist(), self.last.tolist(), strict=True))
+        }
+        found = []
+        for sequence in sequences:
+            node = -1
+            for unit in sequence:
+                node = by_parent.get((node, unit), -2)
+            found.append(max(node, -1))
+        return found
 
-def frequent(text: Text, support: int, most: int, run: Run = map) -> Ngrams:
-    """Return the sequences of up to `most` units that occur at least `support` times and cross no wall."""
-    kept = np.flatnonzero(text.counts >= support)
+
+def frequent(text: Text, support: int, most: int, listed: Iterable[Sequence] = (), run: Run = map) -> Ngrams:
+    """Return the sequences of up to `most` units that occur at least `support` times and cross no wall.
+
+    Listed sequences and their parts are returned however often they occur, if they occur at all.
+    """
+    wanted = {sequence[i:j] for sequence in listed for i in range(len(sequence)) for j in range(i + 1, len(sequence) + 1)}
+    often = text.counts >= support
+    often[[sequence[0] for sequence in wanted if len(sequence) == 1]] = True
+    kept = np.flatnonzero(often & (text.counts > 0))
     numbers = np.full(len(text.lexicon), -1, np.int32)
     numbers[kept] = np.arange(len(kept))
     nodes = numbers[text.units]
     longest, none = nodes.copy(), np.full(len(kept), -1, np.int32)
     levels = [(none, none, kept.astype(np.int32), np.ones(len(kept), np.int32), text.counts[kept])]
     total = len(kept)
+    known = {(unit,): int(numbers[unit]) for unit in kept.tolist()} if wanted else {}
     for length in range(2, most + 1):
-        level, nodes = _longer(text, nodes, length, support, total, longest, run)
+        keys = {
+            known[sequence[:-1]] << 32 | sequence[-1]: sequence
+            for sequence in wanted
+            if len(sequence) == length and sequence[:-1] in known
+        }
+        level, nodes = _longer(text, nodes, length, support, total, longest, np.array(sorted(keys), np.int64), run)
         if not len(level[0]):
             break
         levels.append(level)
+        found = zip((level[0].astype(np.int64) << 32 | level[2]).tolist(), range(total, total + len(level[0])), strict=True)
+        known |= {keys[key]: node for key, node in found if key in keys} if keys else {}
         total += len(level[0])
     return Ngrams(*(np.concatenate(column) for column in zip(*levels, strict=True)), longest)
 
 
 def _longer(
-    text: Text, nodes: np.ndarray, length: int, support: int, total: int, longest: np.ndarray, run: Run
+    text: Text, nodes: np.ndarray, length: int, support: int, total: int, longest: np.ndarray, wanted: np.ndarray, run: Run
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Return the arrays of the nodes of a length, and the node of this length at each place; update `longest`."""
+    """Return the arrays of the nodes of a length, and the node of this length at each place; update `longest`.
+
+    `wanted` has the keys of nodes that are returned however rare they are.
+    """
     places = np.empty(len(nodes), np.int32)
 
     def count(part: int) -> tuple[np.ndarray, np.ndarray]:
@@ -76,7 +109,7 @@ def _longer(
     counted = list(run(count, range(PARTS)))
     numbers, keys, counts, end = [], [], [], total
     for found, occurrences in counted:
-        enough = occurrences >= support
+        enough = (occurrences >= support) | np.isin(found, wanted)
         number = np.full(len(found), -1, np.int32)
         number[enough] = np.arange(end, end + enough.sum())
         end += int(enough.sum())
@@ -86,7 +119,7 @@ def _longer(
     longer = np.full(len(nodes), -1, np.int32)
 
     def place(part: int) -> None:
-        place_longer(nodes, text.units, text.walls, length, part, PARTS, places, numbers[part], longer, longest)
+        place_longer(nodes, text.walls, length, part, PARTS, places, numbers[part], longer, longest)
 
     list(run(place, range(PARTS)))
     suffixes, key = np.empty(end - total, np.int32), np.concatenate(keys)

@@ -31,19 +31,11 @@ class Lexicon:
             for word in words:
                 known[word] = len(self.words)
                 self.words.append(word)
+        # The numbers of stop words follow those of terms.
+        self.first_stop = len(self._terms)
 
     def __len__(self) -> int:
         return len(self.words)
-
-    @property
-    def terms(self) -> list[str]:
-        """The units that are terms, in the order of their numbers."""
-        return list(self._terms)
-
-    @property
-    def stops(self) -> list[str]:
-        """The units that are stop words; their numbers follow those of the terms."""
-        return list(self._stops)
 
     def unit(self, surface: str, term: str) -> int:
         """Return the unit of a word, -1 for an unknown word. A stop word has an empty term."""
@@ -94,7 +86,7 @@ class Text:
     def common(self) -> np.ndarray:
         """For each unit whether it is a stop word or occurs in a large share of the texts."""
         common = self.idf <= -np.log(COMMON_SHARE)
-        common[len(self.lexicon.terms) :] = True
+        common[self.lexicon.first_stop :] = True
         return common
 
     def parts(self, number: int) -> list[tuple[int, int]]:
