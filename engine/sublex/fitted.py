@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sublex.base import NO_FIELDS, Explanation, Token
+from sublex.base import NO_FIELDS, Explanation, Facet, Mark, Token
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Rows = Any
 # A function applied to an array of term counts before they are summed, such as `np.log1p`.
 CountTransform = Callable[[Any], Any]
+# Stands at the head of every page that Sublex writes. A file that holds it may be replaced by another page.
+PAGE_MARK = '<meta name="generator" content="Sublex">'
 
 
 class Store(Protocol):
@@ -175,6 +177,27 @@ class View(Protocol):
         ...
 
 
+class FittedModel(Protocol):
+    """A fitted model of the index, as filters and expanders get it from `sublex.base.Context.model`.
+
+    `name` is its expression, `model` the plugin's object, and `view` the index as this model sees it, with the rows of the documents.
+    The view has the same document numbers as the context.
+    """
+
+    name: str
+    model: Any
+    view: View
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
+        ...
+
+    def label_shares(self, docs: np.ndarray) -> csr_array:
+        """Return how much of each label each document has, as `Representation.label_shares` does."""
+        ...
+
+
 class Fitted:
     """A model that is fitted to a collection once and then used by its expression, such as `lsi(e=100)`.
 
@@ -234,11 +257,13 @@ class Representation(Fitted):
     * `"sequence"`: a list with one list of `sublex.base.Token` per text, stop words included. A query is read as the user wrote it,
       without the terms that expanders added. The index must store text, and `vocabulary` may stay empty.
 
-    `vocabulary` lists the model's terms; `fit` and `load` set it.
+    `vocabulary` lists the model's terms; `fit` and `load` set it. A model whose `labels` name its topics or keyphrases works with filters,
+    facets and marks; `least_share` is the share from which on a document counts as having a label.
     """
 
     reads: str = "terms"
     vocabulary: Sequence[str] = ()
+    least_share: float = 0.2
 
     def encode_documents(self, inputs: Any) -> Rows:
         """Return one row for each text of `inputs`.
@@ -280,3 +305,34 @@ class Representation(Fitted):
     def word_vectors(self) -> np.ndarray | None:
         """Return one vector for each term of `vocabulary`, for other models to build on; None if the model has no such vectors."""
         return None
+
+    def labels(self, view: View) -> Sequence[str]:
+        """Return the names that the model gives to its topics, senses or keyphrases; none for a model that names nothing.
+
+        A label's place is its number. Users name a label by its text or its number, in filters and commands. The engine calls the method
+        once for each view.
+        """
+        return ()
+
+    def label_shares(self, view: View, docs: np.ndarray) -> csr_array:
+        """Return how much of each label each document has, from 0 to 1: sparse rows, documents by labels.
+
+        A model with labels has to implement it. A share must not depend on the other documents.
+        """
+        raise NotImplementedError
+
+    def facets(self, view: View, docs: np.ndarray) -> Sequence[Facet]:
+        """Return the labels of documents with the number of documents that have each, most frequent first.
+
+        By default a document has a label if its share is at least `least_share`. Labels without a document are left out.
+        """
+        from sublex.labels import count_labels
+
+        return count_labels(self.labels(view), self.label_shares(view, docs), self.least_share)
+
+    def marks(self, query: Any, view: View, doc: int) -> Sequence[Mark]:
+        """Return the words of a document with the labels that they belong to; by default none.
+
+        `query` is an object that `encode_queries` returned. A word has one label. Words without a label are left out.
+        """
+        return ()

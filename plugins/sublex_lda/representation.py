@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from sublex.base import Explanation
+from sublex.base import Explanation, Mark
 from sublex.errors import InputError
 from sublex.estimators.lda.coherence import npmi, top_words
 from sublex.estimators.lda.model import LDA
 from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
 from sublex.word_sums import check_model, count_blocks, frequent_terms
 from sublex_lda.page import topics_page
-from sublex_lda.scores import cosines, lengths, overlaps, similarities, word_chances
+from sublex_lda.scores import cosines, lengths, overlaps, similarities, topic_shares, word_chances
 from sublex_lda.topics import Topic, topics_of
 
 # Topics that an explanation lists, and words that name a topic in it.
@@ -103,9 +104,7 @@ class LDARepresentation(Representation):
 
     def transform(self, inputs: csr_array) -> csr_array:
         """Return theta, the share of each topic in each document, as sparse rows; a document without known words gets zeros."""
-        rows = self.encode_documents(inputs)
-        rows.data /= np.repeat(lengths(rows), np.diff(rows.indptr)).astype(np.float32)
-        return rows
+        return topic_shares(self.encode_documents(inputs))
 
     def word_vectors(self) -> np.ndarray:
         """Return phi: the probability of each word in each topic, by word and topic."""
@@ -184,13 +183,46 @@ class LDARepresentation(Representation):
         """Return the topics as a self-contained HTML page."""
         return topics_page(title, self._topics(view))
 
+    def labels(self, view: View) -> list[str]:
+        """Return for each topic its most probable words."""
+        return [self._label(topic, view) for topic in range(self.estimator.k)]
+
+    def label_shares(self, view: View, docs: np.ndarray) -> csr_array:
+        """Return theta, the share of each topic in each document."""
+        return topic_shares(view.rows(docs))
+
+    def marks(self, query: EncodedQuery, view: View, doc: int) -> list[Mark]:
+        """Return each word of a document that the model knows, with its most probable topic in this document; the query does not matter."""
+        docs = np.array([doc])
+        row = view.terms(docs)
+        mixture = np.asarray(view.rows(docs).todense(), np.float64)[0]
+        known = row.indices[row.data > 0]
+        if not len(known) or not mixture.any():
+            return []
+        chances = mixture * self.estimator.phi_[known]
+        best = chances.argmax(axis=1)
+        sure = chances[np.arange(len(known)), best] / chances.sum(axis=1)
+        names = {topic: self._label(topic, view) for topic in np.unique(best).tolist()}
+        return [
+            Mark((self.vocabulary[word],), topic, names[topic], weight)
+            for word, topic, weight in zip(known.tolist(), best.tolist(), sure.tolist(), strict=True)
+        ]
+
     def _topics(self, view: View) -> list[Topic]:
         return topics_of(self.estimator, self.coherence, self.vocabulary, view)
 
+    @cached_property
+    def _naming_words(self) -> list[list[int]]:
+        """The numbers of the words that name each topic."""
+        return [words.tolist() for words in top_words(self.estimator.phi_, NAMING_WORDS)]
+
+    def _label(self, topic: int, view: View) -> str:
+        """Return the most probable words of a topic."""
+        return ", ".join(view.surface(self.vocabulary[word]) for word in self._naming_words[topic])
+
     def _name(self, topic: int, view: View) -> str:
         """Return a topic's number and its most probable words."""
-        (words,) = top_words(self.estimator.phi_[:, [topic]], NAMING_WORDS)
-        return f"topic {topic}: {', '.join(view.surface(self.vocabulary[word]) for word in words.tolist())}"
+        return f"topic {topic}: {self._label(topic, view)}"
 
     def _chances(
         self, word: int, rows: csr_array, view: View, docs: np.ndarray | None

@@ -24,6 +24,13 @@ def row_numbers(rows: csr_array) -> np.ndarray:
     return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
+def topic_shares(rows: csr_array) -> csr_array:
+    """Return the share of each topic in each row, float32; a row of zeros stays as it is."""
+    shares = rows.copy()
+    shares.data = rows.data / np.repeat(lengths(rows), np.diff(rows.indptr)).astype(np.float32)
+    return shares
+
+
 def cosines(rows: csr_array, shares: np.ndarray) -> np.ndarray:
     """Return the cosine of each row's shares with the query's; 0 for a row of zeros."""
     values = rows.data.astype(np.float64)
