@@ -42,7 +42,12 @@ def kinds_of_characters() -> np.ndarray:
     points = [chr(point) for point in range(1 << 16)]
     kinds = [0 if point.isspace() else _CATEGORIES.get(unicodedata.category(point), Break.OTHER) for point in points]
     table = np.array(kinds, np.uint16)
-    for characters, kind in ((_STOPS, Break.STOP), (_COMMAS, Break.COMMA), (_QUOTES, Break.QUOTE), (_DASHES, Break.DASH)):
+    for characters, kind in (
+        (_STOPS, Break.STOP),
+        (_COMMAS, Break.COMMA),
+        (_QUOTES, Break.QUOTE),
+        (_DASHES, Break.DASH),
+    ):
         table[[ord(character) for character in characters]] = kind
     return table
 

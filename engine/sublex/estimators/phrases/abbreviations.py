@@ -15,8 +15,9 @@ from sublex.estimators.phrases.text import Text
 
 # Letters of an abbreviation, and definitions that make it count.
 SHORTEST, LONGEST, DEFINITIONS = 2, 8, 2
-# An abbreviation stands for a phrase if at least this share of its definitions do.
-MAIN_SHARE = 0.7
+# An abbreviation stands for a phrase if at least this share of its definitions do, and if the word is written as an abbreviation in at least
+# this share of its occurrences. "ITS" does not, because most occurrences of the word are "its".
+MAIN_SHARE, WRITTEN_SHARE = 0.7, 0.7
 Sequence = tuple[int, ...]
 
 
@@ -57,11 +58,13 @@ def _begin(text: Text, place: int, letters: str, most: int) -> int:
     return -1
 
 
-def main_definitions(found: dict[int, Counter[Sequence]]) -> dict[int, tuple[Sequence, int]]:
+def main_definitions(text: Text, found: dict[int, Counter[Sequence]]) -> dict[int, tuple[Sequence, int]]:
     """Return for each abbreviation the sequence that most of its definitions name, with their number; ambiguous ones are left out."""
     main = {}
+    short = np.array([bool(_letters(word)) for word in text.written], bool)
+    written = np.bincount(text.units[short[text.surfaces]], minlength=len(text.lexicon)) / np.maximum(text.counts, 1)
     for unit, sequences in found.items():
         sequence, times = min(sequences.items(), key=lambda item: (-item[1], item[0]))
-        if times >= DEFINITIONS and times >= MAIN_SHARE * sum(sequences.values()):
+        if written[unit] >= WRITTEN_SHARE and times >= DEFINITIONS and times >= MAIN_SHARE * sum(sequences.values()):
             main[unit] = sequence, times
     return main

@@ -25,22 +25,25 @@ def written_forms(text: Text, ngrams: Ngrams, found: np.ndarray, nodes: np.ndarr
     at = found[places]
     stops = places + ngrams.lengths[at]
     gathered: dict[int, dict[str, Forms]] = {}
+    hyphens = text.breaks == Break.HYPHEN
     rows = zip(at.tolist(), places.tolist(), stops.tolist(), counts.tolist(), strict=True)
     for node, begin, stop, count in rows:
-        form = _form(text, begin, stop)
+        form = _form(text, hyphens, begin, stop)
         gathered.setdefault(node, {}).setdefault(form.casefold(), []).append((form, count))
     return {node: _best(list(alike.values())) for node, alike in gathered.items()}
 
 
-def _form(text: Text, begin: int, stop: int) -> str:
+def _form(text: Text, hyphens: np.ndarray, begin: int, stop: int) -> str:
     """Return some words as they are written, with their hyphens."""
     words = text.written[text.surfaces[begin]]
     for k in range(begin + 1, stop):
-        words += ("-" if text.breaks[k] & Break.HYPHEN else " ") + text.written[text.surfaces[k]]
+        words += ("-" if hyphens[k] else " ") + text.written[text.surfaces[k]]
     return words
 
 
 def _best(groups: list[Forms]) -> Forms:
     """Return for each group of forms the most frequent one with the count of all, the most frequent first."""
-    merged = [(min(group, key=lambda item: (-item[1], item[0]))[0], sum(count for _, count in group)) for group in groups]
+    merged = [
+        (min(group, key=lambda item: (-item[1], item[0]))[0], sum(count for _, count in group)) for group in groups
+    ]
     return sorted(merged, key=lambda item: (-item[1], item[0]))[:KEPT]

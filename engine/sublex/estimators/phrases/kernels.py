@@ -213,9 +213,8 @@ def count_forms(found, surfaces, breaks, lengths, chosen):
             continue
         h = U(node) * MIX
         for k in range(i, i + lengths[node]):
-            h = (h ^ (h >> U(31)) ^ U(surfaces[k])) * MIX
-            if k > i and breaks[k]:
-                h ^= U(1)
+            hyphen = k > i and breaks[k] != 0
+            h = (h ^ (h >> U(31)) ^ U(2 * int64(surfaces[k]) + hyphen)) * MIX
         key = int64(h >> U(1))
         j = _find(slots, keys, key)
         if slots[j] < 0:
@@ -233,29 +232,22 @@ def count_forms(found, surfaces, breaks, lengths, chosen):
     return first[:size].copy(), counts[:size].copy()
 
 
-@kernel((I32, U8, I64, I32, I32, I32))
-def find_longest(units, walls, keys, slots, roots, longest):
+@kernel((I32, U8, I64, I32, int64, I32))
+def find_longest(units, walls, keys, slots, singles, longest):
     """Set `longest` to the longest sequence of a trie that begins at each place, -1 for none.
 
-    `roots` has the node of each unit. `keys` has for each longer node the number of its parent and its last unit; the numbers of the nodes
-    follow those of the roots. `slots` is the hash table of the keys.
+    The first `singles` nodes are the units. `keys` has for each further node the number of its parent and its last unit, and `slots` is the
+    hash table of the keys. An unknown word is the unit -1.
     """
-    single = 0
-    for root in roots:
-        single = max(single, root + 1)
     for i in range(len(units)):
-        node = roots[units[i]] if units[i] >= 0 else np.int32(-1)
-        k = i + 1
-        while node >= 0:
-            longest[i] = node
-            if k == len(units) or walls[k] or units[k] < 0:
-                break
+        node, k = units[i], i + 1
+        longest[i] = node
+        while node >= 0 and k < len(units) and not walls[k] and units[k] >= 0:
             j = _find(slots, keys, int64(node) << 32 | int64(units[k]))
-            node = np.int32(slots[j] + single) if slots[j] >= 0 else np.int32(-1)
+            node = np.int32(slots[j] + singles) if slots[j] >= 0 else np.int32(-1)
+            if node >= 0:
+                longest[i] = node
             k += 1
-        else:
-            if k == i + 1:
-                longest[i] = -1
 
 
 @kernel((I64,))

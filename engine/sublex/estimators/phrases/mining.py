@@ -67,11 +67,21 @@ def mine(
     defined = definitions(text, MOST_WORDS)
     if listed is None:
         named = [*(good or ()), *(sequence for sequences in defined.values() for sequence in sequences)]
-        known = np.unique([node for node in ngrams.nodes(named) if node >= 0 and ngrams.lengths[node] > 1]).astype(np.int64)
+        known = np.unique([node for node in ngrams.nodes(named) if node >= 0 and ngrams.lengths[node] > 1]).astype(
+            np.int64
+        )
         judged, done = _judged(text, ngrams, uses, known, support, run, progress)
     else:
         judged = _given(ngrams, listed)
-        done = rectify(text, ngrams, np.where(ngrams.lengths == 1, 1.0, judged), np.flatnonzero(judged), sum(ROUNDS), ngrams.counts, run)
+        done = rectify(
+            text,
+            ngrams,
+            np.where(ngrams.lengths == 1, 1.0, judged),
+            np.flatnonzero(judged),
+            sum(ROUNDS),
+            ngrams.counts,
+            run,
+        )
     progress(6, STEPS)
     least = 1 if listed else max(2, support // 2)
     chosen = (judged >= quality if listed is None else judged > 0) & (done.counts >= least)
@@ -79,11 +89,17 @@ def mine(
     progress(7, STEPS)
     table = features(text, ngrams, uses, final.counts)
     nodes = np.flatnonzero(chosen & (final.counts >= least))
-    return _merged(text, ngrams, nodes, judged, final, table, main_definitions(defined))
+    return _merged(text, ngrams, nodes, judged, final, table, main_definitions(text, defined))
 
 
 def _judged(
-    text: Text, ngrams: Ngrams, uses: np.ndarray, known: np.ndarray, support: int, run: Run, progress: Callable[[int, int], None]
+    text: Text,
+    ngrams: Ngrams,
+    uses: np.ndarray,
+    known: np.ndarray,
+    support: int,
+    run: Run,
+    progress: Callable[[int, int], None],
 ) -> tuple[np.ndarray, Segmentation]:
     """Return the quality of each node, and the segmentation that it leads to."""
     quality, good = judge(text, ngrams, features(text, ngrams, uses, ngrams.counts), known, 0, run)
@@ -120,7 +136,9 @@ def _merged(
     several = nodes[ngrams.lengths[nodes] > 1]
     by_form = {word.casefold(): unit for word, unit in _units_of_words(text).items()}
     names: dict[int, dict[int, int]] = {int(node): {} for node in nodes}
-    for (unit, (_, times)), node in zip(main.items(), ngrams.nodes(sequence for sequence, _ in main.values()), strict=True):
+    for (unit, (_, times)), node in zip(
+        main.items(), ngrams.nodes(sequence for sequence, _ in main.values()), strict=True
+    ):
         if node in names and unit in single:
             names[node][single[unit]] = times
     for node in several.tolist():

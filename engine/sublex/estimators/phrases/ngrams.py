@@ -49,16 +49,18 @@ class Ngrams(NamedTuple):
 
     def nodes(self, sequences: Iterable[Sequence]) -> list[int]:
         """Return the node of each sequence, -1 for one that has none."""
-        by_parent = {
-            (parent, last): node
-            for node, (parent, last) in enumerate(zip(self.parents.tolist(), self.last.tolist(), strict=True))
-        }
-        found = []
+        keys = self.parents.astype(np.int64) << 32 | self.last
+        order = np.argsort(keys, kind="stable")
+        keys, found = keys[order], []
         for sequence in sequences:
             node = -1
             for unit in sequence:
-                node = by_parent.get((node, unit), -2)
-            found.append(max(node, -1))
+                place = int(np.searchsorted(keys, node << 32 | unit))
+                if place == len(keys) or keys[place] != node << 32 | unit:
+                    node = -1
+                    break
+                node = int(order[place])
+            found.append(node)
         return found
 
 
@@ -67,7 +69,9 @@ def frequent(text: Text, support: int, most: int, listed: Iterable[Sequence] = (
 
     Listed sequences and their parts are returned however often they occur, if they occur at all.
     """
-    wanted = {sequence[i:j] for sequence in listed for i in range(len(sequence)) for j in range(i + 1, len(sequence) + 1)}
+    wanted = {
+        sequence[i:j] for sequence in listed for i in range(len(sequence)) for j in range(i + 1, len(sequence) + 1)
+    }
     often = text.counts >= support
     often[[sequence[0] for sequence in wanted if len(sequence) == 1]] = True
     kept = np.flatnonzero(often & (text.counts > 0))
@@ -88,14 +92,23 @@ def frequent(text: Text, support: int, most: int, listed: Iterable[Sequence] = (
         if not len(level[0]):
             break
         levels.append(level)
-        found = zip((level[0].astype(np.int64) << 32 | level[2]).tolist(), range(total, total + len(level[0])), strict=True)
+        found = zip(
+            (level[0].astype(np.int64) << 32 | level[2]).tolist(), range(total, total + len(level[0])), strict=True
+        )
         known |= {keys[key]: node for key, node in found if key in keys} if keys else {}
         total += len(level[0])
     return Ngrams(*(np.concatenate(column) for column in zip(*levels, strict=True)), longest)
 
 
 def _longer(
-    text: Text, nodes: np.ndarray, length: int, support: int, total: int, longest: np.ndarray, wanted: np.ndarray, run: Run
+    text: Text,
+    nodes: np.ndarray,
+    length: int,
+    support: int,
+    total: int,
+    longest: np.ndarray,
+    wanted: np.ndarray,
+    run: Run,
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     """Return the arrays of the nodes of a length, and the node of this length at each place; update `longest`.
 

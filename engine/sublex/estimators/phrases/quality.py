@@ -28,15 +28,15 @@ def judge(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the quality of each sequence of several words, and the sequences that were taken for good.
 
-    `table` has the features of all nodes and `good` the nodes that are known to be phrases. The quality of a single word is 1, and that of a
-    sequence without a letter is 0.
+    `table` has the features of all nodes and `good` the nodes that are known to be phrases. The quality of a single word is 1, so that any
+    text can be cut into words; that of a sequence of numbers is 0.
     """
     quality = np.ones(len(table))
     several = np.flatnonzero(ngrams.lengths > 1)
     if len(good) < ENOUGH:
         good = np.union1d(good, several[_best(table[several])])
     quality[several] = likeness(table[several], np.searchsorted(several, good), seed, run)
-    quality[_without_letters(text, ngrams)] = 0.0
+    quality[several[_without_letters(text, ngrams)[several]]] = 0.0
     return quality, good
 
 

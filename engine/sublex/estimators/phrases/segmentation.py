@@ -86,7 +86,10 @@ def _whole(ngrams: Ngrams, weighted: np.ndarray, nodes: np.ndarray) -> np.ndarra
     """Return for each node whether its best segmentation, taken alone, is one segment."""
     lengths = ngrams.lengths[nodes].astype(np.int64)
     ends = np.cumsum(lengths)
-    longest, walls = np.empty(int(ends[-1]) if len(ends) else 0, np.int32), np.zeros(int(ends[-1]) if len(ends) else 0, np.uint8)
+    longest, walls = (
+        np.empty(int(ends[-1]) if len(ends) else 0, np.int32),
+        np.zeros(int(ends[-1]) if len(ends) else 0, np.uint8),
+    )
     walls[ends - lengths] = 1
     current = nodes.copy()
     for step in range(int(lengths.max(initial=0))):

@@ -96,9 +96,7 @@ class Text:
         return list(zip(places[:-1], places[1:], strict=True))
 
 
-def read_text(
-    blocks: Iterable[WordArrays], vocabulary: Sequence[str], surfaces: Callable[[], Sequence[str]]
-) -> Text:
+def read_text(blocks: Iterable[WordArrays], vocabulary: Sequence[str], surfaces: Callable[[], Sequence[str]]) -> Text:
     """Return the text that the blocks of a corpus view hold; `surfaces` is called after the last block."""
     parts: list[list[np.ndarray]] = [[], [], [], []]
     before = 0
