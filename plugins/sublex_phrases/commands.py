@@ -32,8 +32,8 @@ NO_PHRASES = "has no phrases; name fitted phrases, such as phrases(support=10)"
 def phrases(name: str, expression: str, number: int | None, words: str | None, form: str) -> None:
     """List the phrases of an index, best first, with their quality.
 
-    EXPR names the model. A table shows for each phrase its mentions, its abbreviations, and other forms in which it is written. CSV and JSON add
-    all features. You may edit the file and give it back: phrases(list="FILE").
+    EXPR names the model. A table shows for each phrase its mentions, its abbreviations, and other forms in which it is written. CSV and
+    JSON add all features. You may edit the file and give it back: phrases(list="FILE").
 
     \b
       sublex phrases animals "phrases(support=3)"

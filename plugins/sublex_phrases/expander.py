@@ -22,8 +22,8 @@ CARD_PHRASES = 10
 class Phrases(Fitted):
     """The phrases of a collection (X. Liu et al. 2015), with their abbreviations.
 
-    `phrases` has them after `fit` or `load`; other models take it from there. As an expander this adds to an abbreviation in a query the words
-    that it stands for, and to a phrase its abbreviations.
+    `phrases` has them after `fit` or `load`; other models take it from there. As an expander this adds to an abbreviation in a query the
+    words that it stands for, and to a phrase its abbreviations.
     """
 
     docs = 0

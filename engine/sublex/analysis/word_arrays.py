@@ -7,7 +7,8 @@ words as `Token` records, with all kinds of break as one.
 from __future__ import annotations
 
 import unicodedata
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -71,8 +72,8 @@ def cut_text(text: np.ndarray, ends: np.ndarray, titles: np.ndarray) -> CutText:
 class WordTable:
     """Numbers the words of texts by their first appearance, and looks up the terms of each distinct raw token once.
 
-    `surfaces` and `terms` have the text of each word as it is written and its term, empty for a stop word. A surface that has two terms, which
-    happens in runs of words outside ASCII, stands there twice.
+    `surfaces` and `terms` have the text of each word as it is written and its term, empty for a stop word. A surface that has two terms,
+    which happens in runs of words outside ASCII, stands there twice.
     """
 
     def __init__(self, analyzer: Analyzer):
@@ -117,7 +118,8 @@ class WordTable:
 
         The raw token stays whole if its parts have other terms than the whole.
         """
-        kinds, pieces, before, end = kinds_of_characters(), [], 0, 0
+        pieces: list[tuple[int, int, int]] = []
+        kinds, before, end = kinds_of_characters(), 0, 0
         for start, stop in word_spans(raw):
             gap = _kinds_in(raw[end:start], kinds)
             if pieces and start == end:
@@ -133,7 +135,9 @@ class WordTable:
         breaks = [before for *_, before in pieces]
         return list(zip(texts, own, breaks, strict=True)), _kinds_in(raw[end:], kinds)
 
-    def _expand(self, raws: np.ndarray, breaks: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _expand(
+        self, raws: np.ndarray, breaks: np.ndarray, ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the ends, words and breaks of occurrences of raw tokens, each of which may be several words."""
         first, counts, after = self._first.array[raws], self._counts.array[raws], self._after.array[raws]
         if after.any():
@@ -153,7 +157,8 @@ class _Growing:
     """An array that grows at its end."""
 
     def __init__(self, dtype: type):
-        self._data, self._size = np.empty(1 << 12, dtype), 0
+        self._data: np.ndarray = np.empty(1 << 12, dtype)
+        self._size = 0
 
     def __len__(self) -> int:
         return self._size
@@ -187,4 +192,4 @@ def _kinds_in(gap: str, kinds: np.ndarray) -> int:
     """Return the kinds of break in the characters between two words."""
     if len(gap) == 1 and kinds[min(ord(gap), 0xFFFF)] == Break.DASH:
         return Break.HYPHEN
-    return int(np.bitwise_or.reduce([int(kinds[min(ord(character), 0xFFFF)]) for character in gap], initial=0))
+    return reduce(or_, (int(kinds[min(ord(character), 0xFFFF)]) for character in gap), 0)

@@ -27,8 +27,9 @@ def _next(state):
 def grow(bins, labels, rows, tries, least, state):
     """Return a tree as arrays: the feature of each node (-1 for a leaf), its cut, its left child, and its share of ones.
 
-    The right child follows the left one. A row goes left if its bin is at most the cut. Each node tries some features, chosen at random, and
-    takes the cut with the lowest Gini impurity; a leaf has at least `least` rows. `rows`, which may hold a row twice, is put in another order.
+    The right child follows the left one. A row goes left if its bin is at most the cut. Each node tries some features, chosen at random,
+    and takes the cut with the lowest Gini impurity; a leaf has at least `least` rows. `rows`, which may hold a row twice, is put in
+    another order.
     """
     most = 2 * len(rows)
     features, cuts = np.full(most, -1, np.int32), np.zeros(most, np.uint8)

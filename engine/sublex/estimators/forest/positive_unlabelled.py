@@ -1,7 +1,7 @@
 """Learn from good examples and unlabelled ones, as AutoPhrase does (J. Shang et al., Automated Phrase Mining, 2018).
 
-Each tree sees as many unlabelled examples as good ones, and takes them for bad. Some of them are good, but each tree sees others. An example
-is judged only by the trees that have not seen it, so the good ones have no advantage.
+Each tree sees as many unlabelled examples as good ones, and takes them for bad. Some of them are good, but each tree sees others. An
+example is judged only by the trees that have not seen it, so the good ones have no advantage.
 """
 
 from __future__ import annotations

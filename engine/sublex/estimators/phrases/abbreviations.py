@@ -1,7 +1,7 @@
 """Find abbreviations that a text defines in brackets, as in "support vector machine (SVM)".
 
-The letters of the abbreviation have to be the first letters of the words before it, where stop words may be passed over (after A. Schwartz and
-M. Hearst, A simple algorithm for identifying abbreviation definitions, 2003). Nothing here depends on a language.
+The letters of the abbreviation have to be the first letters of the words before it, where stop words may be passed over (after A.
+Schwartz and M. Hearst, A simple algorithm for identifying abbreviation definitions, 2003). Nothing here depends on a language.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from sublex.estimators.phrases.text import Text
 
 # Letters of an abbreviation, and definitions that make it count.
 SHORTEST, LONGEST, DEFINITIONS = 2, 8, 2
-# An abbreviation stands for a phrase if at least this share of its definitions do, and if the word is written as an abbreviation in at least
-# this share of its occurrences. "ITS" does not, because most occurrences of the word are "its".
+# An abbreviation stands for a phrase if at least this share of its definitions do, and if the word is written as an abbreviation in at
+# least this share of its occurrences. "ITS" does not, because most occurrences of the word are "its".
 MAIN_SHARE, WRITTEN_SHARE = 0.7, 0.7
 Sequence = tuple[int, ...]
 

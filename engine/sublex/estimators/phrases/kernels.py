@@ -48,7 +48,8 @@ def count_longer(nodes, units, walls, length, part, parts, places):
     """Count the sequences that are one unit longer than `nodes`, and return the keys and the counts of the distinct ones.
 
     `nodes` has the frequent sequence of `length - 1` units at each place, -1 for none. A key holds its number and the unit that follows.
-    Only nodes of one of `parts` parts, a power of two, are taken. `places` gets for each place the number of the key among those of its part.
+    Only nodes of one of `parts` parts, a power of two, are taken. `places` gets for each place the number of the key among those of its
+    part.
     """
     keys, counts = np.empty(1 << 12, np.int64), np.zeros(1 << 12, np.int64)
     slots = np.full(1 << 13, -1, np.int32)
@@ -142,7 +143,8 @@ def segment(longest, walls, parents, lengths, weights, begin, end, found):
     """Write to `found` the node of each segment of the best segmentation, at the place where the segment begins, and -1 elsewhere.
 
     The best segmentation has the largest sum of weights; nodes with a weight of -inf are no segments. A word that begins no node is
-    a segment without one. Of equally good segmentations the one with the longer last segment is taken. `begin` and `end` must stand at walls.
+    a segment without one. Of equally good segmentations the one with the longer last segment is taken. `begin` and `end` must stand at
+    walls.
     """
     best = np.empty(end - begin + 1)
     back = np.empty(end - begin + 1, np.int32)

@@ -1,7 +1,7 @@
 """Mine the phrases of a collection: frequent sequences of words, judged, counted where they are meant, and merged with their abbreviations.
 
-The steps are those of SegPhrase (X. Liu et al. 2015): candidates, quality, segmentation, and then quality and segmentation once more with the
-counts that segmentation leaves. The labels come from the text itself.
+The steps are those of SegPhrase (X. Liu et al. 2015): candidates, quality, segmentation, and then quality and segmentation once more
+with the counts that segmentation leaves. The labels come from the text itself.
 """
 
 from __future__ import annotations

@@ -79,9 +79,11 @@ def frequent(text: Text, support: int, most: int, listed: Iterable[Sequence] = (
     numbers[kept] = np.arange(len(kept))
     nodes = numbers[text.units]
     longest, none = nodes.copy(), np.full(len(kept), -1, np.int32)
-    levels = [(none, none, kept.astype(np.int32), np.ones(len(kept), np.int32), text.counts[kept])]
+    levels: list[tuple[np.ndarray, ...]] = [
+        (none, none, kept.astype(np.int32), np.ones(len(kept), np.int32), text.counts[kept])
+    ]
     total = len(kept)
-    known = {(unit,): int(numbers[unit]) for unit in kept.tolist()} if wanted else {}
+    known: dict[Sequence, int] = {(unit,): int(numbers[unit]) for unit in kept.tolist()} if wanted else {}
     for length in range(2, most + 1):
         keys = {
             known[sequence[:-1]] << 32 | sequence[-1]: sequence
@@ -97,7 +99,8 @@ def frequent(text: Text, support: int, most: int, listed: Iterable[Sequence] = (
         )
         known |= {keys[key]: node for key, node in found if key in keys} if keys else {}
         total += len(level[0])
-    return Ngrams(*(np.concatenate(column) for column in zip(*levels, strict=True)), longest)
+    parents, suffixes, last, lengths, counts = (np.concatenate(column) for column in zip(*levels, strict=True))
+    return Ngrams(parents, suffixes, last, lengths, counts, longest)
 
 
 def _longer(

@@ -33,8 +33,8 @@ class PhraseList:
 
     `names` has each phrase as it is written most often. For each phrase: `quality` from 0 to 1; `counts`, the occurrences of its words in a
     row, and `mentions`, those that segmentation keeps whole, with those of its abbreviations; `features`, in columns as `NAMES` says;
-    `forms` and `abbreviations`, each as [text, count]. `sequences` has its units, with -1 after the last. `word_phrases` has for each unit the
-    phrase that it is alone or abbreviates, -1 for none. `weights` and `word_weights` say how likely each phrase and each unit is.
+    `forms` and `abbreviations`, each as [text, count]. `sequences` has its units, with -1 after the last. `word_phrases` has for each
+    unit the phrase that it is alone or abbreviates, -1 for none. `weights` and `word_weights` say how likely each phrase and each unit is.
     """
 
     # The values that a model stores, and their attributes.

@@ -1,7 +1,8 @@
 """Judge which frequent sequences are phrases, without labels made by hand.
 
-Phrases for which a text defines an abbreviation, as in "support vector machine (SVM)", are good ones. A forest learns which other sequences are
-like them. A text that defines few abbreviations has its sequences compared with those of it that score best by a sum of ranks.
+Phrases for which a text defines an abbreviation, as in "support vector machine (SVM)", are good ones. A forest learns which other
+sequences are like them. A text that defines few abbreviations has its sequences compared with those of it that score best by a sum of
+ranks.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _without_letters(text: Text, ngrams: Ngrams) -> np.ndarray:
     """Return for each node whether none of its words has a letter."""
     lettered = np.array([any(map(str.isalpha, word)) for word in text.lexicon.words], bool)
     units = ngrams.sequences()
-    return ~np.where(units >= 0, lettered[units], False).any(axis=1)
+    return np.logical_not(np.where(units >= 0, lettered[units], False).any(axis=1))
 
 
 def _best(table: np.ndarray) -> np.ndarray:

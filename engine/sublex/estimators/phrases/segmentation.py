@@ -1,7 +1,7 @@
 """Cut texts into phrases and single words, so that a sequence counts only where it is meant.
 
-The best segmentation has the largest product of p(sequence | length)·p(length)·quality. Counts and segmentation are computed in turn (X. Liu et
-al. 2015, section 4.3: "rectified" counts).
+The best segmentation has the largest product of p(sequence | length)·p(length)·quality. Counts and segmentation are computed in turn (X.
+Liu et al. 2015, section 4.3: "rectified" counts).
 """
 
 from __future__ import annotations

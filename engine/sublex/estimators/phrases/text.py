@@ -1,6 +1,7 @@
 """The text of a collection as phrase mining reads it: units, which are words by number, and walls, which no phrase crosses.
 
-Words with the same term are one unit, so a phrase counts in all its inflections. Stop words, which have no term, are units by their letters.
+Words with the same term are one unit, so a phrase counts in all its inflections. Stop words, which have no term, are units by their
+letters.
 """
 
 from __future__ import annotations
