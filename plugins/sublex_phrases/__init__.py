@@ -9,7 +9,7 @@ sublex_api = 2
 
 PARAMS = [
     Param("support", int, 10, stage="fit", range=(2, 10**9), help="how often a sequence of words occurs at least"),
-    Param("quality", float, 0.5, stage="fit", range=(0, 1), help="the least quality of a phrase"),
+    Param("quality", float, 0.5, stage="fit", range=(0.01, 1), help="the least quality of a phrase"),
     Param("good", Resource, None, stage="fit", help="a file of phrases that are known to be good, to learn from"),
     Param("list", Resource, None, stage="fit", help="a file that lists the phrases: these and no others"),
     Param("weight", float, 0.3, range=(0, 10), help="the weight of the words that are added to a query"),

@@ -30,7 +30,7 @@ NO_PHRASES = "has no phrases; name fitted phrases, such as phrases(support=10)"
 @click.option("--words", type=click.Choice(["several", "one"]), help="List phrases of several words, or single words.")
 @format_option("table", "json", "csv")
 def phrases(name: str, expression: str, number: int | None, words: str | None, form: str) -> None:
-    """List the phrases of an index, best first, with their quality.
+    """List the phrases of an index with their quality: those of several words, then single words, both best first.
 
     EXPR names the model. A table shows for each phrase its mentions, its abbreviations, and other forms in which it is written. CSV and
     JSON add all features. You may edit the file and give it back: phrases(list="FILE").

@@ -67,7 +67,9 @@ class Phrases(Fitted):
             raise InputError(
                 f"phrases: none of the phrases in {self._list} occurs in this collection; name another file."
             )
-        self._left_out = len(given) - len(mined.nodes) if given is not None else 0
+        found = {*mined.nodes.tolist(), *mined.aliases}
+        known = sum(node in found for node in mined.ngrams.nodes(listed or ()))
+        self._left_out = len(given) - known if given is not None else 0
         self.phrases = PhraseList.of(text, mined)
 
     def save(self, store: Store) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from sublex.estimators.phrases.abbreviations import definitions, main_definitions
 from sublex.estimators.phrases.features import count_uses, features
 from sublex.estimators.phrases.forms import Forms, written_forms
+from sublex.estimators.phrases.merging import other_names
 from sublex.estimators.phrases.ngrams import Ngrams, Sequence, check_enough, frequent
 from sublex.estimators.phrases.quality import judge, judge_words
 from sublex.estimators.phrases.segmentation import Segmentation, rectify, segment
@@ -26,22 +27,27 @@ STEPS = 8
 
 
 class Mined(NamedTuple):
-    """The phrases of a text, as nodes of `ngrams`, best first, and everything that is known of them.
+    """The phrases of a text, as nodes of `ngrams`: those of several words first, and both kinds best first.
 
-    For each phrase: `quality`, `mentions` (where segmentation finds it, under any of its names), `forms`, and `abbreviations` with the
-    number of their definitions. `table` has the features and `weights` the weights in segmentation of all nodes. `aliases` says which
-    other nodes stand for a phrase, by its place in `nodes`.
+    For each phrase: `mentions` (where segmentation finds it, under any of its names), `forms`, and `abbreviations` with the
+    number of their definitions. `judged` has the quality of all nodes, `table` their features, and `weights` their weights in segmentation.
+    `aliases` says which other nodes stand for a phrase, by its place in `nodes`.
     """
 
     ngrams: Ngrams
     nodes: np.ndarray
-    quality: np.ndarray
+    judged: np.ndarray
     mentions: np.ndarray
     table: np.ndarray
     weights: np.ndarray
     forms: list[Forms]
     abbreviations: list[Forms]
     aliases: dict[int, int]
+
+    @property
+    def quality(self) -> np.ndarray:
+        """The quality of each phrase, from 0 to 1."""
+        return self.judged[self.nodes]
 
 
 def mine(
@@ -67,21 +73,13 @@ def mine(
     defined = definitions(text, MOST_WORDS)
     if listed is None:
         named = [*(good or ()), *(sequence for sequences in defined.values() for sequence in sequences)]
-        known = np.unique([node for node in ngrams.nodes(named) if node >= 0 and ngrams.lengths[node] > 1]).astype(
-            np.int64
-        )
+        known = np.unique(np.array(ngrams.nodes(named), np.int64))
+        known = known[(known >= 0) & (ngrams.lengths[known] > 1)]
         judged, done = _judged(text, ngrams, uses, known, support, run, progress)
     else:
         judged = _given(ngrams, listed)
-        done = rectify(
-            text,
-            ngrams,
-            np.where(ngrams.lengths == 1, 1.0, judged),
-            np.flatnonzero(judged),
-            sum(ROUNDS),
-            ngrams.counts,
-            run,
-        )
+        weighed = np.where(ngrams.lengths == 1, 1.0, judged)
+        done = rectify(text, ngrams, weighed, np.flatnonzero(judged), sum(ROUNDS), ngrams.counts, run)
     progress(6, STEPS)
     least = 1 if listed else max(2, support // 2)
     chosen = (judged >= quality if listed is None else judged > 0) & (done.counts >= least)
@@ -89,7 +87,9 @@ def mine(
     progress(7, STEPS)
     table = features(text, ngrams, uses, final.counts)
     nodes = np.flatnonzero(chosen & (final.counts >= least))
-    return _merged(text, ngrams, nodes, judged, final, table, main_definitions(text, defined))
+    mined = _described(text, ngrams, nodes, judged, final, table, main_definitions(text, defined))
+    progress(STEPS, STEPS)
+    return mined
 
 
 def _judged(
@@ -121,49 +121,29 @@ def _given(ngrams: Ngrams, listed: Mapping[Sequence, float]) -> np.ndarray:
     return quality
 
 
-def _merged(
+def _described(
     text: Text,
     ngrams: Ngrams,
     nodes: np.ndarray,
-    quality: np.ndarray,
+    judged: np.ndarray,
     final: Segmentation,
     table: np.ndarray,
     main: Mapping[int, tuple[Sequence, int]],
 ) -> Mined:
-    """Return the phrases with their forms; abbreviations and forms without a space are merged with the phrases they stand for."""
+    """Return phrases with their forms and abbreviations, in order; words that are other names of phrases are none themselves."""
     forms = written_forms(text, ngrams, final.found, nodes)
-    single = dict(zip(ngrams.last[: ngrams.singles].tolist(), range(ngrams.singles), strict=True))
-    several = nodes[ngrams.lengths[nodes] > 1]
-    by_form = {word.casefold(): unit for word, unit in _units_of_words(text).items()}
-    names: dict[int, dict[int, int]] = {int(node): {} for node in nodes}
-    for (unit, (_, times)), node in zip(
-        main.items(), ngrams.nodes(sequence for sequence, _ in main.values()), strict=True
-    ):
-        if node in names and unit in single:
-            names[node][single[unit]] = times
-    for node in several.tolist():
-        unit = by_form.get(forms[node][0][0].replace(" ", "").replace("-", "").casefold(), -1)
-        if unit in single:
-            names[node].setdefault(single[unit], 0)
+    names = other_names(text, ngrams, forms, main)
     taken = {alias for known in names.values() for alias in known}
     kept = np.array([node for node in nodes.tolist() if node not in taken], np.int64)
-    mentions = np.array([final.counts[[node, *names[node]]].sum() for node in kept.tolist()], np.int64)
-    order = np.lexsort((kept, -mentions, -quality[kept]))
+    mentions = np.array([final.counts[[node, *names.get(node, ())]].sum() for node in kept.tolist()], np.int64)
+    order = np.lexsort((kept, -mentions, -judged[kept], ngrams.lengths[kept] == 1))
     kept, mentions = kept[order], mentions[order]
     shown = written_forms(text, ngrams, final.found, np.array(sorted(taken), np.int64))
     abbreviations: list[Forms] = []
     aliases: dict[int, int] = {}
     for place, node in enumerate(kept.tolist()):
-        aliases |= dict.fromkeys(names[node], place)
-        told = [(shown[alias][0][0], times) for alias, times in names[node].items() if alias in shown]
+        aliases |= dict.fromkeys(names.get(node, ()), place)
+        told = [(shown[alias][0][0], times) for alias, times in names.get(node, {}).items() if alias in shown]
         abbreviations.append(sorted(told, key=lambda item: (-item[1], item[0])))
-    return Mined(
-        ngrams, kept, quality[kept], mentions, table, final.weights, [forms[node] for node in kept.tolist()], abbreviations, aliases
-    )  # fmt: skip
-
-
-def _units_of_words(text: Text) -> dict[str, int]:
-    """Return the unit of each word that the text holds, as it is written."""
-    units = np.full(len(text.written), -1, np.int64)
-    units[text.surfaces] = text.units
-    return dict(zip(text.written, units.tolist(), strict=True))
+    written = [forms[node] for node in kept.tolist()]
+    return Mined(ngrams, kept, judged, mentions, table, final.weights, written, abbreviations, aliases)

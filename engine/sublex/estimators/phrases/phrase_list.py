@@ -29,7 +29,7 @@ class _Trie(NamedTuple):
 
 
 class PhraseList:
-    """Phrases by number, best first.
+    """Phrases by number: those of several words first, and both kinds best first.
 
     `names` has each phrase as it is written most often. For each phrase: `quality` from 0 to 1; `counts`, the occurrences of its words in a
     row, and `mentions`, those that segmentation keeps whole, with those of its abbreviations; `features`, in columns as `NAMES` says;

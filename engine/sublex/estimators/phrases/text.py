@@ -90,6 +90,13 @@ class Text:
         common[self.lexicon.first_stop :] = True
         return common
 
+    @cached_property
+    def units_of_surfaces(self) -> np.ndarray:
+        """The unit of each surface."""
+        units = np.full(len(self.written), -1, np.int32)
+        units[self.surfaces] = self.units
+        return units
+
     def parts(self, number: int) -> list[tuple[int, int]]:
         """Return places that cut the words into about equal parts of whole texts."""
         cuts = np.linspace(0, len(self.ends), number + 1).astype(np.int64)
