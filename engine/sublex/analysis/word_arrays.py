@@ -130,7 +130,7 @@ class WordTable:
             end = stop
         texts = [raw[start:stop] for start, stop, _ in pieces]
         own = [split_terms(joined) for joined in terms_of(self._analyzer, texts)] if texts else []
-        if not texts or [term for part in own for term in part] != terms:
+        if [term for part in own for term in part] != terms:
             return [(raw, terms, 0)], 0
         breaks = [before for *_, before in pieces]
         return list(zip(texts, own, breaks, strict=True)), _kinds_in(raw[end:], kinds)
@@ -140,17 +140,20 @@ class WordTable:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the ends, words and breaks of occurrences of raw tokens, each of which may be several words."""
         first, counts, after = self._first.array[raws], self._counts.array[raws], self._after.array[raws]
-        if after.any():
-            later = np.roll(after, 1)
-            later[np.concatenate(([0], ends[:-1]))[np.diff(ends, prepend=0) > 0]] = 0
-            breaks = breaks | later
-        if len(raws) and counts.max() > 1:
+        breaks = breaks.copy()
+        # A break after a raw token, or around one without words, belongs to the word that follows in the same text.
+        last = set((ends - 1).tolist()) if after.any() else set()
+        for k in np.flatnonzero(after).tolist():
+            if k not in last:
+                breaks[k + 1] |= after[k] | (0 if counts[k] else breaks[k])
+        if len(raws) and (counts != 1).any():
             places = np.concatenate(([0], np.cumsum(counts)))
             within = np.arange(places[-1]) - np.repeat(places[:-1], counts)
-            spread = np.zeros(places[-1], np.uint16)
-            spread[places[:-1]] = breaks
-            ends, breaks, first = places[ends], spread, np.repeat(first, counts) + within
-        return ends, self._words.array[first], breaks | self._before.array[first]
+            breaks = np.where(within > 0, 0, np.repeat(breaks, counts)).astype(np.uint16)
+            ends, first = places[ends], np.repeat(first, counts) + within
+        breaks = breaks | self._before.array[first]
+        breaks[(breaks > Break.HYPHEN) & (breaks & Break.HYPHEN > 0)] ^= Break.HYPHEN | Break.DASH
+        return ends, self._words.array[first], breaks
 
 
 class _Growing:

@@ -109,7 +109,7 @@ def _judged(
     table = features(text, ngrams, uses, done.counts)
     quality, good = judge(text, ngrams, table, known, 1, run)
     done = rectify(text, ngrams, quality, good, ROUNDS[1], done.counts, run)
-    return judge_words(text, ngrams, table, np.where(done.counts >= support // 2, quality, 0.0), run), done
+    return judge_words(text, ngrams, table, quality, done.counts >= support // 2, run), done
 
 
 def _given(ngrams: Ngrams, listed: Mapping[Sequence, float]) -> np.ndarray:

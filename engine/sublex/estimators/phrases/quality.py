@@ -41,15 +41,18 @@ def judge(
     return quality, good
 
 
-def judge_words(text: Text, ngrams: Ngrams, table: np.ndarray, quality: np.ndarray, run: Run = map) -> np.ndarray:
+def judge_words(
+    text: Text, ngrams: Ngrams, table: np.ndarray, quality: np.ndarray, whole: np.ndarray, run: Run = map
+) -> np.ndarray:
     """Return `quality`, which holds the quality of sequences of several words, with that of single words added.
 
-    Words with which phrases often end, as "network" and "algorithm", are taken for good, and a forest finds words that are used like them.
-    Common words and words without a letter have the quality 0.
+    `whole` says which sequences segmentation leaves whole often enough. Words with which phrases often end, as "network" and
+    "algorithm", are taken for good, and a forest finds words that are used like them. Common words and words without a letter have the
+    quality 0.
     """
     several, words = np.flatnonzero(ngrams.lengths > 1), np.flatnonzero(ngrams.lengths == 1)
     units = ngrams.last[words]
-    phrases = several[quality[several] >= PHRASE]
+    phrases = several[(quality[several] >= PHRASE) & whole[several]]
     ends = np.bincount(ngrams.last[phrases], minlength=len(text.lexicon))[units]
     sequences = np.bincount(ngrams.last[several], minlength=len(text.lexicon))[units]
     head = ends / np.maximum(sequences, 1) * np.log1p(ends)
