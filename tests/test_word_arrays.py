@@ -53,7 +53,7 @@ def naive(title: str, text: str) -> list[tuple[str, int]]:
     contents, words, end = (f"{title}\n{text}" if title else text), [], 0
     for start, stop in word_spans(contents):
         gap, kinds, blank_lines = contents[end:start], 0, 0
-        if len(gap) == 1 and naive_kind(gap) == Break.DASH:
+        if words and len(gap) == 1 and naive_kind(gap) == Break.DASH:
             kinds = Break.HYPHEN
         else:
             for character in gap:

@@ -51,7 +51,7 @@ def _begin(text: Text, place: int, letters: str, most: int) -> int:
             left -= 1
             if left < 0:
                 return at
-        elif text.units[at] < text.lexicon.first_stop:
+        elif not text.stops[text.units[at]]:
             return -1
         if text.walls[at]:
             return -1

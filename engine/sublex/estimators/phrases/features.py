@@ -55,8 +55,6 @@ def features(text: Text, ngrams: Ngrams, uses: np.ndarray, rectified: np.ndarray
     present, nodes = units >= 0, np.arange(len(units))
     idf, common = np.where(present, text.idf[units], 0.0), np.where(present, text.common[units], False)
     first, last = units[:, 0], ngrams.last
-    stops = np.arange(len(text.lexicon)) >= text.lexicon.first_stop
-    stops = stops if stops.any() else text.common
     share = uses / counts[:, None]
     placed = np.maximum(uses[:, kernels.PLACED], 1)
     right, right_choice = _extensions(ngrams.parents, ngrams)
@@ -71,8 +69,8 @@ def features(text: Text, ngrams: Ngrams, uses: np.ndarray, rectified: np.ndarray
         text.idf[first],
         text.idf[last],
         common.sum(axis=1) / ngrams.lengths,
-        stops[first],
-        stops[last],
+        text.stops[first],
+        text.stops[last],
         share[:, kernels.QUOTED],
         share[:, kernels.BRACKETED],
         share[:, kernels.HYPHENED],

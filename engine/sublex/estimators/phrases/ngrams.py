@@ -13,7 +13,7 @@ from sublex.estimators.phrases.text import Run, Text
 
 # Parts into which the distinct sequences of a length are divided, a power of two. The number does not depend on the number of workers.
 PARTS = 4
-# The fewest sequences of two words, neither of them common, from which phrases can be told.
+# The fewest sequences of two words, neither of them a stop word, from which phrases can be told.
 FEWEST = 30
 Sequence = tuple[int, ...]
 
@@ -147,9 +147,9 @@ def _longer(
 
 def check_enough(text: Text, ngrams: Ngrams, support: int) -> None:
     """Raise InputError if there are too few frequent sequences of two words; the message names the support that would do."""
-    if _uncommon_pairs(text, ngrams).size >= FEWEST:
+    if _pairs(text, ngrams).size >= FEWEST:
         return
-    counts = np.sort(_uncommon_pairs(text, frequent(text, 2, 2)))[::-1] if support > 2 else np.empty(0)
+    counts = np.sort(_pairs(text, frequent(text, 2, 2)))[::-1] if support > 2 else np.empty(0)
     if len(counts) < FEWEST:
         raise InputError(
             f"The collection is too small for phrases: fewer than {FEWEST} pairs of words occur twice in it; add documents."
@@ -160,8 +160,8 @@ def check_enough(text: Text, ngrams: Ngrams, support: int) -> None:
     )
 
 
-def _uncommon_pairs(text: Text, ngrams: Ngrams) -> np.ndarray:
-    """Return the counts of the sequences of two units of which neither is common."""
+def _pairs(text: Text, ngrams: Ngrams) -> np.ndarray:
+    """Return the counts of the sequences of two units of which neither is a stop word."""
     pairs = np.flatnonzero(ngrams.lengths == 2)
     first = ngrams.last[ngrams.parents[pairs]]
-    return ngrams.counts[pairs[~text.common[first] & ~text.common[ngrams.last[pairs]]]]
+    return ngrams.counts[pairs[~text.stops[first] & ~text.stops[ngrams.last[pairs]]]]

@@ -91,6 +91,12 @@ class Text:
         return common
 
     @cached_property
+    def stops(self) -> np.ndarray:
+        """For each unit whether it is a stop word of the analyzer; if the analyzer has none, whether it is common."""
+        stops = np.arange(len(self.lexicon)) >= self.lexicon.first_stop
+        return stops if stops.any() else self.common
+
+    @cached_property
     def units_of_surfaces(self) -> np.ndarray:
         """The unit of each surface."""
         units = np.full(len(self.written), -1, np.int32)
