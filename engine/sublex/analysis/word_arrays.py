@@ -152,7 +152,8 @@ class WordTable:
             breaks = np.where(within > 0, 0, np.repeat(breaks, counts)).astype(np.uint16)
             ends, first = places[ends], np.repeat(first, counts) + within
         breaks = breaks | self._before.array[first]
-        breaks[(breaks > Break.HYPHEN) & (breaks & Break.HYPHEN > 0)] ^= np.uint16(Break.HYPHEN | Break.DASH)
+        mixed = (breaks > Break.HYPHEN) & (breaks & Break.HYPHEN > 0)
+        breaks[mixed] = breaks[mixed] - Break.HYPHEN | Break.DASH
         return ends, self._words.array[first], breaks
 
 
