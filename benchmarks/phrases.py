@@ -24,7 +24,6 @@ from scipy.stats import rankdata
 import sublex
 from sublex.estimators.phrases import NAMES, Mined, PhraseList, Text, mine, read_text
 from sublex.workers import Workers
-from sublex_phrases.read_list import units_of
 
 # Phrases that are judged, other sequences for each gold phrase, and bins of the frequency for each doubling of it.
 JUDGED, OTHERS, BINS = 100, 10, 4
@@ -47,12 +46,12 @@ def measured(index: sublex.Index, support: int, workers: int) -> tuple[Text, Min
     return text, mined
 
 
-def gold_nodes(index: sublex.Index, path: str, text: Text, mined: Mined) -> np.ndarray:
-    """Return the nodes of the gold phrases of several words."""
+def gold_nodes(index: sublex.Index, path: str, text: Text, mined: Mined, several: bool = True) -> np.ndarray:
+    """Return the nodes of the gold phrases of several words, or of the single words among them."""
     with lzma.open(path, "rt") as lines:
         gold = {phrase for line in lines for phrase in json.loads(line)["keyphrases"]}
-    sequences = {units_of(phrase, index.analyze, text.lexicon) for phrase in gold}
-    nodes = mined.ngrams.nodes(sorted(sequence for sequence in sequences if len(sequence) > 1))
+    sequences = {text.lexicon.sequence(phrase, index.analyze) for phrase in gold}
+    nodes = mined.ngrams.nodes(sorted(sequence for sequence in sequences if (len(sequence) > 1) == several))
     return np.array(sorted(node for node in nodes if node >= 0), np.int64)
 
 
@@ -109,6 +108,10 @@ def main() -> None:
             f"AUC {auc(mined, gold, several):.3f} of {len(gold):,} gold phrases against others of like frequency, and"
         )
         print(f"    {auc(mined, gold, inner):.3f} against those that neither begin nor end with a stop word")
+        single = gold_nodes(index, options.gold, text, mined, several=False)
+        print(
+            f"    {auc(mined, single, ~several):.3f} of {len(single):,} single gold words, against other words of like frequency"
+        )
         phrases = PhraseList.of(text, mined)
         count = int((phrases.lengths > 1).sum())
         merged = sum(map(bool, phrases.abbreviations))

@@ -11,7 +11,7 @@ from sublex.errors import InputError
 from sublex.estimators.phrases import PhraseList, mine, read_text
 from sublex.fitted import Corpus, Fitted, Job, Store, Stored, View
 from sublex.word_sums import check_model
-from sublex_phrases.read_list import Phrase, read_list, units_of
+from sublex_phrases.read_list import Phrase, read_list
 
 # Bytes that fitting takes for each word of the text, and words of the text for each indexed one: stop words are indexed by no term.
 BYTES_PER_WORD, WORDS_PER_TERM = 40, 2
@@ -58,7 +58,7 @@ class Phrases(Fitted):
 
         def sequences(phrases: list[Phrase]) -> dict[tuple[int, ...], float]:
             """Return the units of phrases with their quality; phrases with unknown words are left out."""
-            found = {units_of(phrase.text, corpus.analyze, text.lexicon): phrase.quality for phrase in phrases}
+            found = {text.lexicon.sequence(phrase.text, corpus.analyze): phrase.quality for phrase in phrases}
             return {units: quality for units, quality in found.items() if units and min(units) >= 0}
 
         listed = None if given is None else sequences(given)

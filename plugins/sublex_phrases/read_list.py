@@ -6,11 +6,9 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sublex.errors import InputError
-from sublex.estimators.phrases import Lexicon
 from sublex.readers.source import FileSource
 
 # The most bytes of a list.
@@ -83,14 +81,3 @@ def _quality(place: str, value: Any) -> float:
     if not 0 < quality <= 1:
         raise InputError(f"{place}: the quality {value} is not a number above 0 and up to 1.")
     return quality
-
-
-def units_of(phrase: str, analyze: Callable[[str], list[str]], lexicon: Lexicon) -> tuple[int, ...]:
-    """Return the units of a phrase, -1 for a word that the collection does not hold; `analyze` returns the terms of a word."""
-    from sublex.analysis.words import word_spans
-
-    units: list[int] = []
-    for begin, end in word_spans(phrase):
-        word = phrase[begin:end]
-        units += [lexicon.unit(term, term) for term in analyze(word)] or [lexicon.unit(word, "")]
-    return tuple(units)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sublex.analysis.words import word_spans
 from sublex.base import Break, Token, WordArrays
 from sublex.estimators.phrases.kernels import count_documents
 
@@ -41,6 +42,14 @@ class Lexicon:
     def unit(self, surface: str, term: str) -> int:
         """Return the unit of a word, -1 for an unknown word. A stop word has an empty term."""
         return self._terms.get(term, -1) if term else self._stops.get(surface.casefold(), -1)
+
+    def sequence(self, phrase: str, analyze: Callable[[str], list[str]]) -> tuple[int, ...]:
+        """Return the units of a phrase, -1 for unknown words; `analyze` returns the terms of a word, none for a stop word."""
+        units: list[int] = []
+        for begin, end in word_spans(phrase):
+            word = phrase[begin:end]
+            units += [self.unit(term, term) for term in analyze(word)] or [self.unit(word, "")]
+        return tuple(units)
 
     def read(self, tokens: Sequence[Token]) -> tuple[np.ndarray, np.ndarray]:
         """Return the units of words and the walls before them. `Token` does not tell a hyphen from other breaks, so it is a wall."""
