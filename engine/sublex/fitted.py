@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sublex.base import NO_FIELDS, Explanation, Facet, Mark, Token
+from sublex.base import NO_FIELDS, Explanation, Facet, Mark, Token, WordArrays
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,6 +76,19 @@ class Job(Protocol):
         ...
 
 
+class Words(Protocol):
+    """The words of all documents of a corpus, as arrays."""
+
+    @property
+    def surfaces(self) -> list[str]:
+        """Each distinct word as it is written, by number; complete after the last block."""
+        ...
+
+    def blocks(self, run: Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]] = ...) -> Iterator[WordArrays]:
+        """Yield the words of some documents after the other; with `job.map` as `run`, the workers of a job share the work."""
+        ...
+
+
 class Corpus(Protocol):
     """The documents that a model is fitted to. Rows, `docs` and `lengths` are in the same order; deleted documents are left out.
 
@@ -125,6 +138,10 @@ class Corpus(Protocol):
 
     def sequences(self) -> Iterator[list[Token]]:
         """Yield the words of each document, in the order of `docs`; faster than `sequence` for each."""
+        ...
+
+    def words(self) -> Words:
+        """Return the words of all documents as arrays; much faster than `sequences`. The index must store text."""
         ...
 
     def recode(self, vocabulary: Sequence[str]) -> np.ndarray:

@@ -38,7 +38,7 @@ NEEDED = {
     "explain": {**SEARCH, "retrieval": "retrieve place unpack rescore"},
     "run": {**SEARCH, "trec": "shortest write classify"},
     "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
-    "info": NOTHING,
+    "info": NOTHING, "phrases": NOTHING,
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
     "demo": {
         "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
