@@ -43,6 +43,7 @@ NEEDED = {
     "demo": {
         "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
         "retrieval": SEARCH["retrieval"], "representations": "dot products", "estimators": "gram dots advance turn",
+        "estimators.lda": "sweep fold_in", "estimators.word_graphs": "neighbourhoods",
         "sublex_fisher": "fisher similarities", "sublex_dcot": "affine",
     },
 }  # fmt: skip
