@@ -17,6 +17,7 @@ from sublex.estimators.forest import binned, likeness
 from sublex.estimators.phrases import NAMES, Lexicon, PhraseList, Text, mine
 from sublex.estimators.phrases.abbreviations import definitions, main_definitions
 from sublex.estimators.phrases.features import count_uses, features
+from sublex.estimators.phrases.forms import written_forms
 from sublex.estimators.phrases.ngrams import frequent
 from sublex.estimators.phrases.segmentation import segment
 
@@ -279,3 +280,15 @@ def test_too_few_sequences_are_refused_with_the_support_that_would_do(number, me
         assert len(mine(text, support=support).nodes)
         with pytest.raises(InputError):
             mine(text, support=support + 1)
+
+
+def test_forms_keep_capitals_and_hyphens_and_chinese_has_no_spaces():
+    text = text_of(*["Big data , big - data", "big data", "机 器", "big data . Big Data"])
+    ngrams = frequent(text, 1, 2)
+    nodes = ngrams.nodes(
+        [tuple(text.lexicon.unit(word, word) for word in words) for words in (("big", "data"), "机器")]
+    )
+    forms = written_forms(
+        text, ngrams, np.where(ngrams.lengths[ngrams.longest] == 2, ngrams.longest, -1), np.array(nodes)
+    )
+    assert forms == {nodes[0]: [("big data", 4), ("big-data", 1)], nodes[1]: [("机器", 1)]}

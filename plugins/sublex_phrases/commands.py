@@ -48,7 +48,7 @@ def phrases(name: str, expression: str, number: int | None, words: str | None, f
     number = TABLE_PHRASES if number is None and form == "table" else number
     records = [_record(found, k, form == "table") for k in chosen[:number]]
     head = list(_record(found, chosen[0], form == "table")) if chosen else ["phrase", "quality", "mentions"]
-    if form == "csv":
+    if form in ("csv", "spreadsheet"):
         records = [{key: _joined(value) for key, value in record.items()} for record in records]
     print_records(form, head, [tuple(record.values()) for record in records])
 

@@ -66,6 +66,8 @@ def test_a_phrase_is_listed_with_quality_features_forms_and_abbreviations(fitted
     assert row["forms"]["balpha1x bbeta1x bgamma1x"] > 5 and {"concordance", "kept", "bracketed"} <= set(row)
     several, one = listed(fitted, "--words", "several"), listed(fitted, "--words", "one")
     assert len(several) + len(one) == len(rows) and several[0]["words"] > 1 and all(row["words"] == 1 for row in one)
+    sheet = invoke("phrases", fitted.path, MODEL, "-n", "1", "--format", "spreadsheet").output
+    assert f"{several[0]['phrase']} (" in sheet
     table = invoke("phrases", fitted.path, MODEL, "-n", "2").output.splitlines()
     assert table[0].split() == ["phrase", "quality", "mentions", "abbreviations", "other", "forms"] and len(table) == 3
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from sublex.base import Break
@@ -11,6 +13,8 @@ from sublex.estimators.phrases.text import Text
 
 # Forms of a phrase that are kept.
 KEPT = 5
+# Characters that are written without spaces between words: Hiragana, Katakana and Han.
+UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 Forms = list[tuple[str, int]]
 
 
@@ -34,10 +38,12 @@ def written_forms(text: Text, ngrams: Ngrams, found: np.ndarray, nodes: np.ndarr
 
 
 def _form(text: Text, hyphens: np.ndarray, begin: int, stop: int) -> str:
-    """Return some words as they are written, with their hyphens."""
+    """Return some words as they are written, with their hyphens; Chinese and Japanese characters stand without spaces."""
     words = text.written[text.surfaces[begin]]
     for k in range(begin + 1, stop):
-        words += ("-" if hyphens[k] else " ") + text.written[text.surfaces[k]]
+        word = text.written[text.surfaces[k]]
+        space = "" if UNSPACED.fullmatch(words[-1]) and UNSPACED.fullmatch(word[0]) else " "
+        words += ("-" if hyphens[k] else space) + word
     return words
 
 

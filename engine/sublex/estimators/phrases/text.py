@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sublex.analysis.words import word_spans
-from sublex.base import Break, Token, WordArrays
+from sublex.base import Break, WordArrays
 from sublex.estimators.phrases.kernels import count_documents
 
 # A word in at least this share of the documents is common: it says little about a phrase that begins or ends with it.
@@ -50,11 +50,6 @@ class Lexicon:
             word = phrase[begin:end]
             units += [self.unit(term, term) for term in analyze(word)] or [self.unit(word, "")]
         return tuple(units)
-
-    def read(self, tokens: Sequence[Token]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the units of words and the walls before them. `Token` does not tell a hyphen from other breaks, so it is a wall."""
-        units = np.array([self.unit(token.surface, token.term) for token in tokens], np.int32)
-        return units, np.array([token.after_break for token in tokens], np.uint8)
 
 
 @dataclass(frozen=True)
