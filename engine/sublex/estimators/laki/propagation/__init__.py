@@ -1,0 +1,1 @@
+"""Belief propagation in noisy-OR networks."""

@@ -1,0 +1,1 @@
+"""Gibbs sampling in noisy-OR networks."""
