@@ -306,7 +306,7 @@ def test_pruning_hardly_changes_the_ten_best_keyphrases():
     for row, subject in zip(rows, chance.integers(0, 20, 6), strict=True):
         row[chance.choice(np.flatnonzero(subjects[600:] == subject), 25, replace=False)] = 1
         row[chance.integers(0, 1500, 15)] += 1
-    few, many = (encode(network, csr_array(rows), most=most, sweeps=2000).toarray() for most in (200, 600))
+    few, many = (encode(network, csr_array(rows), most=most).toarray() for most in (200, 600))
     assert ((many > 0).sum(axis=1) > 250).all()
     same = [len({*np.argsort(-a)[:10]} & {*np.argsort(-b)[:10]}) for a, b in zip(few, many, strict=True)]
     assert np.mean(same) >= 9
@@ -338,9 +338,10 @@ def test_one_parent_and_one_child_have_a_closed_form():
     r = p * np.expm1(-weight) / np.expm1(-noise - weight)
     # A document without the unit has no subgraph: its keyphrases are off.
     expected = -np.log(1 - 600 * r / (600 * p))
-    learned = maximisation(network, expectation(network, rows, 20_000, 10, 0, 1))
-    assert learned.weights == pytest.approx(expected, rel=0.01)
-    assert learned.leaks[0] == pytest.approx(-np.log(1 - 0.6 * p), rel=0.01)
+    learned = maximisation(network, expectation(network, rows, 2000, 10, 0, 1))
+    # All documents with the unit share one chain, as they are equal.
+    assert learned.weights == pytest.approx(expected, rel=0.02)
+    assert learned.leaks[0] == pytest.approx(-np.log(1 - 0.6 * p), rel=0.05)
 
 
 def test_the_statistics_of_sampling_are_those_of_enumeration():

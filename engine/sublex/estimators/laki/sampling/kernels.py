@@ -100,7 +100,7 @@ def sample(
 @inner
 def run(chain, record, state, sweeps, burn_in, swaps, learn):
     """Run one chain; return its number of flips and the mean logarithm of the joint probability."""
-    size, flips, t, joint = len(chain.logodds), 0, 0, 0.0
+    size, flips, t, joint = len(chain.logodds), np.int64(0), np.int64(0), 0.0
     left = exponential(state)
     record.on_since[:] = burn_in
     while t < sweeps:
@@ -119,7 +119,7 @@ def run(chain, record, state, sweeps, burn_in, swaps, learn):
             if swap(chain, record, state, t, burn_in, learn):
                 calm = False
                 flips += 2
-        skipped = 0
+        skipped = np.int64(0)
         if calm and swaps == 0:
             # A sweep without a flip uses up the same part of the exponential variate every time.
             rate = before - left
@@ -250,7 +250,8 @@ def flip(chain, k):
     chain.joint[0] += -chain.logodds[k] if chain.on[k] else chain.logodds[k]
     chain.on[k] = 1 - chain.on[k]
     size = len(chain.logodds)
-    for child in chain.out_children[chain.out_starts[k] : chain.out_starts[k + 1]]:
+    for j in range(chain.out_starts[k], chain.out_starts[k + 1]):
+        child = np.int64(chain.out_children[j])
         # A sum that is not updated but made anew has no rounding errors that grow.
         chain.sums[child] = active(chain, child)
         if child < size:
@@ -290,8 +291,8 @@ def turn(chain, record, k, t, burn_in, learn):
         record.on_since[k] = max(t, burn_in)
     if learn:
         share(chain, k, t, burn_in)
-        for child in chain.out_children[chain.out_starts[k] : chain.out_starts[k + 1]]:
-            share(chain, child, t, burn_in)
+        for j in range(chain.out_starts[k], chain.out_starts[k + 1]):
+            share(chain, np.int64(chain.out_children[j]), t, burn_in)
     flip(chain, k)
     return 1
 
@@ -339,9 +340,9 @@ def pick(chain, begin, end, on, number):
     for i in range(begin, end):
         if chain.on[chain.parents[i]] == on:
             if number == 0:
-                return chain.parents[i]
+                return np.int64(chain.parents[i])
             number -= 1
-    return -1
+    return np.int64(-1)
 
 
 @inner
@@ -357,5 +358,6 @@ def finish(chain, record, sweeps, burn_in, learn):
     if learn:
         for child in range(len(chain.sums)):
             share(chain, child, sweeps, burn_in)
-        chain.link_shares[:] /= counted
-        chain.leak_shares[:] /= counted
+            chain.leak_shares[child] /= counted
+        for i in range(len(chain.link_shares)):
+            chain.link_shares[i] /= counted
