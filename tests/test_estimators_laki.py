@@ -338,7 +338,7 @@ def test_one_parent_and_one_child_have_a_closed_form():
     r = p * np.expm1(-weight) / np.expm1(-noise - weight)
     # A document without the unit has no subgraph: its keyphrases are off.
     expected = -np.log(1 - 600 * r / (600 * p))
-    learned = maximisation(network, expectation(network, rows, 2000, 10, 0, 1))
+    learned = maximisation(network, expectation(network, rows, 2000, 10, 0, 1, False))
     # All documents with the unit share one chain, as they are equal.
     assert learned.weights == pytest.approx(expected, rel=0.02)
     assert learned.leaks[0] == pytest.approx(-np.log(1 - 0.6 * p), rel=0.05)
@@ -347,7 +347,7 @@ def test_one_parent_and_one_child_have_a_closed_form():
 def test_the_statistics_of_sampling_are_those_of_enumeration():
     network = made(7, 9, seed=5, fanout=5)
     rows = csr_array(np.maximum(documents(network, 3).toarray(), np.eye(3, 9)))
-    found, truth = expectation(network, rows, 20_000, 100, 0, 1), exact_statistics(network, rows, only_ancestors=True)
+    found, truth = expectation(network, rows, 20_000, 100, 0, 1, False), exact_statistics(network, rows, only_ancestors=True)
     for name in ("links", "on", "leaks", "link_copies"):
         assert np.abs(getattr(found, name) - getattr(truth, name)).max() < 0.1, name
     assert found.copies.tolist() == truth.copies.tolist()

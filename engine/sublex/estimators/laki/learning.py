@@ -12,6 +12,7 @@ from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, spans
 from sublex.estimators.laki.inference import Samples, sampled
 from sublex.estimators.laki.network import Network
+from sublex.estimators.laki.sampling.kernels import HELD
 from sublex.estimators.laki.subgraphs import Subgraphs, subgraphs, units_of
 from sublex.estimators.lda.counts import seeds_of
 
@@ -60,8 +61,8 @@ class Statistics(NamedTuple):
 
 
 def learn(
-    network: Network, matrix: Any, *, iterations: int = ITERATIONS, sweeps: int = 500, most: int = 100, seed: int = 0,
-    workers: int = 1, progress: Callable[[int, float], None] | None = None,
+    network: Network, matrix: Any, *, iterations: int = ITERATIONS, sweeps: int = 500, most: int = 100, hold: bool = True,
+    seed: int = 0, workers: int = 1, progress: Callable[[int, float], None] | None = None,
 ) -> Learned:  # fmt: skip
     """Return the network with weights and leaks that fit a collection better.
 
@@ -72,6 +73,9 @@ def learn(
         The largest number of iterations; fewer if the training perplexity changes by less than 1 % twice in a row.
     sweeps, most : int
         As for `encode`.
+    hold : bool
+        Whether the keyphrases that a document mentions stay on in it; otherwise they only start on. Where collections are small, those
+        that may be turned off drift to other subjects.
     workers : int
         Threads; the result is the same, to the byte, for any number.
     progress : function
@@ -85,7 +89,7 @@ def learn(
     perplexities: list[float] = []
     calm = 0
     for iteration in range(iterations):
-        sums = expectation(network, rows, sweeps, most, seed + iteration, workers)
+        sums = expectation(network, rows, sweeps, most, seed + iteration, workers, hold)
         perplexities.append(sums.perplexity)
         if progress:
             progress(iteration, sums.perplexity)
@@ -97,13 +101,18 @@ def learn(
     return Learned(network, perplexities)
 
 
-def expectation(network: Network, rows: csr_array, sweeps: int, most: int, seed: int, workers: int) -> Statistics:
+def expectation(
+    network: Network, rows: csr_array, sweeps: int, most: int, seed: int, workers: int, hold: bool
+) -> Statistics:
     """Return the statistics of all documents by Gibbs sampling (E-step)."""
     seeds = seeds_of(rows, seed)
 
     def work(span: slice) -> Statistics:
         part = rows[span]
         graphs = subgraphs(network, part, most)
+        if hold:
+            keyphrases = graphs.children()[: len(graphs.nodes)]
+            graphs.on[keyphrases] *= HELD
         return _statistics(network, graphs, sampled(graphs, seeds[span], sweeps, learn=True), part)
 
     total: Statistics | None = None

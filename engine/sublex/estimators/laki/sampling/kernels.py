@@ -17,13 +17,15 @@ from sublex.compiled import inner, kernel
 I8, I32, I64, U64, F64 = int8[::1], int32[::1], int64[::1], uint64[::1], float64[::1]
 # The log-odds are summed anew after so many flips, so that rounding errors do not grow.
 FLIPS = 4096
+# The state of a keyphrase that is on and stays on.
+HELD = 2
 
 
 class Chain(NamedTuple):
     """The chain of one document. Its children are its keyphrases, and then its units; links are in the order of their children.
 
     * `out_starts`, `out_children` and `out_links` are the links by parent.
-    * `on` is 1 or 0 for each child, and `sums` is its leak and the weights of its links from parents that are on.
+    * `on` is 1, 0 or `HELD` for each child, and `sums` is its leak and the weights of its links from parents that are on.
     * `parts` is what each link adds to the log-odds of its parent, and `priors` what each keyphrase's own parents add.
     * `since` is the sweep since which a child, its parents and its shares have not changed.
     * `joint` has one entry: the logarithm of the joint probability of the state and the units.
@@ -271,7 +273,9 @@ def refresh(chain, record, k, t, burn_in):
     record.means[k] += record.p[k] * max(0, t - max(record.p_since[k], burn_in)) if t > 0 else 0.0
     record.p_since[k] = t
     x = -chain.logodds[k] if chain.on[k] else chain.logodds[k]
-    if x > 40.0:
+    if chain.on[k] == HELD:
+        record.hazards[k] = flips = 0.0
+    elif x > 40.0:
         record.hazards[k] = x
         flips = 1.0
     else:
@@ -320,13 +324,14 @@ def swap(chain, record, state, t, burn_in, learn):
     size = len(chain.logodds)
     child = size + int(uniform(state) * (len(chain.sums) - size))
     begin, end = chain.starts[child], chain.starts[child + 1]
-    active = 0
+    active = off = 0
     for i in range(begin, end):
-        active += chain.on[chain.parents[i]]
-    if active == 0 or active == end - begin:
+        active += chain.on[chain.parents[i]] == 1
+        off += chain.on[chain.parents[i]] == 0
+    if active == 0 or off == 0:
         return False
     old = pick(chain, begin, end, 1, int(uniform(state) * active))
-    new = pick(chain, begin, end, 0, int(uniform(state) * (end - begin - active)))
+    new = pick(chain, begin, end, 0, int(uniform(state) * off))
     change = -chain.logodds[old]
     turn(chain, record, old, t, burn_in, learn)
     accepted = uniform(state) * (1.0 + np.exp(-change - chain.logodds[new])) < 1.0
