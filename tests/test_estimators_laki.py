@@ -178,7 +178,7 @@ def test_rare_flips_happen_as_often_as_they_should():
     rows = csr_array([[1.0, 0.0]])
     truth = exact(network, rows)[0, 0]
     assert truth < 0.005
-    for estimate, error in (("samples", 0.15), ("probabilities", 1e-9)):
+    for estimate, error in (("samples", 0.15), ("probabilities", 3e-5)):
         found = encode(network, rows, estimate=estimate, sweeps=1_000_000).toarray()[0, 0]
         assert found == pytest.approx(truth, rel=error)
 
@@ -317,8 +317,8 @@ def test_pruning_hardly_changes_the_ten_best_keyphrases():
 
 def test_em_never_lowers_the_likelihood():
     for seed in range(2):
-        network = made(6, 10, seed=seed)
-        rows = documents(network, 12, seed)
+        network = made(5, 10, seed=seed)
+        rows = documents(network, 10, seed)
         likelihoods = []
         for _ in range(8):
             sums = exact_statistics(network, rows)
@@ -347,7 +347,10 @@ def test_one_parent_and_one_child_have_a_closed_form():
 def test_the_statistics_of_sampling_are_those_of_enumeration():
     network = made(7, 9, seed=5, fanout=5)
     rows = csr_array(np.maximum(documents(network, 3).toarray(), np.eye(3, 9)))
-    found, truth = expectation(network, rows, 20_000, 100, 0, 1, False), exact_statistics(network, rows, only_ancestors=True)
+    found, truth = (
+        expectation(network, rows, 20_000, 100, 0, 1, False),
+        exact_statistics(network, rows, only_ancestors=True),
+    )
     for name in ("links", "on", "leaks", "link_copies"):
         assert np.abs(getattr(found, name) - getattr(truth, name)).max() < 0.1, name
     assert found.copies.tolist() == truth.copies.tolist()
@@ -369,6 +372,24 @@ def test_learning_lowers_the_perplexity_and_ends_when_it_is_stable():
     again = learn(start, csr_array(rows[:, 12:]), sweeps=100, workers=3)
     assert (again.network.weights == found.network.weights).all()
     assert again.perplexities == found.perplexities
+
+
+def test_learning_drops_links_that_do_nothing():
+    # The keyphrase is always mentioned, its first unit always there, and its second never.
+    network = network_of(csr_array([[0.0, 0.5, 0.5, 0.5]]), np.full(4, 0.01), np.array([0]))
+    found = learn(network, csr_array(np.tile([1.0, 1.0, 0.0], (50, 1))), sweeps=20)
+    assert found.network.silhouettes.toarray()[0].tolist()[2] == 0
+    assert len(found.network.weights) == 2
+    assert (found.network.weights > 4).all()
+
+
+def test_a_mentioned_keyphrase_can_be_held_on():
+    # Nothing but the mention speaks for the keyphrase: without holding it is soon off.
+    network = network_of(csr_array([[0.0, 1e-3, 3.0]]), np.array([0.01, 0.5, 0.01]), np.array([0]))
+    rows = csr_array(np.tile([1.0, 0.0], (20, 1)))
+    held, free = (expectation(network, rows, 200, 10, 0, 1, hold).on[0] for hold in (True, False))
+    assert held == 20
+    assert free < 1
 
 
 # Structure.

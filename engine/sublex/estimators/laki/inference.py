@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, spans
 from sublex.estimators.laki.network import Network
 from sublex.estimators.laki.propagation.kernels import propagate
-from sublex.estimators.laki.sampling.kernels import sample
+from sublex.estimators.laki.sampling.kernels import RANGE, STEPS, sample
 from sublex.estimators.laki.subgraphs import Subgraphs, subgraphs, units_of
 from sublex.estimators.lda.counts import seeds_of
 
@@ -20,8 +21,8 @@ METHODS = ("gibbs", "propagation")
 DOCUMENTS = 64
 # The share of the sweeps that a chain needs to forget where it began; they do not count.
 BURN_IN = 0.1
-# Belief propagation ends when no probability changes by more than TOLERANCE, or after STEPS.
-TOLERANCE, STEPS, DAMPING = 1e-3, 100, 0.5
+# Belief propagation ends when no probability changes by more than TOLERANCE, or after MOST_STEPS.
+TOLERANCE, MOST_STEPS, DAMPING = 1e-3, 100, 0.5
 
 
 class Samples(NamedTuple):
@@ -108,9 +109,16 @@ def sampled(graphs: Subgraphs, seeds: np.ndarray, sweeps: int, swaps: int = 0, l
     )  # fmt: skip
     sample(
         graphs.node_rows, graphs.child_rows, graphs.starts, graphs.parents, graphs.weights, graphs.strengths, graphs.leaks,
-        graphs.counts, graphs.outside, graphs.on.copy(), seeds, sweeps, int(BURN_IN * sweeps), swaps, learn, *found,
+        graphs.counts, graphs.outside, graphs.on.copy(), seeds, sweeps, int(BURN_IN * sweeps), swaps, learn, _table(), *found,
     )  # fmt: skip
     return found
+
+
+@cache
+def _table() -> np.ndarray:
+    """Return the table that the chains use: log(1 + exp(x)) and 1 / (1 + exp(-x)) for log-odds x."""
+    x = np.linspace(-RANGE, RANGE, int(2 * RANGE * STEPS) + 1)
+    return np.stack((np.logaddexp(0, x), 1 / (1 + np.exp(-x))), axis=1)
 
 
 def propagated(graphs: Subgraphs) -> np.ndarray:
@@ -118,7 +126,7 @@ def propagated(graphs: Subgraphs) -> np.ndarray:
     means = np.zeros(len(graphs.nodes))
     propagate(
         graphs.node_rows, graphs.child_rows, graphs.starts, graphs.parents, graphs.strengths, graphs.leaks, graphs.counts,
-        graphs.outside, STEPS, TOLERANCE, DAMPING, means,
+        graphs.outside, MOST_STEPS, TOLERANCE, DAMPING, means,
     )  # fmt: skip
     return means
 

@@ -22,6 +22,8 @@ ITERATIONS, CHANGE = 10, 0.01
 DOCUMENTS = 512
 # The range of learned weights and leaks: from FLOOR to that of a probability of 1 - CERTAIN.
 FLOOR, CERTAIN = 1e-8, 1e-6
+# Links with weights below this are dropped: they are hardly ever active, and EM makes about half of all links so weak.
+WEAK = 1e-4
 
 
 class Learned(NamedTuple):
@@ -97,7 +99,7 @@ def learn(
             calm = calm + 1 if abs(perplexities[-1] / perplexities[-2] - 1) < CHANGE else 0
         if calm == 2:
             break
-        network = maximisation(network, sums)
+        network = maximisation(network, sums).without_weak_links(WEAK)
     return Learned(network, perplexities)
 
 

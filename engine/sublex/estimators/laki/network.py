@@ -111,6 +111,12 @@ class Network:
         """Return a network with the same links and other weights and leaks."""
         return replace(self, weights=weights, leaks=leaks)
 
+    def without_weak_links(self, least: float) -> Network:
+        """Return a network without the links whose weight is below `least`."""
+        kept = self.weights >= least
+        starts = np.append(0, np.cumsum(kept))[self.starts]
+        return replace(self, starts=starts, parents=self.parents[kept], weights=self.weights[kept])
+
 
 def _vector(values: Any, name: str, kinds: str) -> np.ndarray:
     """Return an array; raise `InputError` if it does not have one dimension and a type of these kinds."""

@@ -14,17 +14,20 @@ from numba import boolean, float64, int8, int32, int64, uint64
 from sublex.compiled import inner, kernel
 
 # Types of arrays.
-I8, I32, I64, U64, F64 = int8[::1], int32[::1], int64[::1], uint64[::1], float64[::1]
+I8, I32, I64, U64, F64, MATRIX = int8[::1], int32[::1], int64[::1], uint64[::1], float64[::1], float64[:, ::1]
 # The log-odds are summed anew after so many flips, so that rounding errors do not grow.
 FLIPS = 4096
 # The state of a keyphrase that is on and stays on.
 HELD = 2
+# The table has log-odds from -RANGE to RANGE, so many to a unit.
+RANGE, STEPS = 30.0, 64
 
 
 class Chain(NamedTuple):
     """The chain of one document. Its children are its keyphrases, and then its units; links are in the order of their children.
 
-    * `out_starts`, `out_children` and `out_links` are the links by parent.
+    * `concerned` has the children of each keyphrase and then itself: the nodes that a flip concerns. They begin at `out_starts`, and
+      `out_links` are the links to the children.
     * `on` is 1, 0 or `HELD` for each child, and `sums` is its leak and the weights of its links from parents that are on.
     * `parts` is what each link adds to the log-odds of its parent, and `priors` what each keyphrase's own parents add.
     * `since` is the sweep since which a child, its parents and its shares have not changed.
@@ -42,7 +45,7 @@ class Chain(NamedTuple):
     link_shares: np.ndarray
     leak_shares: np.ndarray
     out_starts: np.ndarray
-    out_children: np.ndarray
+    concerned: np.ndarray
     out_links: np.ndarray
     sums: np.ndarray
     parts: np.ndarray
@@ -65,14 +68,18 @@ class Record(NamedTuple):
     on_since: np.ndarray
     means: np.ndarray
     shares: np.ndarray
+    table: np.ndarray
 
 
 @kernel(
-    (I64, I64, I64, I32, F64, F64, F64, F64, F64, I8, U64, int64, int64, int64, boolean, F64, F64, F64, F64, F64, I64)
-)
+    (
+        I64, I64, I64, I32, F64, F64, F64, F64, F64, I8, U64, int64, int64, int64, boolean, MATRIX, F64, F64, F64, F64, F64,
+        I64,
+    )
+)  # fmt: skip
 def sample(
     node_rows, child_rows, starts, parents, weights, strengths, leaks, counts, outside, on, seeds, sweeps, burn_in, swaps,
-    learn, means, shares, link_shares, leak_shares, joints, flips,
+    learn, table, means, shares, link_shares, leak_shares, joints, flips,
 ):  # fmt: skip
     """Run a chain for each document, over `sweeps` sweeps of which the first `burn_in` do not count.
 
@@ -94,7 +101,7 @@ def sample(
         size = node_end - node
         record = Record(
             np.empty(size), np.empty(size), np.zeros(size, np.int64), np.zeros(size, np.int64), means[node:node_end],
-            shares[node:node_end],
+            shares[node:node_end], table,
         )  # fmt: skip
         flips[d], joints[d] = run(chain, record, state, sweeps, burn_in, swaps, learn)
 
@@ -102,7 +109,7 @@ def sample(
 @inner
 def run(chain, record, state, sweeps, burn_in, swaps, learn):
     """Run one chain; return its number of flips and the mean logarithm of the joint probability."""
-    size, flips, t, joint = len(chain.logodds), np.int64(0), np.int64(0), 0.0
+    size, flipped, t, joint = len(chain.logodds), np.int64(0), np.int64(0), 0.0
     left = exponential(state)
     record.on_since[:] = burn_in
     while t < sweeps:
@@ -113,14 +120,16 @@ def run(chain, record, state, sweeps, burn_in, swaps, learn):
             left -= record.hazards[k]
             if left < 0.0:
                 calm = False
-                flips += turn(chain, record, k, t, burn_in, learn)
-                if flips % FLIPS == 0:
-                    add_up(chain)
+                if comes_true(chain, record, k, state):
+                    turn(chain, record, k, t, burn_in, learn)
+                    flipped += 1
+                    if flipped % FLIPS == 0:
+                        add_up(chain)
                 left = exponential(state)
         for _ in range(swaps):
             if swap(chain, record, state, t, burn_in, learn):
                 calm = False
-                flips += 2
+                flipped += 2
         skipped = np.int64(0)
         if calm and swaps == 0:
             # A sweep without a flip uses up the same part of the exponential variate every time.
@@ -132,7 +141,7 @@ def run(chain, record, state, sweeps, burn_in, swaps, learn):
             joint += chain.joint[0] * counted
         t += 1 + skipped
     finish(chain, record, sweeps, burn_in, learn)
-    return flips, joint / (sweeps - burn_in)
+    return flipped, joint / (sweeps - burn_in)
 
 
 @inner
@@ -153,12 +162,6 @@ def exponential(state):
 
 
 @inner
-def log_expm1(a):
-    """Return log(exp(a) - 1), the log-odds of a child whose leak and active links sum to a > 0."""
-    return a if a > 40.0 else np.log(np.expm1(a))
-
-
-@inner
 def log1mexp(a):
     """Return log(1 - exp(-a)) for a > 0."""
     return np.log(-np.expm1(-a)) if a < 0.6931471805599453 else np.log1p(-np.exp(-a))
@@ -171,62 +174,64 @@ def chain_of(starts, parents, weights, strengths, leaks, counts, outside, on, li
     out_starts = np.zeros(size + 1, np.int64)
     for k in parents:
         out_starts[k + 1] += 1
-    out_starts = np.cumsum(out_starts)
+    for k in range(size):
+        out_starts[k + 1] += out_starts[k] + 1
     place = out_starts[:-1].copy()
-    out_children, out_links = np.empty(links, np.int32), np.empty(links, np.int32)
+    concerned, out_links = np.empty(links + size, np.int32), np.full(links + size, -1, np.int32)
     for child in range(children):
         for i in range(starts[child], starts[child + 1]):
             k = parents[i]
-            out_children[place[k]], out_links[place[k]] = child, i
+            concerned[place[k]], out_links[place[k]] = child, i
             place[k] += 1
+    concerned[place] = np.arange(size)
     chain = Chain(
-        starts, parents, weights, strengths, leaks, counts, outside, on, link_shares, leak_shares, out_starts, out_children,
-        out_links, np.empty(children), np.zeros(links), np.empty(size), np.zeros(size), np.ones(size, np.bool_),
+        starts, parents, weights, strengths, leaks, counts, outside, on, link_shares, leak_shares, out_starts, concerned,
+        out_links, np.empty(children), np.zeros(links), np.zeros(size), np.zeros(size), np.ones(size, np.bool_),
         np.zeros(children, np.int64), np.zeros(1),
     )  # fmt: skip
-    for child in range(children):
-        chain.sums[child] = active(chain, child)
-        if child < size:
-            chain.priors[child] = log_expm1(chain.sums[child])
-        revalue(chain, child)
+    update(chain, np.arange(children, dtype=np.int32))
     add_up(chain)
     return chain
 
 
 @inner
-def active(chain, child):
-    """Return the sum of a child's leak and the weights of its links from parents that are on."""
-    total = chain.leaks[child]
-    for i in range(chain.starts[child], chain.starts[child + 1]):
-        if chain.on[chain.parents[i]]:
-            total += chain.weights[i]
-    return total
+def update(chain, children):
+    """Set the sums of children, the priors of those that are keyphrases and the parts of their links, and change the log-odds accordingly.
 
-
-@inner
-def revalue(chain, child):
-    """Set the parts of a child's links, and change the log-odds of its parents by the differences.
-
-    If the child is on, turning parent k on multiplies its probability by (1 - exp(-b - w)) / (1 - exp(-b)) = 1 + s / (exp(b) - 1) for each
-    copy, where b is the sum without k, w the weight and s = 1 - exp(-w).
+    If a child is on, turning its parent k on multiplies its probability by (1 - exp(-b - w)) / (1 - exp(-b)) = 1 + s / (exp(b) - 1) for
+    each copy, where b is the sum without k, w the weight and s = 1 - exp(-w). If it is off, the factor is exp(-w).
     """
-    begin, end = chain.starts[child], chain.starts[child + 1]
-    if not chain.on[child]:
+    starts, parents, weights, strengths, on, parts = (
+        chain.starts, chain.parents, chain.weights, chain.strengths, chain.on, chain.parts
+    )  # fmt: skip
+    logodds, stale = chain.logodds, chain.stale
+    for child in children:
+        begin, end, leak, count = starts[child], starts[child + 1], chain.leaks[child], chain.counts[child]
+        # Sums are not updated but made anew, so that rounding errors do not grow.
+        total = leak
         for i in range(begin, end):
-            chain.logodds[chain.parents[i]] -= chain.weights[i] + chain.parts[i]
-            chain.parts[i] = -chain.weights[i]
-            chain.stale[chain.parents[i]] = True
-        return
-    total, leak, count = chain.sums[child], chain.leaks[child], chain.counts[child]
-    odds = 1.0 / np.expm1(total)
-    for i in range(begin, end):
-        k = chain.parents[i]
-        # Rounding must not take the sum of the others below the leak.
-        r = 1.0 / np.expm1(max(total - chain.weights[i], leak)) if chain.on[k] else odds
-        part = count * np.log(1.0 + chain.strengths[i] * r)
-        chain.logodds[k] += part - chain.parts[i]
-        chain.parts[i] = part
-        chain.stale[k] = True
+            if on[parents[i]]:
+                total += weights[i]
+        chain.sums[child] = total
+        odds = np.expm1(total)
+        if child < len(logodds):
+            prior = total if total > 40.0 else np.log(odds)
+            logodds[child] += prior - chain.priors[child]
+            chain.priors[child] = prior
+            stale[child] = True
+        r = 1.0 / odds
+        for i in range(begin, end):
+            k = parents[i]
+            if not on[child]:
+                part = -weights[i]
+            elif on[k]:
+                # Rounding must not take the sum of the others below the leak.
+                part = count * np.log(1.0 + strengths[i] / np.expm1(max(total - weights[i], leak)))
+            else:
+                part = count * np.log(1.0 + strengths[i] * r)
+            logodds[k] += part - parts[i]
+            parts[i] = part
+            stale[k] = True
 
 
 @inner
@@ -235,7 +240,7 @@ def add_up(chain):
     size, joint = len(chain.logodds), 0.0
     for k in range(size):
         total = chain.priors[k] - chain.outside[k]
-        for j in range(chain.out_starts[k], chain.out_starts[k + 1]):
+        for j in range(chain.out_starts[k], chain.out_starts[k + 1] - 1):
             total += chain.parts[chain.out_links[j]]
         chain.logodds[k] = total
         chain.stale[k] = True
@@ -251,54 +256,50 @@ def flip(chain, k):
     """Turn a keyphrase on or off, and change the log-odds that this concerns."""
     chain.joint[0] += -chain.logodds[k] if chain.on[k] else chain.logodds[k]
     chain.on[k] = 1 - chain.on[k]
-    size = len(chain.logodds)
-    for j in range(chain.out_starts[k], chain.out_starts[k + 1]):
-        child = np.int64(chain.out_children[j])
-        # A sum that is not updated but made anew has no rounding errors that grow.
-        chain.sums[child] = active(chain, child)
-        if child < size:
-            prior = log_expm1(chain.sums[child])
-            chain.logodds[child] += prior - chain.priors[child]
-            chain.priors[child] = prior
-            chain.stale[child] = True
-        if chain.on[child]:
-            revalue(chain, child)
-    revalue(chain, k)
-    chain.stale[k] = True
+    update(chain, chain.concerned[chain.out_starts[k] : chain.out_starts[k + 1]])
 
 
 @inner
 def refresh(chain, record, k, t, burn_in):
-    """Set the probability that a keyphrase is on, and its hazard, -log(1 - probability of a flip)."""
+    """Set the probability that a keyphrase is on, and its hazard: at least -log(1 - probability of a flip).
+
+    Both come from the table, by linear interpolation. The hazard is a convex function of the log-odds, so it comes out slightly too
+    large, and `comes_true` corrects it. The probability has an error of 3e-5 of itself at most.
+    """
     record.means[k] += record.p[k] * max(0, t - max(record.p_since[k], burn_in)) if t > 0 else 0.0
     record.p_since[k] = t
     x = -chain.logodds[k] if chain.on[k] else chain.logodds[k]
+    place = (min(max(x, -RANGE), RANGE) + RANGE) * STEPS
+    i = min(np.int64(place), len(record.table) - 2)
+    rest = place - i
+    chance = record.table[i, 1] + rest * (record.table[i + 1, 1] - record.table[i, 1])
+    record.hazards[k] = record.table[i, 0] + rest * (record.table[i + 1, 0] - record.table[i, 0])
+    if x > RANGE:
+        record.hazards[k] += x
     if chain.on[k] == HELD:
-        record.hazards[k] = flips = 0.0
-    elif x > 40.0:
-        record.hazards[k] = x
-        flips = 1.0
-    else:
-        odds = np.exp(x)
-        record.hazards[k] = np.log1p(odds)
-        flips = odds / (1.0 + odds)
-    record.p[k] = 1.0 - flips if chain.on[k] else flips
+        record.hazards[k] = chance = 0.0
+    record.p[k] = 1.0 - chance if chain.on[k] else chance
     chain.stale[k] = False
 
 
 @inner
+def comes_true(chain, record, k, state):
+    """Return whether a keyphrase flips, given that its hazard says so: the hazard may be too large."""
+    x = -chain.logodds[k] if chain.on[k] else chain.logodds[k]
+    return -uniform(state) * np.expm1(-record.hazards[k]) * (1.0 + np.exp(-x)) < 1.0
+
+
+@inner
 def turn(chain, record, k, t, burn_in, learn):
-    """Flip a keyphrase in sweep t and keep the record; return 1."""
+    """Flip a keyphrase in sweep t and keep the record."""
     if chain.on[k]:
         record.shares[k] += max(0, t - record.on_since[k])
     else:
         record.on_since[k] = max(t, burn_in)
     if learn:
-        share(chain, k, t, burn_in)
         for j in range(chain.out_starts[k], chain.out_starts[k + 1]):
-            share(chain, np.int64(chain.out_children[j]), t, burn_in)
+            share(chain, np.int64(chain.concerned[j]), t, burn_in)
     flip(chain, k)
-    return 1
 
 
 @inner
