@@ -54,7 +54,11 @@ class Statistics(NamedTuple):
 
     def plus(self, other: Statistics) -> Statistics:
         """Return the sums of both."""
-        return Statistics(*(a + b for a, b in zip(self, other, strict=True)))
+        return Statistics(
+            self.links + other.links, self.leaks + other.leaks, self.on + other.on, self.link_copies + other.link_copies,
+            self.copies + other.copies, self.documents + other.documents, self.likelihood + other.likelihood,
+            self.tokens + other.tokens,
+        )  # fmt: skip
 
     @property
     def perplexity(self) -> float:

@@ -1,1 +1,1 @@
-"""Belief propagation in noisy-OR networks."""
+"""Belief propagation among keyphrases."""

@@ -1,1 +1,1 @@
-"""Gibbs sampling in noisy-OR networks."""
+"""Gibbs sampling of the keyphrases that are on."""
