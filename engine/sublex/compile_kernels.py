@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 # The modules of Sublex that contain kernels.
 ROOMS = (
-    "analysis estimators estimators.forest estimators.lda estimators.phrases estimators.source_lda estimators.word_graphs "
+    "analysis estimators estimators.forest estimators.laki estimators.laki.propagation estimators.laki.sampling "
+    "estimators.lda estimators.phrases estimators.source_lda estimators.word_graphs "
     "index lint readers representations retrieval trec"
 )
 MODULES = tuple(f"sublex.{room}.kernels" for room in ROOMS.split())
