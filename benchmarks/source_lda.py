@@ -7,7 +7,8 @@ ARCHIVE is source-lda.tar.xz, the data of the paper's experiments. EXPERIMENT is
 compiled with g++ -O2 and libgsl.
 
 The archive lacks two files. The sources of `integrate` are lines 101 to 200 of wiki/ks_src.dat. The documents of `wiki` are drawn anew,
-each token from the topic that its key names; topics are drawn from the sources with the paper's lambda, of mean 5 and deviation 2. Processor time is that of the sweeps alone.
+each token from the topic that its key names; topics are drawn from the sources with the paper's lambda, of mean 5 and deviation 2.
+Processor time is that of the sweeps alone.
 """
 
 from __future__ import annotations
