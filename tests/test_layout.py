@@ -36,6 +36,7 @@ LAYERS = [
     {"evaluation"},
     {"tuning"},
     {"report"},
+    {"display"},
     {"__init__"},
     {"testing", "pyterrier"},
     {"cli"},

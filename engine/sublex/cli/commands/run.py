@@ -73,7 +73,7 @@ def run(
     The files in a folder are named after their rankers, as in BM25.run. TOPICS may have any usual format: TREC, TSV, CSV, JSON lines.
     Without -r, the ranker is BM25. If a ranker is wrong, the others are run all the same, and the exit code is 2.
     """
-    from sublex.cli.query_forms import note_topics
+    from sublex.display.query_forms import topics_notes
     from sublex.pipeline.running import write
 
     say_if_compiling()
@@ -83,7 +83,7 @@ def run(
     with step(f"Read {topics}"):
         queries = sublex.read_topics(topics, fields)
     say(str(queries), *queries.notes)
-    note_topics(queries)
+    say(*topics_notes(queries))
     pipelines, failures = _compose(index, rankers or (None,), profile)
     for pipeline in pipelines:
         with step(f"Ran {pipeline}"), progress(str(pipeline), "topics", len(queries)) as advance:
