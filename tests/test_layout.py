@@ -101,6 +101,23 @@ def test_the_layers_name_every_part():
     assert parts == set().union(*LAYERS)
 
 
+def test_plugins_import_public_modules_only():
+    page = (ENGINE.parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"([^.]*(?:`sublex[\w.]*`[^.]*)*) are for plugins to import\.", page)
+    public = set(re.findall(r"`(sublex[\w.]*)`", sentence))
+    assert {"sublex.fitted", "sublex.cli.plugin_commands"} <= public
+    files = [*ENGINE.parents[1].glob("plugins/**/*.py"), *(ENGINE / "template").rglob("*.py")]
+    private = [
+        f"{path.name} imports {module}"
+        for path in files
+        for node in ast.walk(syntax(path))
+        for module in ([node.module] if isinstance(node, ast.ImportFrom) else [])
+        if module and module.split(".")[0] == "sublex"
+        if module not in public and not module.startswith("sublex.estimators.")
+    ]
+    assert not private
+
+
 def functions(path: Path, decorator: str) -> list[ast.FunctionDef]:
     tree = syntax(path)
     return [

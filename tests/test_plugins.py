@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 import math
@@ -19,7 +20,7 @@ import pytest
 
 import sublex
 from sublex import hookspecs, plugins
-from sublex.base import DocStats, Document, Param, Query, Statistics, TermStats
+from sublex.base import DocStats, Document, Evidence, Explanation, Param, Query, Statistics, TermStats
 from sublex.errors import InputError, PluginError, UnknownName
 from sublex.fitted import Representation
 from sublex.hookspecs import hookimpl
@@ -191,6 +192,34 @@ def test_hook_register_filters(monkeypatch, tmp_path):
         assert tree.value == (pytest.approx(scores[docno]) if docno == "c" else -math.inf)
 
 
+def test_evidence_of_a_query_is_shown_and_is_no_part_of_the_query(monkeypatch, tmp_path):
+    class Wavering:
+        docs = 0
+        evidence = (Evidence("taken", 0.75, (Evidence("rejected", 0.25),)),)
+
+        def expand(self, query, context):
+            assert context.surface("whale") == "Whales"
+            return Query(query.text, query.terms, self.evidence)
+
+    wavering = {"register_expanders": hookimpl(lambda register: register("Wavering", Wavering))}
+    loaded = registry(monkeypatch, wavering=wavering)
+    index = sublex.build([Document("a", "Whales"), Document("b", "ship")], tmp_path / "index")
+    composed = compose(Composer(index.snapshot, loaded), "Wavering >> BM25")
+    state = State(index.query("whale"))
+    (stage,) = [part for part in composed.explain(state, 0).parts if part.kind == "evidence"]
+    assert stage.parts == (Explanation(0.75, "taken", "evidence", (Explanation(0.25, "rejected", "evidence"),)),)
+    after = composed.run(state).query
+    assert after.evidence == Wavering.evidence
+    assert (after, hash(after), repr(after)) == (state.query, hash(state.query), repr(state.query))
+    copies = [copy.copy(after), copy.deepcopy(after), after._replace(text="Whale")]
+    assert [query.evidence for query in copies] == [Wavering.evidence] * 3
+    assert after._replace(evidence=()).evidence == ()
+    assert [*after] == ["whale", after.terms]
+    Wavering.evidence = ("taken",)
+    with pytest.raises(PluginError, match=r"The expander Wavering gave evidence that is not sublex\.base\.Evidence"):
+        composed.find(state)
+
+
 @pytest.mark.parametrize(
     ("weight", "sentence"),
     [
@@ -277,6 +306,27 @@ def test_hook_register_commands(monkeypatch):
     group = Commands("sublex")
     assert CliRunner().invoke(group, ["hello"]).output == "hello from a plugin\n"
     assert "hello" in CliRunner().invoke(group, ["--help"]).output
+
+
+def test_outputs_are_checked_before_they_are_written(tmp_path, monkeypatch):
+    from sublex.cli import plugin_commands
+
+    monkeypatch.chdir(tmp_path)
+    Path("mine.html").write_text("mine")
+    Path("old.csv").write_text("a,b")
+    Path("folder.csv").mkdir()
+    assert plugin_commands.check_output("old.csv", ".csv", ".html") == ".csv"
+    plugin_commands.write_output("old.csv", "c,d\n")
+    assert Path("old.csv").read_text() == "c,d\n"
+    for output, endings, message in (
+        ("a.pdf", (".html", ".svg", ".csv"), "a.pdf does not end in .html, .svg or .csv; choose one of these."),
+        ("a", (".html",), "a does not end in .html; choose this ending."),
+        ("mine.html", (".html",), "mine.html exists and is not a report of Sublex; choose another place."),
+        ("folder.csv", (), "Cannot write folder.csv; choose another place."),
+        ("nowhere/a.json", (), "Cannot write nowhere/a.json; choose another place."),
+    ):
+        with pytest.raises(InputError, match=re.escape(message)):
+            plugin_commands.check_output(output, *endings)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
@@ -349,11 +349,41 @@ class Mark(NamedTuple):
     weight: float = 1.0
 
 
-class Query(NamedTuple):
-    """A query: the user's text, and the weighted terms that stand for it."""
+class Evidence(NamedTuple):
+    """Something that an expander weighed for a query, such as a sense of a word that it rejected, for `sublex explain`.
+
+    `label` says in words what it is, `value` is its score, and `parts` are further evidence below it.
+    """
+
+    label: str
+    value: float
+    parts: tuple[Evidence, ...] = ()
+
+
+class _TextAndTerms(NamedTuple):
+    """The fields by which queries are compared and printed."""
 
     text: str
     terms: tuple[QueryTerm, ...]
+
+
+class Query(_TextAndTerms):
+    """A query: the user's text, and the weighted terms that stand for it.
+
+    `evidence` says how an expander came to the terms. Explanations show it. It takes no part in comparison, in the hash
+    and in the printed form, and iteration leaves it out: queries with equal text and terms are equal.
+    """
+
+    evidence: tuple[Evidence, ...] = ()
+
+    def __new__(cls, text: str, terms: tuple[QueryTerm, ...], evidence: Iterable[Evidence] = ()) -> Query:
+        query = super().__new__(cls, text, terms)
+        query.evidence = tuple(evidence)
+        return query
+
+    def _replace(self, **changes: Any) -> Query:
+        """Return the query with some fields replaced."""
+        return Query(**{**self._asdict(), "evidence": self.evidence, **changes})
 
     def weights(self) -> dict[str, float]:
         """Return the weight of each distinct term, the weights of repeated terms added up."""
@@ -443,7 +473,7 @@ class Expander(Protocol):
 
         The engine calls it once for each query. Weights must be finite; they may be negative. Return `query` itself if
         there is nothing to add, for example if `context.docs` is empty. `context.docs` may hold more documents than
-        asked for.
+        asked for. The query's `evidence` says what the expander weighed; the explanation of this stage shows it.
         """
         ...
 

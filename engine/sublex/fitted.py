@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Rows = Any
 # A function applied to an array of term counts before they are summed, such as `np.log1p`.
 CountTransform = Callable[[Any], Any]
+# Stands at the head of every page that Sublex writes. A file that holds it may be replaced by another page.
+PAGE_MARK = '<meta name="generator" content="Sublex">'
 
 
 class Store(Protocol):

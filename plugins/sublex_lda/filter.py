@@ -11,7 +11,7 @@ from sublex.labels import share_of_label
 if TYPE_CHECKING:
     import numpy as np
 
-    from sublex.expression import Expression
+    from sublex import Expression
 
 
 class Topic:

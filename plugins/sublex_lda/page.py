@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from sublex.fitted import PAGE_MARK
+
 if TYPE_CHECKING:
     from sublex_lda.topics import Topic
 
@@ -38,7 +40,7 @@ def topics_page(title: str, topics: Sequence[Topic]) -> str:
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="generator" content="Sublex">
+{PAGE_MARK}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
 <style>{STYLE}</style>
