@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sublex.analysis.tokens import located_terms
-from sublex.base import Mark
+from sublex.base import Mark, Query
 from sublex.display.lines import Line, Shown, Span, line, marked
 from sublex.display.query_forms import words_of
 
@@ -80,7 +80,7 @@ def _lines(index: Index, answer: Answer, found: Sequence[Found], extras: Extras)
         grade = "" if extras.grades is None else f"{extras.grades.get(docno, '?')!s:>2} "
         rank = f"{each.hit.rank:>3}  {each.hit.score:<9.6g} "
         yield line(rank, Span(bar, "bar"), Span(grade, "grade"), Span(docno, "docno"), f"  {title}")
-        marks = index.marks(answer.query.text, docno, extras.labels) if extras.labels and each.passage else []
+        marks = index.marks(answer.query, docno, extras.labels) if extras.labels and each.passage else []
         if each.passage:
             spans = label_spans(index, each, marks) if marks else marked(each.passage, each.places)
             yield line(" " * INDENT, *spans, indent=INDENT)
@@ -144,9 +144,11 @@ def corrections(index: Index, query: str) -> list[str]:
     return [f'No document contains "{word}"; did you mean {near.surface}?' for word, near in found.items()]
 
 
-def nothing_found(index: Index, text: str, pipeline: Pipeline) -> str:
+def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
     """Return the sentence that says why there are no hits."""
-    words = " or ".join(words_of(index, text))
+    # Only the text of a user has words; a query of weighted terms has terms.
+    terms = words_of(index, query.text) if index.query(query.text) == query else query.weights()
+    words = " or ".join(terms)
     if not words:
         return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
     if pipeline.models:

@@ -15,6 +15,7 @@ from sublex.cli.options import (
     profile_option,
     ranker_option,
     uncovered_option,
+    weighted_option,
 )
 from sublex.cli.output import print_json, print_run, print_shown, say, say_uncovered
 from sublex.cli.steps import step, verbose_option
@@ -35,6 +36,7 @@ from sublex.messages import command
 @hits_option(10)
 @profile_option
 @uncovered_option
+@weighted_option
 @click.option(
     "--facets",
     "facets",
@@ -53,7 +55,7 @@ from sublex.messages import command
 @format_option("table", "json", "csv", "trec")
 @verbose_option
 def search(
-    name: str, words: tuple[str, ...], ranker: str | None, k: int, profile: str | None, allow_uncovered: bool,
+    name: str, words: tuple[str, ...], ranker: str | None, k: int, profile: str | None, allow_uncovered: bool, weighted: bool,
     facets: int | None, of: str | None, form: str,
 ) -> None:  # fmt: skip
     """Find the documents that match QUERY best.
@@ -65,6 +67,7 @@ def search(
     from sublex.display.facets import facets as facets_of
     from sublex.display.hits import corrections, hits, nothing_found, trec_lines
     from sublex.display.query_forms import query_notes
+    from sublex.pipeline.weighted import weighted_query
 
     query = words[0]
     if len(words) > 1:
@@ -79,13 +82,14 @@ def search(
         pipeline = index.pipeline(ranker, profile)
         model = "" if facets is None else of or labelled_model(index, pipeline)
     say_uncovered(pipeline)
-    say(*query_notes(index, query))
+    asked = weighted_query(query) if weighted else index.query(query)
+    say(*([] if weighted else query_notes(index, query)))
     with step(f"Ranked by {pipeline}"):
-        found = index.answer(query, pipeline, max(k, DEPTH) if model else k)
+        found = index.answer(asked, pipeline, max(k, DEPTH) if model else k)
     answer = found._replace(hits=found.hits.first(k))
     labels = facets_of(index, found.hits, model, facets) if model and facets else None
     with step("Compared the words of the query with those of the index"):
-        corrected = corrections(index, query)
+        corrected = [] if weighted else corrections(index, query)
     say(*corrected)
     shown = hits(index, answer)
     if form == "trec":
@@ -95,7 +99,7 @@ def search(
     else:
         print_shown(shown, form)
         if form == "table" and not len(answer.hits) and not corrected:
-            say(nothing_found(index, query, pipeline))
+            say(nothing_found(index, asked, pipeline))
         elif labels:
             click.echo()
             print_shown(labels)
