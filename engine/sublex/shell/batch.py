@@ -1,0 +1,68 @@
+"""Answer lines without a prompt: those of `-c` and `--replay`, and those of a pipe, which may begin with the id of a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sublex.cli.output import say
+from sublex.shell.failures import Failed, attempt
+from sublex.shell.printing import Topic, print_result
+from sublex.shell.session import Session
+
+
+class Entry(NamedTuple):
+    """A line to answer, and the topic under which its hits are printed."""
+
+    topic: Topic
+    text: str
+
+
+def answer_lines(session: Session, lines: Iterable[str], stream: Iterable[str] | None) -> bool:
+    """Answer lines, and then those of a stream if there is one; return whether all went well.
+
+    A failure costs one sentence, and the next line is answered.
+    """
+    good = _add_plugins(session)
+    for entry in _entries(lines, stream):
+        try:
+            shown = attempt(session, entry.text)
+        except Failed as failure:
+            say(f"sublex: {failure}")
+            good = False
+            continue
+        print_result(session, shown, topic=entry.topic)
+        if session.ended:
+            break
+    return good
+
+
+def _add_plugins(session: Session) -> bool:
+    from sublex.shell.commands import add_plugins
+
+    failures = add_plugins(session.commands, session.index.registry)
+    say(*failures)
+    return not failures
+
+
+def is_command(text: str) -> bool:
+    """Return whether a line is a command."""
+    return text.lstrip().startswith(":") and not text.lstrip().startswith("::")
+
+
+def _entries(lines: Iterable[str], stream: Iterable[str] | None) -> Iterator[Entry]:
+    """Yield lines with the ids of their topics: the id before a tab in a stream, else the number of the query."""
+    number = 0
+    for text in lines:
+        number += not is_command(text) and bool(text.strip())
+        yield Entry(Topic(str(number)), text)
+    for text in stream or ():
+        text = text.rstrip("\r\n")
+        if not text.strip():
+            continue
+        qid, tab, query = text.partition("\t")
+        number += not is_command(text)
+        if tab and qid.split() == [qid] and not is_command(text):
+            yield Entry(Topic(qid, True), query)
+        else:
+            yield Entry(Topic(str(number), True), text)
