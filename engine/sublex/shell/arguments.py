@@ -19,6 +19,12 @@ def words_of(text: str) -> list[str]:
         raise InputError(f"A quote in {text} is not closed.") from None
 
 
+def unquoted(text: str) -> str:
+    """Return an expression without the quotes around it, which the command line needs and the shell does not."""
+    inside = text[1:-1]
+    return inside if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" and text[0] not in inside else text
+
+
 def exactly(text: str, number: int, usage: str) -> list[str]:
     """Return the words of a text if there are so many; otherwise raise InputError with the usage of the command."""
     words = words_of(text)

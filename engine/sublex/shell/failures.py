@@ -18,8 +18,9 @@ def attempt(session: Session, text: str) -> Shown | None:
         return session.run(text)
     except SublexError as error:
         raise Failed(str(error)) from None
-    except KeyboardInterrupt:
-        raise Failed("interrupted.") from None
+    except KeyboardInterrupt as interrupt:
+        # A change of the index says in the message what became of the index.
+        raise Failed(f"interrupted; {interrupt}." if str(interrupt) else "interrupted.") from None
     except MemoryError:
         raise Failed(
             "There is not enough memory for this; close other programs, or raise the limit on memory."

@@ -13,6 +13,7 @@ from sublex.cli.output import say
 from sublex.display.lines import Line, Span
 from sublex.errors import MissingExtra, SublexError
 from sublex.messages import counted, in_short
+from sublex.profiles import profile
 from sublex.shell.batch import is_command
 from sublex.shell.completing import Completions
 from sublex.shell.failures import Failed, attempt
@@ -167,7 +168,8 @@ class Talker:
         parts = [session.path.name]
         if index is not None:
             parts.append(counted(len(index), "document"))
-        parts += [session.settings.expression or "default ranker", f"k {session.settings.k}"]
+            ranker = profile(session.settings.profile or index.profile).ranker.rpartition(":")[2]
+            parts += [session.settings.expression or ranker, f"k {session.settings.k}"]
         if self.seconds is not None:
             parts.append(f"{1000 * self.seconds:.3g} ms")
         if session.topic:

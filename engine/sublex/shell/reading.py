@@ -47,7 +47,8 @@ class Reader:
             word = raw if len(terms) == 1 else term
             known = self.snapshot.term(term)
             yield Span(" " * bool(place))
-            yield Span(word if term == word.lower() else f"{word}→{term}", "kept" if known else "unknown")
+            style = "kept" if known or not finished else "unknown"
+            yield Span(word if term == word.lower() else f"{word}→{term}", style)
             if known:
                 yield Span(f" {known.df:,}", "dim")
             elif finished:

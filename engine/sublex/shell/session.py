@@ -133,6 +133,19 @@ class Session:
             lines.append(line(Span(f"topic {self.topic}: {figures}", "dim")))
         return Shown(lambda: lines, lambda: shown.data, shown.head, shown.rows, notes)
 
+    def rank_by(self, expression: str) -> Shown:
+        """Rank by an expression from now on. Return it, with the hits of the last query, if there is one, as Shown."""
+        self.settings.expression = str(self.pipeline(expression))
+        top, shown = self.ranking(), self.again()
+        if shown is None:
+            return top
+        return Shown(lambda: [*top.lines, *shown.lines], lambda: shown.data, shown.head, shown.rows, shown.notes)
+
+    def ranking(self) -> Shown:
+        """Return the expression of the session as Shown."""
+        text = str(self.pipeline())
+        return Shown(lambda: [line("ranking by ", Span(text, "heading"))], lambda: text)
+
     def again(self) -> Shown | None:
         """Answer the last query again, if there is one, after the expression changed."""
         return None if self.query is None else self.search(self.asked())
@@ -164,7 +177,9 @@ class Session:
 
     def python_call(self, method: str, *args: Any, **options: Any) -> str:
         """Return a call of a ranking method with the last query and the expression that answered it, as code."""
-        code = call(method, "QUERY", *args, *([self.used] if self.used else []), **options, profile=self.settings.profile)
+        code = call(
+            method, "QUERY", *args, *([self.used] if self.used else []), **options, profile=self.settings.profile
+        )
         assert self.query is not None
         return code.replace("'QUERY'", self.python_query(), 1)
 

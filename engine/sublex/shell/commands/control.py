@@ -16,8 +16,8 @@ from sublex.shell.session import Session
 command = Theme("The session")
 
 
-@command("[COMMAND]", completes="command")
-def help(session: Session, rest: str) -> Shown:
+@command("[COMMAND]", name="help", completes="command")
+def show_help(session: Session, rest: str) -> Shown:
     """List the commands, or describe one."""
     if rest:
         found = session.commands.find(rest.split()[0].lstrip(":"))
@@ -50,8 +50,8 @@ def _list(session: Session) -> Iterator[Line]:
     yield line("Numbers refer to the last results. :help COMMAND says more. Ctrl-D ends the session.")
 
 
-@command("[table | json | csv | trec]")
-def format(session: Session, rest: str) -> Shown:
+@command("[table | json | csv | trec]", name="format")
+def choose_format(session: Session, rest: str) -> Shown:
     """Show results as tables, JSON, CSV or lines of a TREC run. Without an argument, show the format."""
     if rest:
         session.settings.change("format", rest)
@@ -94,7 +94,7 @@ def reopen(session: Session, rest: str) -> Shown:
     return Shown(lambda: [line(f"{session.path}: generation {index.generation}, {documents}")])
 
 
-@command()
-def quit(session: Session, rest: str) -> None:
+@command(name="quit")
+def end(session: Session, rest: str) -> None:
     """End the session; Ctrl-D does so too."""
     session.ended = True

@@ -8,7 +8,7 @@ from sublex.display.explanation import explanation
 from sublex.display.likeness import like_document
 from sublex.display.lines import Shown
 from sublex.errors import InputError
-from sublex.shell.arguments import exactly, words_of
+from sublex.shell.arguments import exactly, unquoted, words_of
 from sublex.shell.registry import Theme
 from sublex.shell.session import Session
 from sublex.shell.steps import Step, option_words
@@ -63,4 +63,4 @@ def similar(session: Session, rest: str) -> Shown:
     docno = session.docno(word)
     if not expression.strip():
         return session.search(like_document(session.index, docno))
-    return session.search(session.index.document(docno).contents, expression.strip())
+    return session.search(session.index.document(docno).contents, unquoted(expression.strip()))

@@ -12,7 +12,7 @@ from sublex.display.facets import facets as facets_of
 from sublex.display.lines import Shown, line
 from sublex.display.overview import overview as overview_of
 from sublex.errors import InputError
-from sublex.shell.arguments import exactly, needed, words_of
+from sublex.shell.arguments import exactly, needed, unquoted, words_of
 from sublex.shell.registry import Theme
 from sublex.shell.session import Session
 from sublex.shell.steps import Step, call, option_words
@@ -70,7 +70,7 @@ def overview(session: Session, rest: str) -> Shown:
 @command("[EXPR]", completes="model")
 def card(session: Session, rest: str) -> Shown:
     """Describe a fitted model, or list all fitted models."""
-    index = session.index
+    index, rest = session.index, unquoted(rest)
     if not rest:
         session.step = Step(("card", "INDEX"), "index.fitted", "rows")
         return cards.models(index)
@@ -93,7 +93,7 @@ def facets(session: Session, rest: str) -> Shown:
     Without EXPR, the model is the one in the expression.
     """
     index, asked, pipeline = session.index, session.asked(), session.pipeline(session.used)
-    model = rest or labelled_model(index, pipeline, ":facets ")
+    model = unquoted(rest) or labelled_model(index, pipeline, ":facets ")
     hits = index.answer(index.query(asked), pipeline, max(session.settings.k, DEPTH)).hits
     search = session.ranking_step().words
     more = option_words({"--facets": LABELS, "--of": model})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from sublex.display.lines import Shown, Span, line, records
+from sublex.display.lines import Shown, line, records
 from sublex.display.versus import Ranking
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError
 from sublex.pipeline.weighted import query_of
-from sublex.shell.arguments import exactly, needed, whole, words_of
+from sublex.shell.arguments import needed, unquoted, whole, words_of
 from sublex.shell.registry import Theme
 from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
 from sublex.shell.session import Session
@@ -22,12 +22,12 @@ command = Theme("Change the ranking")
 def rank(session: Session, rest: str) -> Shown:
     """Rank by an expression from now on, and answer the last query again. Without EXPR, show the expression."""
     if not rest:
-        return _expression(session)
-    return _rewritten(session, rest)
+        return session.ranking()
+    return session.rank_by(unquoted(rest))
 
 
-@command("[NAME=VALUE]...", completes="setting")
-def set(session: Session, rest: str) -> Shown:
+@command("[NAME=VALUE]...", name="set", completes="setting")
+def change(session: Session, rest: str) -> Shown:
     """Change settings, or parameters of the expression, and answer the last query again. Without arguments, list the settings.
 
     BM25.b=0.4 changes a parameter of each BM25 in the expression; it takes the place of writing the expression anew.
@@ -39,10 +39,10 @@ def set(session: Session, rest: str) -> Shown:
         rows = [(field.name, str(getattr(settings, field.name))) for field in fields(settings)]
         return records(("setting", "value"), rows)
     expression = str(session.pipeline())
-    for change in _changes(rest):
-        name, equals, value = change.partition("=")
+    for text in _changes(rest):
+        name, equals, value = text.partition("=")
         if not equals:
-            raise InputError(f"{change} has no value; write for example :set BM25.b=0.4 or :set k=20.")
+            raise InputError(f"{text} has no value; write for example :set BM25.b=0.4 or :set k=20.")
         component, dot, parameter = name.rpartition(".")
         if dot:
             expression = with_parameter(expression, component, parameter, value)
@@ -50,7 +50,7 @@ def set(session: Session, rest: str) -> Shown:
             settings.expression = expression
         else:
             settings.change(name, value)
-    return session.again() or _expression(session)
+    return session.again() or session.ranking()
 
 
 def _changes(text: str) -> list[str]:
@@ -68,9 +68,8 @@ def _changes(text: str) -> list[str]:
 @command("EXPANDER | none", completes="expression")
 def expand(session: Session, rest: str) -> Shown:
     """Expand the query by an expander such as RM3, and answer the last query again. `:expand none` takes expanders out."""
-    text = str(session.pipeline())
-    needed(rest, ":expand RM3")
-    return _rewritten(session, _without(session, text) if rest == "none" else with_expander(text, rest))
+    text, expander = str(session.pipeline()), unquoted(needed(rest, ":expand RM3"))
+    return session.rank_by(_without(session, text) if expander == "none" else with_expander(text, expander))
 
 
 @command("[N]...")
@@ -118,11 +117,12 @@ def versus(session: Session, rest: str) -> Shown:
 @command("EXPR", completes="expression")
 def fit(session: Session, rest: str) -> Shown:
     """Fit a model such as lda(k=20) to the index, with its progress. Ctrl-C stops it and leaves the index as it was."""
+    from sublex.cli.interrupts import reporting_interrupts
     from sublex.cli.progress import progress
 
-    (expression,) = exactly(f"'{rest}'" if "'" not in rest else rest, 1, ":fit lda(k=20)")
+    expression = unquoted(needed(rest, ":fit lda(k=20)"))
     index, before = session.index, session.index.generation
-    with progress(needed(expression, ":fit lda(k=20)"), "documents") as advance:
+    with reporting_interrupts(session.path), progress(expression, "documents") as advance:
         index.fit(expression, progress=advance, say=session.say)
     session.step = Step(("fit", "INDEX", expression), call("fit", expression))
     state = "is fitted" if index.generation != before else "was fitted already"
@@ -132,18 +132,3 @@ def fit(session: Session, rest: str) -> Shown:
 def _without(session: Session, text: str) -> str:
     registry = session.index.registry
     return after_expanders(text, lambda name: registry.find("component", name).kind == "expander")
-
-
-def _rewritten(session: Session, expression: str) -> Shown:
-    """Rank by a new expression, answer the last query again, and show the expression above the hits."""
-    session.settings.expression = str(session.pipeline(expression))
-    shown = session.again()
-    top = _expression(session)
-    if shown is None:
-        return top
-    return Shown(lambda: [*top.lines, *shown.lines], lambda: shown.data, shown.head, shown.rows, shown.notes)
-
-
-def _expression(session: Session) -> Shown:
-    text = str(session.pipeline())
-    return Shown(lambda: [line("ranking by ", Span(text, "heading"))], lambda: text)

@@ -9,7 +9,7 @@ from sublex.display.evaluation import evaluation_json, evaluation_table
 from sublex.display.lines import Shown, line, table_lines
 from sublex.display.query_forms import topics_notes
 from sublex.errors import InputError
-from sublex.shell.arguments import exactly, needed, whole, words_of
+from sublex.shell.arguments import exactly, needed, unquoted, whole, words_of
 from sublex.shell.judging import write_judgement
 from sublex.shell.registry import Theme
 from sublex.shell.session import Session
@@ -43,8 +43,8 @@ def topic(session: Session, rest: str) -> Shown:
     return _ask(session, rest)
 
 
-@command()
-def next(session: Session, rest: str) -> Shown:
+@command(name="next")
+def next_topic(session: Session, rest: str) -> Shown:
     """Ask the topic after the last one, in the order of the file."""
     qids = [topic.qid for topic in _loaded(session)]
     place = qids.index(session.topic) + 1 if session.topic in qids else 0
@@ -100,7 +100,7 @@ def run(session: Session, rest: str) -> Shown:
     from sublex.pipeline.running import write
 
     path, _, expression = needed(rest, ":run FILE").partition(" ")
-    loaded, pipeline = _loaded(session), session.pipeline(expression.strip() or None)
+    loaded, pipeline = _loaded(session), session.pipeline(unquoted(expression.strip()) or None)
     with progress(str(pipeline), "topics", len(loaded)) as advance:
         done = write(session.index, loaded, pipeline, RUN_HITS, Path(path), progress=advance)
     options = option_words({**session.ranking_options(), "-r": str(pipeline), "-o": path})
@@ -110,8 +110,8 @@ def run(session: Session, rest: str) -> Shown:
     return Shown(lambda: [line(f"{done.path}  {done.times}")])
 
 
-@command("[EXPR]...", completes="expression")
-def eval(session: Session, rest: str) -> Shown:
+@command("[EXPR]...", name="eval", completes="expression")
+def measure(session: Session, rest: str) -> Shown:
     """Run the loaded topics by expressions, and measure the runs by the loaded judgements.
 
     Without EXPR, the expression of the session is measured. Put an expression with blanks in quotes.
