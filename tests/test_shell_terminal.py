@@ -222,4 +222,4 @@ def test_without_prompt_toolkit_a_sentence_says_how_to_install_it(demo, monkeypa
 
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
     with pytest.raises(MissingExtra, match="--plain does without.*optional part; to install it: .*(prompt|shell)"):
-        talk(None, [], plain=False)
+        talk(None, "demo", None, [], plain=False)

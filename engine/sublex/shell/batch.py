@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sublex.cli.output import say
 from sublex.shell.failures import Failed, attempt
 from sublex.shell.printing import Topic, print_result
+from sublex.shell.registry import is_command
 from sublex.shell.session import Session
 
 
@@ -43,11 +44,6 @@ def _add_plugins(session: Session) -> bool:
     failures = add_plugins(session.commands, session.index.registry)
     say(*failures)
     return not failures
-
-
-def is_command(text: str) -> bool:
-    """Return whether a line is a command."""
-    return text.lstrip().startswith(":") and not text.lstrip().startswith("::")
 
 
 def _entries(lines: Iterable[str], stream: Iterable[str] | None) -> Iterator[Entry]:

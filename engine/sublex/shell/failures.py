@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from sublex.display.lines import Shown
+from typing import TYPE_CHECKING
+
 from sublex.errors import SublexError, is_interrupt
 from sublex.messages import in_short
-from sublex.shell.session import Session
+
+if TYPE_CHECKING:
+    from sublex.display.lines import Shown
+    from sublex.shell.session import Session
 
 
 class Failed(Exception):

@@ -81,7 +81,7 @@ def prompt_session(talker: Talker, keys: str, history: str | None) -> PromptSess
         return FormattedText([*spans, ("", "\n"), ("class:facts", f" {talker.facts()} ")])
 
     session: PromptSession[str] = PromptSession(
-        FormattedText([("class:prompt", f"{talker.session.path.name}> ")]),
+        FormattedText([("class:prompt", f"{talker.name}> ")]),
         history=FileHistory(history) if history else InMemoryHistory(),
         auto_suggest=AutoSuggestFromHistory(),
         completer=ThreadedCompleter(_Completer(talker)),
@@ -119,7 +119,7 @@ class _Completer(Completer):
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Yield the completions of the text before the cursor."""
         try:
-            for offer in self.talker.completions.complete(document.text_before_cursor):
+            for offer in self.talker.complete(document.text_before_cursor):
                 yield Completion(offer.text, -offer.replaces, display_meta=offer.beside)
         except Exception:
             return

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sublex.cli.output import say
@@ -14,28 +14,31 @@ from sublex.display.lines import Line, Span
 from sublex.errors import MissingExtra, SublexError
 from sublex.messages import counted, in_short
 from sublex.profiles import profile
-from sublex.shell.batch import is_command
-from sublex.shell.completing import Completions
 from sublex.shell.failures import Failed, attempt
-from sublex.shell.printing import Printer, print_result
 from sublex.shell.reading import Reader
-from sublex.shell.session import Session
-from sublex.shell.settings import state_folder
+from sublex.shell.registry import is_command
+from sublex.shell.settings import Settings, state_folder
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
+
+    from sublex.shell.completing import Completions, Offer
+    from sublex.shell.printing import Printer
+    from sublex.shell.session import Session
 
 # Seconds between two looks at the index on disk.
 LOOKS = 1.0
 
 
-def talk(session: Session, lines: Iterable[str], plain: bool) -> None:
+def talk(make_session: Callable[[], Session], name: str, settings: Settings, lines: Iterable[str], plain: bool) -> None:
     """Answer lines that are given, and then those that the user types, until the session ends.
 
-    Raise MissingExtra if prompt_toolkit is not installed and the prompt is not to be plain.
+    The prompt is drawn before `make_session` is called, because a session loads NumPy. `name` is that of the index. Raise
+    MissingExtra if prompt_toolkit is not installed and the prompt is not to be plain.
     """
+    talker = Talker(make_session, name, settings)
     if plain:
-        _talk_plainly(session, lines)
+        _talk_plainly(talker, lines)
         return
     try:
         import prompt_toolkit  # noqa: F401
@@ -43,30 +46,36 @@ def talk(session: Session, lines: Iterable[str], plain: bool) -> None:
         raise MissingExtra("The prompt of the shell (sublex shell --plain does without)", "shell") from None
     from sublex.shell.painting import paint, prompt_session
 
-    session.settings.bars = True
-    talker = Talker(session)
-    prompt = prompt_session(talker, session.settings.keys, _history_path())
+    settings.bars = True
+    prompt = prompt_session(talker, settings.keys, _history_path())
 
     def printer(rows: Sequence[Line]) -> None:
-        paint(rows, session.settings.pager)
+        paint(rows, settings.pager)
 
     for text in lines:
-        print(f"{session.path.name}> {text}")
+        print(f"{name}> {text}")
         talker.answer(text, printer)
-    while not session.ended and (typed := talker.read(prompt)) is not None:
+    while not talker.ended and (typed := talker.read(prompt)) is not None:
         talker.answer(typed, printer)
 
 
 class Talker:
     """Answers the lines of one prompt, and prepares in a thread what answers need, while the user types the first line."""
 
-    def __init__(self, session: Session):
-        self.session, self.completions = session, Completions(session)
+    def __init__(self, make_session: Callable[[], Session], name: str, settings: Settings):
+        self._make_session, self.name, self.settings = make_session, name, settings
+        self.session: Session | None = None
         self.reader: Reader | None = None
+        self._completions: Completions | None = None
         self.status, self.error, self.figures = "getting ready", "", ""
         self.seconds: float | None = None
         self._ready, self._started = threading.Event(), False
         self._changed, self._looked = False, 0.0
+
+    @property
+    def ended(self) -> bool:
+        """Whether a command has ended the session."""
+        return self.session is not None and self.session.ended
 
     def start(self) -> None:
         """Begin to prepare, once."""
@@ -79,16 +88,19 @@ class Talker:
         from sublex.cli.compiling import compile_quietly
 
         try:
-            index = self.session.index
+            session = self._make_session()
+            index = session.index
             compile_quietly("shell", self._say_status)
             from sublex.shell.commands import add_plugins
+            from sublex.shell.completing import Completions
 
-            for failure in add_plugins(self.session.commands, index.registry):
+            for failure in add_plugins(session.commands, index.registry):
                 say(failure)
+            self.session, self._completions = session, Completions(session)
             frequent = index.top_terms(1)
             if frequent:
                 index.search(frequent[0].surface, None, 1)
-            self._follow()
+            self._follow(session)
             self.status = ""
         except SublexError as error:
             self.error = str(error)
@@ -96,16 +108,21 @@ class Talker:
             self.error = f"The index cannot be made ready ({in_short(error)})."
         finally:
             self._ready.set()
-        if not self.error:
-            self.completions.prepare()
+        if self._completions is not None:
+            self._completions.prepare()
 
     def _say_status(self, status: str) -> None:
         self.status = status
 
-    def _follow(self) -> None:
+    def _follow(self, session: Session) -> None:
         """Read queries with the snapshot that the session has now."""
-        if self.reader is None or self.reader.snapshot is not self.session.index.snapshot:
-            self.reader = Reader(self.session.index.snapshot)
+        if self.reader is None or self.reader.snapshot is not session.index.snapshot:
+            self.reader = Reader(session.index.snapshot)
+
+    def complete(self, text: str) -> Iterator[Offer]:
+        """Yield the completions of a line, whose end is where the cursor stands; nothing until all is ready."""
+        if self._completions is not None:
+            yield from self._completions.complete(text)
 
     def read(self, prompt: PromptSession[str]) -> str | None:
         """Return the next line of the user; None at the end. Ctrl-C empties the line."""
@@ -126,32 +143,32 @@ class Talker:
         try:
             self.start()
             self._ready.wait()
-            if self.error:
+            if self.session is None or self._completions is None:
                 raise Failed(self.error)
+            from sublex.shell.printing import print_result
+
             shown = attempt(self.session, text)
             self.seconds = time.perf_counter() - begin
             print_result(self.session, shown, printer)
-            self._follow()
-            self._measure()
-            threading.Thread(target=self.completions.prepare, daemon=True).start()
+            self._follow(self.session)
+            figures = self.session.measures()
+            self.figures = "  ".join(f"{name} {value:.3f}" for name, value in figures.items())
+            threading.Thread(target=self._completions.prepare, daemon=True).start()
         except Failed as failure:
             say(f"sublex: {failure}")
             return False
         except KeyboardInterrupt:
             say("sublex: interrupted.")
             return False
-        if self.session.settings.timing and text.strip():
+        if self.settings.timing and text.strip():
             say(f"{1000 * self.seconds:.3g} ms")
         return True
-
-    def _measure(self) -> None:
-        self.figures = "  ".join(f"{name} {value:.3f}" for name, value in self.session.measures().items())
 
     def reading(self, text: str) -> Line:
         """Return how the query under the cursor is read, or how a command is typed."""
         if is_command(text):
             name = text.lstrip()[1:].partition(" ")[0].lower()
-            if name not in self.session.commands.names():
+            if self.session is None or name not in self.session.commands.names():
                 return Line()
             command = self.session.commands.find(name)
             return Line((Span(f":{command.name} {command.usage}  ", "kept"), Span(command.summary, "dim")))
@@ -164,26 +181,25 @@ class Talker:
 
     def facts(self) -> str:
         """Return the line of the toolbar: index, documents, expression, k, milliseconds, measures of the topic, and changes."""
-        session, index = self.session, self.session.opened
-        parts = [session.path.name]
-        if index is not None:
-            parts.append(counted(len(index), "document"))
-            ranker = profile(session.settings.profile or index.profile).ranker.rpartition(":")[2]
-            parts += [session.settings.expression or ranker, f"k {session.settings.k}"]
+        session, parts = self.session, [self.name]
+        if session is not None:
+            ranker = profile(self.settings.profile or session.index.profile).ranker.rpartition(":")[2]
+            parts.append(counted(len(session.index), "document"))
+            parts += [self.settings.expression or ranker, f"k {self.settings.k}"]
         if self.seconds is not None:
             parts.append(f"{1000 * self.seconds:.3g} ms")
-        if session.topic:
+        if session is not None and session.topic:
             parts.append(f"topic {session.topic}  {self.figures}".rstrip())
         if self.error or self.status:
             parts.append(self.error or self.status)
-        if self._has_changed():
+        if self.has_changed():
             parts.append("changed on disk; :reopen shows the changes")
         return " · ".join(parts)
 
-    def _has_changed(self) -> bool:
+    def has_changed(self) -> bool:
         """Return whether the index on disk is newer; the disk is looked at once a second."""
         now = time.monotonic()
-        if now - self._looked > LOOKS:
+        if self.session is not None and now - self._looked > LOOKS:
             self._looked = now
             try:
                 self._changed = self.session.has_changed()
@@ -202,21 +218,20 @@ def _history_path() -> str | None:
     return str(folder / "shell_history") if os.access(folder, os.W_OK) else None
 
 
-def _talk_plainly(session: Session, lines: Iterable[str]) -> None:
+def _talk_plainly(talker: Talker, lines: Iterable[str]) -> None:
     """Answer lines that are given and typed, without prompt_toolkit."""
     import readline  # noqa: F401 -- input() then edits the line and has a history.
 
     from sublex.cli.output import print_lines
 
-    talker = Talker(session)
     for text in lines:
-        print(f"{session.path.name}> {text}")
+        print(f"{talker.name}> {text}")
         talker.answer(text, print_lines)
-    while not session.ended:
+    while not talker.ended:
         try:
-            if talker.error == "" and session.opened is not None and session.has_changed():
+            if talker.has_changed():
                 say("The index has changed on disk; :reopen shows the changes.")
-            text = input(f"{session.path.name}> ")
+            text = input(f"{talker.name}> ")
         except EOFError:
             print()
             return

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 Function = Callable[["Session", str], "Shown | None"]
 
 
+def is_command(text: str) -> bool:
+    """Return whether a line is a command."""
+    return text.lstrip().startswith(":") and not text.lstrip().startswith("::")
+
+
 class Command(NamedTuple):
     """A command: its name, its function, its arguments as the help shows them, what completes them, and its section."""
 

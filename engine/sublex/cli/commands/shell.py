@@ -66,13 +66,12 @@ def shell(
     if not (path / "index.json").is_file():
         # The error for a missing index says what is there.
         _open(path, allow_uncovered)
-    session = _session(path, settings, allow_uncovered)
     lines = _replayed(replay)
     if interactive:
         from sublex.shell.prompt import talk
 
-        talk(session, lines, plain)
-    elif not _batch(session, [*lines, *commands], None if commands else sys.stdin):
+        talk(lambda: _session(path, settings, allow_uncovered), path.name, settings, lines, plain)
+    elif not _batch(_session(path, settings, allow_uncovered), [*lines, *commands], None if commands else sys.stdin):
         context.exit(2)
 
 
