@@ -24,8 +24,10 @@ def answer_lines(session: Session, lines: Iterable[str], stream: Iterable[str] |
 
     A failure costs one sentence, and the next line is answered.
     """
-    good = _add_plugins(session)
+    good = True
     for entry in _entries(lines, stream):
+        # In a pipe each query is answered once, whatever changes after it.
+        session.answers_again = not entry.topic.in_pipe
         try:
             shown = attempt(session, entry.text)
         except Failed as failure:
@@ -36,14 +38,6 @@ def answer_lines(session: Session, lines: Iterable[str], stream: Iterable[str] |
         if session.ended:
             break
     return good
-
-
-def _add_plugins(session: Session) -> bool:
-    from sublex.shell.commands import add_plugins
-
-    failures = add_plugins(session.commands, session.index.registry)
-    say(*failures)
-    return not failures
 
 
 def _entries(lines: Iterable[str], stream: Iterable[str] | None) -> Iterator[Entry]:

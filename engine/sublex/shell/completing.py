@@ -92,13 +92,12 @@ class Completions:
 
         registry = self.session.index.registry
         typed, offers = continuations_of(text, registry)
-        if not typed:
-            yield from (Offer(model, 0, "fitted") for model in self._fitted())
         helps = dict(offers)
+        if "raw" in helps:
+            # Where a component may stand, a fitted model may stand too.
+            helps |= dict.fromkeys(self._fitted(), "fitted")
         for found in fuzzy(typed, helps):
             yield Offer(found, len(typed), helps[found])
-        if typed:
-            yield from (Offer(m, len(typed), "fitted") for m in self._fitted() if m.startswith(typed) and m != typed)
 
     def _models(self, text: str) -> Iterator[Offer]:
         yield from (Offer(model, len(text)) for model in fuzzy(text, self._fitted()))

@@ -43,6 +43,9 @@ def _print(session: Session, shown: Shown, printer: Printer, topic: Topic) -> No
         print_run(trec_lines(session.answer, session.pipeline(session.used), topic.qid))
     elif has_hits and form == "json" and topic.in_pipe and session.query is not None:
         click.echo(to_json({"qid": topic.qid, "query": session.query.text, "hits": shown.data}))
+    elif not has_hits and topic.in_pipe and form in ("trec", "json"):
+        # A run or a stream of JSON is read by programs; what commands show is for people.
+        say(*(each.text for each in shown.lines))
     elif form == "json" or (form in CSV and shown.head):
         print_shown(Shown(list, lambda: shown.data, shown.head, shown.rows), form)
     else:

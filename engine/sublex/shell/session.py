@@ -54,7 +54,7 @@ class Session:
         self.lines: list[str] = []
         self.step: Step | None = None
         self.out: Path | None = None
-        self.ended = False
+        self.answers_again, self.ended = True, False
 
     # The index.
 
@@ -91,7 +91,7 @@ class Session:
 
     def run(self, text: str) -> Shown | None:
         """Answer one line and return what to show. A query may begin with two colons, which stand for one."""
-        text = text.strip()
+        text = text.replace("\x00", " ").strip()
         if not text:
             return None
         self.lines.append(text)
@@ -147,8 +147,8 @@ class Session:
         return Shown(lambda: [line("ranking by ", Span(text, "heading"))], lambda: text)
 
     def again(self) -> Shown | None:
-        """Answer the last query again, if there is one, after the expression changed."""
-        return None if self.query is None else self.search(self.asked())
+        """Answer the last query again after the expression changed; None without a query, and in a pipe."""
+        return self.search(self.asked()) if self.query is not None and self.answers_again else None
 
     def asked(self) -> str | Query:
         """Return the last query as it was asked: as text, or as weighted terms. Raise InputError without one."""

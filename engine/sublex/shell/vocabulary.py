@@ -11,8 +11,8 @@ from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.strings import Strings
 
-# Words of a slice whose frequencies are looked at, at most: the slice of one letter may have a hundred thousand.
-LARGEST_SLICE = 1 << 20
+# The most frequent words, among which those of a larger slice are looked for first: the slice of one letter may have all words.
+FREQUENT = 1 << 16
 
 
 class Word(NamedTuple):
@@ -36,6 +36,7 @@ class Vocabulary:
         order = _order(small)
         order = order[df[order] > 0]
         self._strings, self._small, self._df = self._strings.take(order), small.take(order), df[order]
+        self._frequent = np.argsort(-self._df, kind="stable")[:FREQUENT]
 
     def __len__(self) -> int:
         return len(self._df)
@@ -43,17 +44,23 @@ class Vocabulary:
     def beginning(self, prefix: str, number: int) -> list[Word]:
         """Return the words that begin with a prefix, whatever their case, most frequent first."""
         wanted = _small(np.frombuffer(prefix.encode("utf-8", "replace"), np.uint8)).tobytes()
-        begin, end = self._bisect(wanted), self._bisect(wanted + b"\xff")
-        end = min(end, begin + LARGEST_SLICE)
-        df = self._df[begin:end]
         # Several segments may write one term in the same way.
-        most = min(len(df), 4 * number)
-        best = np.argpartition(-df, most - 1)[:most] if most else np.empty(0, np.int64)
+        places = self._most_frequent(self._bisect(wanted), self._bisect(wanted + b"\xff"), 4 * number)
         words: dict[str, int] = {}
-        for place in best[np.argsort(-df[best], kind="stable")].tolist():
-            written = self._strings[begin + place]
-            words[written] = words.get(written, 0) + int(df[place])
+        for place in places.tolist():
+            written = self._strings[place]
+            words[written] = words.get(written, 0) + int(self._df[place])
         return [Word(*item) for item in sorted(words.items(), key=lambda item: (-item[1], item[0]))][:number]
+
+    def _most_frequent(self, begin: int, end: int, number: int) -> np.ndarray:
+        """Return the places of the most frequent words of a slice, in no order."""
+        if end - begin > FREQUENT:
+            frequent = self._frequent[(self._frequent >= begin) & (self._frequent < end)]
+            if len(frequent) >= number:
+                return frequent[:number]
+        number = min(end - begin, number)
+        best = np.argpartition(-self._df[begin:end], number - 1)[:number] if number else np.empty(0, np.int64)
+        return begin + best
 
     def _bisect(self, wanted: bytes) -> int:
         """Return how many small written forms are smaller than `wanted`."""

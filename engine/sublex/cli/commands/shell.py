@@ -91,8 +91,10 @@ def _open(path: Path, allow_uncovered: bool) -> Index:
 def _batch(session: Session, lines: list[str], stream: object) -> bool:
     from sublex.cli.compiling import say_if_compiling
     from sublex.shell.batch import answer_lines
+    from sublex.shell.commands import add_plugins
 
     say_if_compiling()
+    say(*add_plugins(session.commands, session.index.registry))
     return answer_lines(session, lines, stream)  # type: ignore[arg-type]
 
 

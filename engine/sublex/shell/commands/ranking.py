@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from sublex.base import QueryTerm
 from sublex.display.lines import Shown, line, records
 from sublex.display.versus import Ranking
 from sublex.display.versus import versus as side_by_side
@@ -46,8 +47,7 @@ def change(session: Session, rest: str) -> Shown:
         component, dot, parameter = name.rpartition(".")
         if dot:
             expression = with_parameter(expression, component, parameter, value)
-            session.pipeline(expression)
-            settings.expression = expression
+            settings.expression = expression = str(session.pipeline(expression))
         else:
             settings.change(name, value)
     return session.again() or session.ranking()
@@ -93,7 +93,7 @@ def drop(session: Session, rest: str) -> Shown:
     if not kept:
         raise InputError("No term would be left; keep one.")
     session.settings.expression = _without(session, str(session.pipeline()))
-    return session.search(query_of(kept))
+    return session.search(query_of(QueryTerm(term.term, term.weight) for term in kept))
 
 
 @command("EXPR...", completes="expression")
