@@ -72,7 +72,7 @@ class Completions:
     def _commands(self, name: str) -> Iterator[Offer]:
         summaries = {command.name: command.summary for command in self.session.commands}
         for found in fuzzy(name.lower(), summaries):
-            yield Offer(found, len(name), summaries[found].split(". ")[0].rstrip("."))
+            yield Offer(found, len(name), summaries[found].rstrip("."))
 
     def _docnos(self, text: str) -> Iterator[Offer]:
         """Yield the ranks of the last hits, and the docnos that begin with the last word."""

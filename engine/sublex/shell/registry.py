@@ -39,7 +39,7 @@ class Command(NamedTuple):
     @property
     def summary(self) -> str:
         """The first sentence of the docstring."""
-        return " ".join(self.help.split("\n\n")[0].split())
+        return f"{' '.join(self.help.split()).partition('. ')[0].rstrip('.')}."
 
 
 class Commands:

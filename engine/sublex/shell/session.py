@@ -20,11 +20,14 @@ from sublex.shell.steps import Step, call, option_words
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
     from sublex.pipeline.pipeline import Answer, Pipeline
+    from sublex.retrieval.hits import Hits
     from sublex.trec.qrels import Qrels
     from sublex.trec.topics import Topics
 
 # Measures of the current topic, which the toolbar shows.
 TOPIC_MEASURES = ("P@10", "nDCG@10")
+# Hits that these measures look at.
+MEASURED = 10
 
 
 class Session:
@@ -46,6 +49,7 @@ class Session:
         self.query: Query | None = None
         self.answer: Answer | None = None
         self.used: str | None = None
+        self._measured: Hits | None = None
         self.topics: Topics | None = None
         self.qrels: Qrels | None = None
         self.qrels_path: Path | None = None
@@ -119,8 +123,9 @@ class Session:
         """
         index, used = self.index, expression or self.settings.expression
         pipeline, query = self.pipeline(used), index.query(asked)
-        answer = index.answer(query, pipeline, self.settings.k)
-        self.query, self.answer, self.used = query, answer, used
+        found = index.answer(query, pipeline, max(self.settings.k, MEASURED))
+        answer = found._replace(hits=found.hits.first(self.settings.k))
+        self.query, self.answer, self.used, self._measured = query, answer, used, found.hits
         self.step = self.ranking_step()
         notes = [] if self.is_weighted() else [*query_notes(index, query.text), *corrections(index, query.text)]
         if not len(answer.hits) and not any(note.startswith("No document") for note in notes):
@@ -211,12 +216,12 @@ class Session:
         return Extras(self.settings.bars, grades, self.settings.labels or "")
 
     def measures(self) -> dict[str, float]:
-        """Return the measures of the last hits by the judgements of the current topic; empty without judgements."""
-        if self.qrels is None or self.answer is None or self.topic not in self.qrels:
+        """Return the measures of the last ranking by the judgements of the current topic; empty without judgements."""
+        if self.qrels is None or self._measured is None or self.topic not in self.qrels:
             return {}
         from sublex.evaluation.run_evaluation import evaluate
 
-        run = {self.topic: dict(zip(self.answer.hits.docnos, self.answer.hits.scores.tolist(), strict=True))}
+        run = {self.topic: dict(zip(self._measured.docnos, self._measured.scores.tolist(), strict=True))}
         return evaluate(self.qrels.only([self.topic]), run, TOPIC_MEASURES, "hits").mean
 
 
