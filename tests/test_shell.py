@@ -19,13 +19,15 @@ from shared import QRELS, TOPICS
 import sublex as engine
 from sublex import plugins
 from sublex.display.lines import Line, Shown, Span, line, wrapped
-from sublex.errors import InputError, UnknownName
+from sublex.errors import InputError, SublexError, UnknownName
 from sublex.hookspecs import hookimpl
+from sublex.pipeline.index import Index
 from sublex.pipeline.weighted import query_of, weighted_query
 from sublex.shell.batch import answer_lines
 from sublex.shell.commands import add_plugins, built_in
 from sublex.shell.completing import Completions, fuzzy
 from sublex.shell.failures import Failed, attempt
+from sublex.shell.prompt import Talker
 from sublex.shell.reading import Reader
 from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
 from sublex.shell.session import Session
@@ -192,7 +194,7 @@ def test_rank_answers_the_last_query_again(session):
     ("before", "change", "after"),
     [
         ("BM25", "BM25.b=0.4", "BM25(b=0.4)"),
-        ("BM25 >> RM3 >> BM25(k1=2.0)", "bm25.b=0.4", "BM25(b=0.4) >> RM3 >> BM25(k1=2, b=0.4)"),
+        ("BM25 >> RM3 >> BM25(k1=2.0)", "bm25.b=0.4", "BM25(b=0.4) >> RM3 >> BM25(k1=2.0, b=0.4)"),
         ("BM25 + 0.3*lsi(e=10)", "lsi.e=20", "BM25 + 0.3*lsi(e=20)"),
         ("swg(topics=lda(k=4)) >> BM25", "lda.k=8", "swg(topics=lda(k=8)) >> BM25"),
         ("minmax(PL2 % 20)", "PL2.c=2", "minmax(PL2(c=2) % 20)"),
@@ -680,3 +682,51 @@ def test_wrapped_lines_keep_their_styles_and_their_words():
     assert " ".join(" ".join(row.text for row in rows).split()) == long.text.strip()
     assert [row.text for row in wrapped(Line(long.spans, None), 30)] == [long.text]
     assert "".join(text for row in rows for text, style in row.spans if style).split() == ["a", "match"]
+
+
+def test_a_change_that_is_wrong_changes_nothing(session):
+    session.run(":rank PL2")
+    for wrong in ("k=3 profile=nope", "k=3 labels=BM25", "k=3 PL2.c=x", "k=3 rank=BM52", "allow_uncovered=on"):
+        with pytest.raises(SublexError):
+            session.run(f":set {wrong}")
+        assert (session.settings.k, session.settings.profile, session.settings.labels) == (10, None, None)
+        assert session.settings.expression == "PL2"
+
+
+def test_an_interrupt_ends_a_pipe(session, monkeypatch, capsys):
+    def interrupt(*anything):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Index, "answer", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        answer_lines(session, ["crane"], ["seal"])
+
+
+def test_the_last_query_is_written_anew_in_an_editor(session, monkeypatch):
+    Path("editor").write_text('#!/bin/sh\necho "seal pup" >"$1"\n', encoding="utf-8")
+    Path("editor").chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(Path("editor").absolute()))
+    session.run("crane")
+    session.run(":edit")
+    assert session.query.text == "seal pup" and docnos(session)[0] == "sea-01"
+
+
+def test_the_prompt_says_what_goes_on(session):
+    talker = Talker(lambda: session, "demo", session.settings)
+    assert (
+        talker.facts() == "demo · getting ready" and talker.reading("crane").text == "" and not [*talker.complete("cr")]
+    )
+    printed: list[str] = []
+    assert talker.answer("cranes", lambda lines: printed.extend(each.text for each in lines))
+    assert "birds-05" in printed[0] and re.fullmatch(r"demo · 252 documents · BM25 · k 10 · \S+ ms", talker.facts())
+    assert talker.reading("cranes ").text == "cranes→crane 9"
+    assert talker.reading(":versus B").text.startswith(":versus EXPR...  Show the rankings")
+    assert not talker.answer(":nope", print)
+    talker.answer(f":topics {TOPICS}", lambda lines: None)
+    talker.answer(f":qrels {QRELS}", lambda lines: None)
+    talker.answer(":next", lambda lines: None)
+    assert "topic 1  P@10 0." in talker.facts()
+    broken = Talker(
+        lambda: Session(lambda: engine.open("no/index"), Path("no/index"), built_in(), Settings()), "x", Settings()
+    )
+    assert not broken.answer("crane", print) and "No index at no/index" in broken.facts()

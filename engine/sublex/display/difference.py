@@ -35,7 +35,11 @@ def difference(one: Explanation, other: Explanation, docnos: tuple[str, str], qu
         yield line(Span(docnos[0], "docno"), f" is {abs(gap):.6g} {better} ", Span(docnos[1], "docno"), f" for {query}")
         yield line()
         cells = [(f"{gap:+.6g}", part, label, f"{a:.6g}", f"{b:.6g}") for gap, part, label, a, b in rows]
-        yield from table_lines(cells, head, [True, False, False, True, True])
+        # Only a blend has several parts.
+        several = any(part for _, part, *_ in rows)
+        shown = [place for place in range(len(head)) if several or place != 1]
+        right = [place not in (1, 2) for place in shown]
+        yield from table_lines([[row[place] for place in shown] for row in cells], [head[p] for p in shown], right)
 
     return Shown(lines, lambda: [dict(zip(head, row, strict=True)) for row in rows], head, rows)
 

@@ -79,7 +79,7 @@ def _lines(index: Index, answer: Answer, found: Sequence[Found], extras: Extras)
         bar = f"{_bar(each.score, most)} " if extras.bars else ""
         grade = "" if extras.grades is None else f"{extras.grades.get(docno, '?')!s:>2} "
         rank = f"{each.hit.rank:>3}  {each.hit.score:<9.6g} "
-        yield line(rank, Span(bar, "bar"), Span(grade, "grade"), Span(docno, "docno"), f"  {title}")
+        yield line(rank, Span(bar, "bar"), Span(grade, "grade"), Span(docno, "docno"), f"  {title}", indent=INDENT)
         marks = index.marks(answer.query, docno, extras.labels) if extras.labels and each.passage else []
         if each.passage:
             spans = label_spans(index, each, marks) if marks else marked(each.passage, each.places)

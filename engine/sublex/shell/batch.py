@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sublex.cli.output import say
-from sublex.shell.failures import Failed, attempt
+from sublex.shell.failures import Failed, Interrupted, attempt
 from sublex.shell.printing import Topic, print_result
 from sublex.shell.registry import is_command
 from sublex.shell.session import Session
@@ -30,6 +30,9 @@ def answer_lines(session: Session, lines: Iterable[str], stream: Iterable[str] |
         session.answers_again = not entry.topic.in_pipe
         try:
             shown = attempt(session, entry.text)
+        except Interrupted:
+            # Without a prompt to return to, an interrupt ends the command.
+            raise KeyboardInterrupt from None
         except Failed as failure:
             say(f"sublex: {failure}")
             good = False

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
 from sublex.display.card import expressions_of
 from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
-from sublex.shell.settings import Settings
+from sublex.shell.settings import NAMES
 from sublex.shell.vocabulary import Vocabulary
 
 # Completions that are offered at most.
@@ -122,8 +121,7 @@ class Completions:
                 for name in fuzzy(parameter, params):
                     yield Offer(f"{name}=", len(parameter), params[name])
             return
-        names = [field.name for field in fields(Settings) if field.name != "expression"]
-        yield from (Offer(f"{name}=", len(word)) for name in fuzzy(word, names))
+        yield from (Offer(f"{name}=", len(word)) for name in fuzzy(word, NAMES) if name != "expression")
 
     def _topics(self, text: str) -> Iterator[Offer]:
         for topic in self.session.topics or ():

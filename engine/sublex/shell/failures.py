@@ -16,6 +16,10 @@ class Failed(Exception):
     """A line that was not answered; the message is the sentence for the user."""
 
 
+class Interrupted(Failed):
+    """A line that the user interrupted."""
+
+
 def attempt(session: Session, text: str) -> Shown | None:
     """Answer a line and return what to show. Raise Failed, with one sentence, whatever goes wrong, also for Ctrl-C."""
     try:
@@ -24,7 +28,7 @@ def attempt(session: Session, text: str) -> Shown | None:
         raise Failed(str(error)) from None
     except KeyboardInterrupt as interrupt:
         # A change of the index says in the message what became of the index.
-        raise Failed(f"interrupted; {interrupt}." if str(interrupt) else "interrupted.") from None
+        raise Interrupted(f"interrupted; {interrupt}." if str(interrupt) else "interrupted.") from None
     except MemoryError:
         raise Failed(
             "There is not enough memory for this; close other programs, or raise the limit on memory."
@@ -34,6 +38,6 @@ def attempt(session: Session, text: str) -> Shown | None:
         raise Failed(f"{place}: {error.strerror or in_short(error)}.") from None
     except Exception as error:
         if is_interrupt(error):
-            raise Failed("interrupted.") from None
+            raise Interrupted("interrupted.") from None
         what = text.split()[0] if text.startswith(":") else "The query"
         raise Failed(f"{what} failed ({in_short(error)}).") from None

@@ -99,7 +99,7 @@ class Talker:
             self.session, self._completions = session, Completions(session)
             frequent = index.top_terms(1)
             if frequent:
-                index.search(frequent[0].surface, None, 1)
+                index.search(frequent[0].surface, session.pipeline(), 1)
             self._follow(session)
             self.status = ""
         except SublexError as error:
@@ -157,6 +157,9 @@ class Talker:
         except Failed as failure:
             say(f"sublex: {failure}")
             return False
+        except OSError as error:
+            say(f"sublex: Cannot write {(self.session and self.session.out) or 'the result'}: {error.strerror}.")
+            return False
         except KeyboardInterrupt:
             say("sublex: interrupted.")
             return False
@@ -182,6 +185,10 @@ class Talker:
     def facts(self) -> str:
         """Return the line of the toolbar: index, documents, expression, k, milliseconds, measures of the topic, and changes."""
         session, parts = self.session, [self.name]
+        if self.error or self.status:
+            parts.append(self.error or self.status)
+        if self.has_changed():
+            parts.append("changed on disk; :reopen shows the changes")
         if session is not None:
             ranker = profile(self.settings.profile or session.index.profile).ranker.rpartition(":")[2]
             parts.append(counted(len(session.index), "document"))
@@ -190,10 +197,6 @@ class Talker:
             parts.append(f"{1000 * self.seconds:.3g} ms")
         if session is not None and session.topic:
             parts.append(f"topic {session.topic}  {self.figures}".rstrip())
-        if self.error or self.status:
-            parts.append(self.error or self.status)
-        if self.has_changed():
-            parts.append("changed on disk; :reopen shows the changes")
         return " · ".join(parts)
 
     def has_changed(self) -> bool:

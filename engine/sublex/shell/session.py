@@ -95,7 +95,7 @@ class Session:
 
     def run(self, text: str) -> Shown | None:
         """Answer one line and return what to show. A query may begin with two colons, which stand for one."""
-        text = text.replace("\x00", " ").strip()
+        text = text.replace("\x00", " ").replace("\n", " ").strip()
         if not text:
             return None
         self.lines.append(text)
@@ -149,7 +149,7 @@ class Session:
     def ranking(self) -> Shown:
         """Return the expression of the session as Shown."""
         text = str(self.pipeline())
-        return Shown(lambda: [line("ranking by ", Span(text, "heading"))], lambda: text)
+        return Shown(lambda: [line("ranking by ", Span(text, "heading"), indent=0)], lambda: text)
 
     def again(self) -> Shown | None:
         """Answer the last query again after the expression changed; None without a query, and in a pipe."""

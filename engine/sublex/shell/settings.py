@@ -36,10 +36,14 @@ class Settings:
         """Give a setting a value that a user typed. Raise InputError for an unknown name or a value of another type."""
         if name == "rank":
             name = "expression"
-        kinds = {field.name: type(getattr(Settings(), field.name)) for field in fields(self)}
+        kinds = {name: type(getattr(Settings(), name)) for name in NAMES}
         if name not in kinds:
-            raise InputError(unknown("setting", name, ["rank", *sorted(set(kinds) - {"expression"})]))
+            raise InputError(unknown("setting", name, ["rank", *(name for name in NAMES if name != "expression")]))
         setattr(self, name, _typed(name, value, kinds[name]))
+
+
+# The settings that can be changed while an index is open.
+NAMES = [field.name for field in fields(Settings) if field.name != "allow_uncovered"]
 
 
 def _typed(name: str, value: Any, kind: type) -> Any:

@@ -14,6 +14,8 @@ from sublex.shell.registry import Theme
 from sublex.shell.session import Session
 
 command = Theme("The session")
+# Columns of the usage of a command in the list.
+USAGE = 20
 
 
 @command("[COMMAND]", name="help", completes="command")
@@ -36,18 +38,18 @@ def _paragraphs(paragraphs: list[str]) -> Iterator[Line]:
 
 def _list(session: Session) -> Iterator[Line]:
     yield line(
-        "A line is a query. A line that begins with a colon is a command; two colons begin a query with a colon."
+        "A line is a query. A line that begins with a colon is a command; two colons begin a query with a colon.",
+        indent=0,
     )
     commands = list(session.commands)
-    widest = max(len(usage_of(each)) for each in commands)
     for section in dict.fromkeys(each.section for each in commands):
         yield line()
         yield line(Span(section, "heading"))
         for each in commands:
             if each.section == section:
-                yield line(f"  {usage_of(each):<{widest}}  {each.summary}", indent=widest + 4)
+                yield line(f"  {usage_of(each):<{USAGE}}  {each.summary}", indent=USAGE + 4)
     yield line()
-    yield line("Numbers refer to the last results. :help COMMAND says more. Ctrl-D ends the session.")
+    yield line("Numbers refer to the last results. :help COMMAND says more. Ctrl-D ends the session.", indent=0)
 
 
 @command("[table | json | csv | trec]", name="format")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict
 
 from sublex.base import QueryTerm
 from sublex.display.lines import Shown, line, records
 from sublex.display.versus import Ranking
 from sublex.display.versus import versus as side_by_side
-from sublex.errors import InputError
+from sublex.errors import InputError, SublexError
 from sublex.pipeline.weighted import query_of
 from sublex.shell.arguments import needed, unquoted, whole, words_of
 from sublex.shell.registry import Theme
 from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
 from sublex.shell.session import Session
+from sublex.shell.settings import NAMES
 from sublex.shell.steps import Step, call
 
 command = Theme("Change the ranking")
@@ -33,24 +34,37 @@ def change(session: Session, rest: str) -> Shown:
 
     BM25.b=0.4 changes a parameter of each BM25 in the expression; it takes the place of writing the expression anew.
     k=20 sets the number of hits. format is table, json, csv or trec. bars=on draws a bar for each score. labels=EXPR colours
-    the words of a fitted model in passages. timing, pager and allow_uncovered are on or off. profile is a profile, or none.
+    the words of a fitted model in passages. timing and pager are on or off. profile is a profile, or none.
     """
     settings = session.settings
     if not rest:
-        rows = [(field.name, str(getattr(settings, field.name))) for field in fields(settings)]
-        return records(("setting", "value"), rows)
-    expression = str(session.pipeline())
-    for text in _changes(rest):
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise InputError(f"{text} has no value; write for example :set BM25.b=0.4 or :set k=20.")
-        component, dot, parameter = name.rpartition(".")
-        if dot:
-            expression = with_parameter(expression, component, parameter, value)
-            settings.expression = expression = str(session.pipeline(expression))
-        else:
-            settings.change(name, value)
+        return records(("setting", "value"), [(name, str(getattr(settings, name))) for name in NAMES])
+    before = asdict(settings)
+    try:
+        for text in _changes(rest):
+            _change(session, text)
+        session.pipeline()
+    except SublexError:
+        for name, value in before.items():
+            setattr(settings, name, value)
+        raise
     return session.again() or session.ranking()
+
+
+def _change(session: Session, text: str) -> None:
+    """Make one change, such as BM25.b=0.4 or k=20."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"{text} has no value; write for example :set BM25.b=0.4 or :set k=20.")
+    component, dot, parameter = name.rpartition(".")
+    if dot:
+        changed = with_parameter(str(session.pipeline()), component, parameter, value)
+        session.settings.expression = str(session.pipeline(changed))
+        return
+    session.settings.change(name, value)
+    if name == "labels" and session.settings.labels:
+        # A model that is not fitted is refused now, and not by the next query.
+        assert session.index.representation(session.settings.labels)
 
 
 def _changes(text: str) -> list[str]:

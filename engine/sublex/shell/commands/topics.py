@@ -30,7 +30,7 @@ def topics(session: Session, rest: str) -> Shown:
     session.topics, session.topic = loaded, ""
     rows = [[topic.qid, topic.text] for topic in loaded]
     notes = [*loaded.notes, *topics_notes(loaded)]
-    return Shown(lambda: [line(f"{loaded}; :next asks it")], lambda: rows, ("qid", "query"), rows, notes)
+    return Shown(lambda: [line(f"{loaded}; :next asks it", indent=0)], lambda: rows, ("qid", "query"), rows, notes)
 
 
 @command("[QID]", completes="topic")
@@ -58,7 +58,11 @@ def _ask(session: Session, qid: str) -> Shown:
     session.topic = qid
     shown = session.search(text)
     return Shown(
-        lambda: [line(f"topic {qid}: {text}"), *shown.lines], lambda: shown.data, shown.head, shown.rows, shown.notes
+        lambda: [line(f"topic {qid}: {text}", indent=0), *shown.lines],
+        lambda: shown.data,
+        shown.head,
+        shown.rows,
+        shown.notes,
     )
 
 
@@ -74,7 +78,7 @@ def qrels(session: Session, rest: str) -> Shown:
         session.qrels = None
         return Shown(lambda: [line(f"{path} is new; :judge writes the first judgement to it")])
     session.qrels = sublex.read_qrels(path)
-    return Shown(lambda: [line(str(session.qrels))], notes=session.qrels.notes)
+    return Shown(lambda: [line(str(session.qrels), indent=0)], notes=session.qrels.notes)
 
 
 @command("N|DOCNO GRADE", completes="docno")
@@ -107,7 +111,7 @@ def run(session: Session, rest: str) -> Shown:
     if loaded.path:
         code = f"index.run({loaded.path!r}, {str(pipeline)!r})"
         session.step = Step(("run", "INDEX", loaded.path, *options), code)
-    return Shown(lambda: [line(f"{done.path}  {done.times}")])
+    return Shown(lambda: [line(f"{done.path}  {done.times}", indent=0)])
 
 
 @command("[EXPR]...", name="eval", completes="expression")
