@@ -117,7 +117,7 @@ def test_a_query_is_typed_and_answered_and_the_session_ends(terminal):
     shell.type("\r")
     shell.wait("birds-05.*Crane")
     shell.type(":explain 1\r")
-    shell.wait("birds-05 is at rank 1 of .*rarity")
+    shell.wait("birds-05 is at rank 1 of .*rarity.*demo> ")
     shell.type("\x04")
     assert shell.ended() == 0
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     epilog=examples(
         "sublex shell demo",
         "sublex shell demo -c 'cranes by the river' -c ':explain 1'",
-        "sublex shell demo --format trec < queries.tsv",
+        "sublex shell demo --format trec -c 'cranes by the river'",
     )
 )
 @index_argument
