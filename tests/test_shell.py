@@ -431,6 +431,34 @@ def test_snapshots_and_saved_queries(session):
         session.run(":queries")
 
 
+def test_numbers_are_ranks_first_and_docnos_otherwise(tmp_path):
+    documents = [{"id": str(number), "text": "crane " * number} for number in range(1, 15)]
+    index = engine.build(documents, tmp_path / "numbers")
+    session = Session(lambda: index, index.path, built_in(), Settings())
+    assert session.docno("3") == "3"
+    session.run("crane")
+    assert [session.docno("1"), session.docno("=1"), session.docno("12")] == [docnos(session)[0], "1", "12"]
+    assert docnos(session)[0] != "1"
+    for wrong in ("99", "=99", "x"):
+        with pytest.raises(InputError):
+            session.docno(wrong)
+
+
+def test_files_of_the_user_are_not_replaced(session):
+    Path("mine").write_text("my notes")
+    for text, message in (
+        (":history mine", "mine exists; choose another name"), (":out mine", "mine exists"), (":out no/where", "Cannot write no/where"),
+        (":run mine.txt", "is there and is no run"),
+    ):  # fmt: skip
+        Path("mine.txt").write_text("my notes")
+        session.run(f":topics {TOPICS}")
+        with pytest.raises(InputError, match=message):
+            session.run(text)
+        assert Path("mine").read_text() == Path("mine.txt").read_text() == "my notes"
+    session.run(":history new")
+    session.run(":history new")
+
+
 def test_results_go_to_a_file(session, capsys):
     assert answer_lines(session, [":out hits.txt", "crane", ":out", "seal"], None)
     written = Path("hits.txt").read_text()

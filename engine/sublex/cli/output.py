@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sublex.display.lines import Line, Shown, records, table_lines, wrapped
+from sublex.display.uncovered import uncovered_notes
 from sublex.display.values import to_json
-from sublex.messages import clean_lines, counted, one_line
+from sublex.messages import clean_lines, one_line
 from sublex.tables import Table, as_csv
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ def show(text: str) -> None:
 
 def say_uncovered(pipeline: Pipeline) -> None:
     """Print a message for each fitted model of a pipeline that does not cover all documents."""
-    for name, documents in pipeline.uncovered.items():
-        say(f"{name} has no opinion on {counted(documents, 'document')} that it does not cover.")
+    say(*uncovered_notes(pipeline))
 
 
 def print_help(context: click.Context) -> None:

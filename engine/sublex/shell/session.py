@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from threading import RLock
@@ -11,6 +12,7 @@ from sublex.base import Query
 from sublex.display.hits import Extras, corrections, hits, nothing_found
 from sublex.display.lines import Shown, Span, line
 from sublex.display.query_forms import query_notes
+from sublex.display.uncovered import uncovered_notes
 from sublex.errors import InputError
 from sublex.index.manifest import MANIFEST, read_manifest
 from sublex.shell.registry import Command, Commands
@@ -58,6 +60,8 @@ class Session:
         self.lines: list[str] = []
         self.step: Step | None = None
         self.out: Path | None = None
+        # The files that the session may write again.
+        self._written: set[Path] = set()
         self.answers_again, self.ended = True, False
 
     # The index.
@@ -127,7 +131,9 @@ class Session:
         answer = found._replace(hits=found.hits.first(self.settings.k))
         self.query, self.answer, self.used, self._measured = query, answer, used, found.hits
         self.step = self.ranking_step()
-        notes = [] if self.is_weighted() else [*query_notes(index, query.text), *corrections(index, query.text)]
+        notes = uncovered_notes(pipeline)
+        if not self.is_weighted():
+            notes += [*query_notes(index, query.text), *corrections(index, query.text)]
         if not len(answer.hits) and not any(note.startswith("No document") for note in notes):
             notes.append(nothing_found(index, query, pipeline))
         shown = hits(index, answer, self.extras())
@@ -199,16 +205,27 @@ class Session:
     # The last results.
 
     def docno(self, word: str) -> str:
-        """Return the docno that a word names: the rank of a hit of the last results, or a docno itself."""
-        if word not in self.index and word.isdecimal():
-            found = [] if self.answer is None else self.answer.hits.docnos
-            if not 1 <= int(word) <= len(found):
-                known = f"they have the ranks 1 to {len(found)}" if found else "there are none yet; type a query"
-                raise InputError(f"No hit {word} among the last results; {known}.")
+        """Return the docno that a word names: the rank of a hit of the last results, or a docno, which may have = in front."""
+        found = [] if self.answer is None else self.answer.hits.docnos
+        if word.isdecimal() and 1 <= int(word) <= len(found):
             return found[int(word) - 1]
-        if word not in self.index:
-            raise InputError(f"No document {word or repr(word)} in {self.path}.")
-        return word
+        for docno in (word, word.removeprefix("=")):
+            if docno in self.index:
+                return docno
+        if word.isdecimal():
+            known = f"they have the ranks 1 to {len(found)}" if found else "there are none yet; type a query"
+            raise InputError(f"No hit {word} among the last results; {known}.")
+        raise InputError(f"No document {word or repr(word)} in {self.path}.")
+
+    def new_file(self, name: str) -> Path:
+        """Return the path of a file to write. Raise InputError for one that exists, unless this session wrote it."""
+        path = Path(name)
+        if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
+            raise InputError(f"Cannot write {name}; choose another place.")
+        if path.exists() and path.absolute() not in self._written:
+            raise InputError(f"{name} exists; choose another name.")
+        self._written.add(path.absolute())
+        return path
 
     def extras(self) -> Extras:
         """Return the optional parts of hits that the session shows."""

@@ -78,7 +78,7 @@ def run(
 
     say_if_compiling()
     _check_tag(tag, rankers)
-    place = _place(output, rankers)
+    place = place_of_run(output, rankers)
     index = open_index(name, allow_uncovered)
     with step(f"Read {topics}"):
         queries = sublex.read_topics(topics, fields)
@@ -105,7 +105,7 @@ def _check_tag(tag: str | None, rankers: Sequence[str]) -> None:
             raise InputError(f"--tag {tag} would name {len(rankers)} runs; give one ranker, or leave --tag out.")
 
 
-def _place(output: str, rankers: Sequence[str]) -> Path:
+def place_of_run(output: str, rankers: Sequence[str]) -> Path:
     """Return where the runs go: a file or a folder. Raise InputError for a file that is no run and would be replaced."""
     from sublex.lint.detect import RUN, detect_kind
     from sublex.readers.source import FileSource

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 from sublex.display.lines import Line, Shown, Span, line
-from sublex.errors import InputError
 from sublex.messages import counted
 from sublex.shell.arguments import usage_of
 from sublex.shell.registry import Theme
@@ -63,9 +60,7 @@ def choose_format(session: Session, rest: str) -> Shown:
 @command("[FILE]", completes="file")
 def out(session: Session, rest: str) -> None:
     """Write the following results to a file; without FILE, show them here again."""
-    if rest and (os.path.isdir(rest) or not os.access(Path(rest).absolute().parent, os.W_OK)):
-        raise InputError(f"Cannot write {rest}; choose another place.")
-    session.out = Path(rest) if rest else None
+    session.out = session.new_file(rest) if rest else None
     if session.out:
         session.out.write_bytes(b"")
     session.say(f"Results go to {rest}." if rest else "Results are shown here.")

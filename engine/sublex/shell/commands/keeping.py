@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from sublex.display.lines import Shown, line, records
 from sublex.display.versus import Ranking, versus
@@ -77,7 +76,5 @@ def history(session: Session, rest: str) -> Shown:
     """Write the lines of this session to a file; `sublex shell INDEX --replay FILE` runs them again."""
     (path,) = exactly(rest, 1, ":history FILE")
     lines = [text for text in session.lines if not text.startswith(":history")]
-    if os.path.isdir(path):
-        raise InputError(f"{path} is a folder; name a file.")
-    replace_file(Path(path), "".join(f"{text}\n" for text in lines).encode(errors="surrogatepass"))
+    replace_file(session.new_file(path), "".join(f"{text}\n" for text in lines).encode(errors="surrogatepass"))
     return Shown(lambda: [line(f"{path} has {counted(len(lines), 'line')}")])

@@ -100,13 +100,15 @@ def judge(session: Session, rest: str) -> Shown:
 @command("FILE [EXPR]", completes="file")
 def run(session: Session, rest: str) -> Shown:
     """Run the loaded topics and write a TREC run, by the session's expression or another one."""
+    from sublex.cli.commands.run import place_of_run
     from sublex.cli.progress import progress
     from sublex.pipeline.running import write
 
     path, _, expression = needed(rest, ":run FILE").partition(" ")
     loaded, pipeline = _loaded(session), session.pipeline(unquoted(expression.strip()) or None)
+    place = place_of_run(path, [expression])
     with progress(str(pipeline), "topics", len(loaded)) as advance:
-        done = write(session.index, loaded, pipeline, RUN_HITS, Path(path), progress=advance)
+        done = write(session.index, loaded, pipeline, RUN_HITS, place, progress=advance)
     options = option_words({**session.ranking_options(), "-r": str(pipeline), "-o": path})
     if loaded.path:
         code = f"index.run({loaded.path!r}, {str(pipeline)!r})"
