@@ -31,10 +31,13 @@ REPORT = (("cranfield", ""), ("medline", ""), ("vaswani", ""), ("scifact", "test
 # The chosen options: see docs/effectiveness.md.
 FISHER = "fisher(k=4, words=lsi, idf=true)"
 DCOT = "dcot(r=1000, p=0.7, log=true)"
+LDA = "lda(k=100, score=likelihood)"
+VARIATIONAL = "topics=lda(k=10, method=variational)"
 BO1 = "(BM25 >> Bo1 >> BM25)"
 BEST = f"BM25 + {BO1} + 0.4*lsi(e=200)"
+WITH_TOPICS = f"BM25 + {BO1} + 0.2*lsi(e=200) + 0.2*{LDA}"
 BEFORE = f"BM25 + {BO1} + 0.1*lsi(e=200) + 0.2*{FISHER}"
-PARTS = ("BM25 >> Bo1 >> BM25", "lsi(e=200)")
+PARTS = ("BM25 >> Bo1 >> BM25", "lsi(e=200)", LDA)
 BASE = "BM25"
 FIXED = (
     BASE,
@@ -51,10 +54,22 @@ FIXED = (
     FISHER,
     "dcot",
     DCOT,
+    "lda",
+    LDA,
+    "swg >> BM25",
+    f"swg(terms=20, weight=0.1, {VARIATIONAL}) >> BM25",
+    "swg(topics=lda(k=1)) >> BM25",
+    "ppmi >> BM25",
+    "ppmi(weight=0.1) >> BM25",
     "BM25 + 0.2*lsi(e=200)",
     "BM25 >> BM25 + 0.2*lsi(e=200)",
     f"BM25 + 0.2*{FISHER}",
     f"BM25 + 0.1*{DCOT}",
+    f"BM25 + 0.2*{LDA}",
+    "BM25 + (swg >> BM25)",
+    f"BM25 + (swg(terms=5, {VARIATIONAL}) >> BM25)",
+    "BM25 + (swg(topics=lda(k=1)) >> BM25)",
+    "BM25 + (ppmi >> BM25)",
     f"BM25 + {BO1}",
     f"BM25 >> BM25 + {BO1}",
     BEFORE,
@@ -63,6 +78,7 @@ FIXED = (
     f"zscore(BM25) + zscore{BO1} + 0.4*zscore(lsi(e=200))",
     BEST,
     f"BM25 >> {BEST}",
+    WITH_TOPICS,
 )
 C, W = "{0.5,1,2,4,7}", "{0,0.1,0.2,0.4,0.8,1.5,3}"
 TUNED = (
@@ -72,8 +88,11 @@ TUNED = (
     f"BM25 + {W}*lsi(e=200)",
     f"BM25 + {W}*{FISHER}",
     f"BM25 + {W}*{DCOT}",
+    f"BM25 + {W}*{LDA}",
+    f"BM25 + {W}*(swg({VARIATIONAL}) >> BM25)",
     f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200)",
     f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200) + {{0,0.2,0.5}}*{FISHER}",
+    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200) + {{0,0.2,0.5}}*{LDA}",
 )
 
 # The options to choose from: representations alone, blended with BM25 by weight, then feedback, then all of them blended.
@@ -190,6 +209,7 @@ def choose(tests: Sequence[Test], parts: Sequence[str]) -> None:
             f"{{0,0.2,0.4,0.6,1}}*{normaliser}(lsi(e=200))",
             f"{{0,0.2,0.4}}*{normaliser}({FISHER})",
             f"{{0,0.1,0.2}}*{normaliser}({DCOT})",
+            f"{{0,0.1,0.2,0.4}}*{normaliser}({LDA})",
         )
         tunings = [test.tune(" + ".join((f"{normaliser}(BM25)", *parts))) for test in tests]
         means = np.array([found.means for found in tunings]).T
@@ -209,7 +229,10 @@ def report(tests: Sequence[Test]) -> None:
     """Print the tables of the chosen options, on collections that had no part in the choice."""
     fixed = {text: [test.scores(text) for test in tests] for text in FIXED}
     show("AP, everything as chosen", tests, fixed, BASE)
-    recall = {text: [test.scores(text, "R@1000") for test in tests] for text in (BASE, *PARTS, BEST, f"BM25 >> {BEST}")}
+    recall = {
+        text: [test.scores(text, "R@1000") for test in tests]
+        for text in (BASE, *PARTS, BEST, f"BM25 >> {BEST}", WITH_TOPICS)
+    }
     show("R@1000", tests, recall, BASE)
     tuned: dict[str, list[Any]] = {}
     held_out = {BASE: fixed[BASE]}

@@ -33,7 +33,7 @@ from sublex.index.directory import Directory
 from sublex.index.format import CHECKSUMS, FolderWriter
 
 # Forgeries that one child tries, seconds that one may take, and memory that they may take beyond the parent's.
-BATCH, PATIENCE, MEMORY = 10, 60, 2 << 30
+BATCH, PATIENCE, MEMORY = 25, 60, 2 << 30
 QUERY = "cranes by the river"
 READING = [
     ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "*"), ("search", "INDEX", QUERY),

@@ -15,6 +15,7 @@ from pathlib import Path
 import child
 import pytest
 import zstandard
+from strategies import every
 from test_readers import page, response
 
 from sublex.base import Reader, Report
@@ -291,12 +292,12 @@ def read_under_limit(read: Callable[[], object]) -> object:
 @pytest.mark.parametrize(
     ("reader", "begin", "end"),
     [
+        (JsonLines(), b'{"id": "1", "text": "', b'"}\n{"id": "2", "text": ""}'),
         (Trec(), b"<DOC><DOCNO>1</DOCNO>", b"</DOC>" + doc(b"2", b"")),
         (Smart(), b".I 1\n.W\n", b"\n.I 2\n.W\n"),
         (Csv(), b"id,text\n1,", b"\n2,\n"),
         (Tsv(), b"id\ttext\n1\t", b"\n2\t\n"),
-        (JsonLines(), b'{"id": "1", "text": "', b'"}\n{"id": "2", "text": ""}'),
-    ],
+    ][:: every(5)],
 )
 def test_three_gigabytes_in_one_record_do_not_exhaust_memory(tmp_path, reader, begin, end):
     path = tmp_path / "bomb.zst"
@@ -307,7 +308,7 @@ def test_three_gigabytes_in_one_record_do_not_exhaust_memory(tmp_path, reader, b
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("middle", [b"x", b"\n"])
+@pytest.mark.parametrize("middle", [b"\n", b"x"][:: every(2)])
 def test_three_gigabytes_of_judgements_in_json_do_not_exhaust_memory(tmp_path, middle):
     path = tmp_path / "bomb.zst"
     path.write_bytes(bomb(b'{"1": {"', middle, b'": 1}}'))

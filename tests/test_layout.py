@@ -211,9 +211,8 @@ def test_only_one_file_touches_the_disk_within_an_index():
 def test_the_copies_of_the_spare_bytes_agree():
     from sublex.analysis import kernels as analysis
     from sublex.readers import batch
-    from sublex.readers import kernels as readers
 
-    assert analysis.SPARE == readers.SPARE == batch.SPARE
+    assert analysis.SPARE == batch.SPARE
 
 
 # docs/architecture.md.

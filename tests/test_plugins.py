@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 import sublex
-from sublex import hookspecs, plugins
-from sublex.base import DocStats, Document, Evidence, Explanation, Param, Query, Statistics, TermStats
-from sublex.errors import InputError, PluginError, UnknownName
-from sublex.fitted import Representation
+from sublex import Expression, hookspecs, plugins
+from sublex.base import DocStats, Document, Evidence, Explanation, Param, Query, QueryTerm, Statistics, TermStats
+from sublex.errors import IndexProblem, InputError, PluginError, UnknownName
+from sublex.fitted import Fitted, Representation
 from sublex.hookspecs import hookimpl
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.stages.stage import State
@@ -288,6 +288,74 @@ def test_hook_register_representations(monkeypatch, tmp_path):
     index = sublex.build([{"id": "a", "text": "x y z"}, {"id": "b", "text": "x"}], tmp_path / "index")
     index.fit("lengths")
     assert [(hit.docno, hit.score) for hit in index.search("x", "lengths")] == [("a", 3.0), ("b", 1.0)]
+
+
+def test_an_expander_that_is_fitted_names_another_model_too(monkeypatch, tmp_path):
+    class Lengths(Representation):
+        def fit(self, corpus, job):
+            self.vocabulary = corpus.vocabulary
+
+        def save(self, store):
+            store.put("vocabulary", self.vocabulary)
+
+        def load(self, store):
+            self.vocabulary = store.get("vocabulary")
+
+        def encode_documents(self, inputs):
+            return inputs.sum(axis=1).astype(np.float32)
+
+        def encode_queries(self, inputs):
+            return [None] * inputs.shape[0]
+
+        def score(self, query, view, docs=None):
+            return view.map_rows(lambda rows: rows, docs)
+
+    class Longest(Fitted):
+        """Adds a term of the longest document."""
+
+        docs = 0
+
+        def __init__(self, of):
+            self.of = of
+
+        def fit(self, corpus, job):
+            pass
+
+        def save(self, store):
+            store.put("nothing", 0)
+
+        def load(self, store):
+            pass
+
+        def expand(self, query, context):
+            model = context.model(self.of)
+            assert (model.name, model.labels, type(model.model)) == ("lengths", (), Lengths)
+            longest = int(model.view.rows(context.live_docs).argmax())
+            term = context.names(context.term_vectors(np.array([longest]))[0].terms[:1])[0]
+            return Query(query.text, (*query.terms, QueryTerm(term, 1.0, "Longest")))
+
+    def register_expanders(register):
+        register("Longest", Longest, [Param("of", Expression, ...)])
+
+    members = {
+        "register_representations": hookimpl(lambda register: register("lengths", Lengths)),
+        "register_expanders": hookimpl(register_expanders),
+    }
+    loaded = registry(monkeypatch, plug=members)
+    monkeypatch.setattr(plugins, "load", lambda: loaded)
+    index = sublex.build(
+        [{"id": "a", "text": "z"}, {"id": "b", "text": "x y"}, {"id": "c", "text": "q"}], tmp_path / "i"
+    )
+    index.fit("Longest(lengths)")
+    with pytest.raises(IndexProblem, match="No lengths in i; fitted: .* Run: sublex fit .*i lengths"):
+        index.pipeline("Longest(lengths) >> BM25")
+    index.fit("lengths")
+    pipeline = index.pipeline("Longest(lengths) >> BM25")
+    assert set(pipeline.models) == {"Longest(lengths)", "lengths"}
+    assert set(index.search("z", pipeline).docnos) == {"a", "b"}
+    with pytest.raises(InputError, match="BM25 is not a model that is fitted to an index"):
+        index.fit("Longest(BM25)")
+        index.search("z", "Longest(BM25) >> BM25")
 
 
 def test_hook_register_commands(monkeypatch):

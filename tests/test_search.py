@@ -18,7 +18,7 @@ from child import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import WORDS, texts
-from strategies import examples
+from strategies import every, examples
 
 import sublex
 from sublex import plugins
@@ -157,7 +157,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [1, 10, 11, 100, 999, 1000, 1001, 70_000])
+@pytest.mark.parametrize("k", [1, 11, 1000, 70_000, 10, 100, 999, 1001][: 8 // every(2)])
 @pytest.mark.parametrize("name", ["BM25", "PL2", "any sign"])
 def test_hits_over_several_windows_and_segments_equal_those_of_the_definition(wide, name, k):
     searcher = Searcher(wide.snapshot, RANKERS[name])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntFlag
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from sublex.errors import InputError
@@ -58,6 +59,40 @@ class Token(NamedTuple):
     surface: str
     term: str
     after_break: bool
+
+
+class Break(IntFlag):
+    """The kinds of break before a word; several kinds add up, and 0 means that only white space stands there.
+
+    HYPHEN is one dash directly between two words, DASH any other dash. COMMA stands for commas, colons and semicolons, STOP for the end of
+    a sentence, OPEN and CLOSE for brackets, and OTHER for all other symbols. START marks the first word of a document, of its text after a
+    title, and of a text after an empty line.
+    """
+
+    HYPHEN = 1
+    DASH = 2
+    COMMA = 4
+    STOP = 8
+    QUOTE = 16
+    OPEN = 32
+    CLOSE = 64
+    OTHER = 128
+    START = 256
+
+
+class WordArrays(NamedTuple):
+    """The words of some documents, end to end in arrays; stop words are included.
+
+    `docs` has the numbers of the documents, and `ends` (int64) says where the words of each document end. `surfaces` (int32) numbers the
+    words as they are written. `terms` (int32) has the place of each word's term in the vocabulary, -1 for a stop word. `breaks` (uint16)
+    has the kinds of `Break` before each word.
+    """
+
+    docs: np.ndarray
+    ends: np.ndarray
+    surfaces: np.ndarray
+    terms: np.ndarray
+    breaks: np.ndarray
 
 
 class Problem(NamedTuple):

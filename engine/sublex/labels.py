@@ -43,9 +43,9 @@ def find_label(wanted: str | int, labels: Sequence[str], noun: str, model: objec
 
 
 def share_of_label(model: FittedModel, wanted: str | int, docs: np.ndarray, noun: str) -> np.ndarray:
-    """Return the share of a label in each document, float64; the label is named as in `find_label`."""
+    """Return the share of a label in each document, a float array; the label is named as in `find_label`."""
     number = find_label(wanted, model.labels, noun, model.name)
-    return model.label_shares(docs)[:, [number]].toarray()[:, 0].astype(float)
+    return model.label_shares(docs)[:, [number]].toarray()[:, 0]
 
 
 def count_labels(labels: Sequence[str], shares: csr_array, least: float) -> list[Facet]:

@@ -249,7 +249,8 @@ class DCoT:
                 kernels.affine_dense(encoded[-1], W, h)
             else:
                 part = x[rows]
-                kernels.affine(part.indptr, part.indices, part.data.astype(W.dtype), self.place_, W, h)
+                indptr, indices = (array.astype(np.int32, copy=False) for array in (part.indptr, part.indices))
+                kernels.affine(indptr, indices, part.data.astype(W.dtype), self.place_, W, h)
             encoded.append(np.tanh(h, out=h))
         return encoded
 

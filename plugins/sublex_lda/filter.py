@@ -18,8 +18,8 @@ class Topic:
     """Keeps the documents that have at least a share of a topic. Any model that names its topics will do, not only `lda`."""
 
     def __init__(self, topic: str | int, of: Expression, share: float = 0.2):
-        if not isinstance(topic, (str, int)) or isinstance(topic, bool):
-            raise InputError(f"topic: {topic} names no topic; write its number, or its label in quotes.")
+        if not isinstance(topic, (str, int)) or isinstance(topic, bool) or not str(topic).strip():
+            raise InputError(f"topic: {topic!r} names no topic; write its number, or its label in quotes.")
         self.topic, self.of, self.share = topic, of, share
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:

@@ -13,6 +13,8 @@ from skimage.feature import fisher_vector
 from sklearn.mixture import GaussianMixture
 
 from sublex.errors import InputError
+from sublex.estimators import blocks
+from sublex_fisher import model
 from sublex_fisher.model import Fisher
 from sublex_lsi.model import LSI
 from sublex_vectors.reader import read_vectors
@@ -176,11 +178,12 @@ def test_words_may_be_an_lsi():
     assert by_itself.transform(matrix).tobytes() == beforehand.transform(matrix).tobytes()
 
 
-@pytest.mark.slow
-def test_the_same_bytes_for_any_number_of_workers_and_from_blocks():
-    matrix, words = counts(9000, 9000, density=0.002), embedding(9000)
+def test_the_same_bytes_for_any_number_of_workers_and_from_blocks(monkeypatch):
+    monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 64)
+    monkeypatch.setattr(model, "WORDS_PER_BLOCK", 64)
+    matrix, words = counts(300, 300, density=0.05), embedding(300)
     made = [fitted(matrix, words, k=4).fit(matrix, workers=n) for n in (1, 2, 3)]
-    made.append(Fisher(words, k=4, starts=2).fit(lambda: (matrix[i : i + 1000] for i in range(0, 9000, 1000)), 2))
+    made.append(Fisher(words, k=4, starts=2).fit(lambda: (matrix[i : i + 100] for i in range(0, 300, 100)), 2))
     found = [(f.norms(matrix, n).tobytes(), f.gammas.values.tobytes()) for n, f in enumerate(made)]
     assert len(set(found)) == 1
     assert fitted(matrix, words, k=4, seed=1).norms(matrix).tobytes() != found[0][0]

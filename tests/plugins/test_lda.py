@@ -19,7 +19,8 @@ from sublex.base import Document, Query, QueryTerm
 from sublex.errors import InputError, SublexError
 from sublex.labels import find_label
 from sublex.pipeline.index import Index
-from sublex_lda.scores import cosines, overlaps, similarities
+from sublex_lda.representation import LDARepresentation
+from sublex_lda.scores import cosines, norms, overlaps, similarities
 
 MODEL = "lda(k=6, iterations=40)"
 TEXT = "cranes by the river"
@@ -49,7 +50,7 @@ def test_similarities_are_those_of_scipy_and_numpy():
     rows = np.where(rng.random((30, 8)) < 0.5, rng.gamma(1, 5, (30, 8)), 0)
     rows[3] = 0
     query = rng.dirichlet(np.ones(8))
-    found, angles = similarities(csr_array(rows), query), cosines(csr_array(rows), query)
+    found, angles = similarities(csr_array(rows), query), cosines(rows @ query, norms(csr_array(rows)), query)
     for k, row in enumerate(rows):
         if k == 3:
             assert found[k] == angles[k] == 0
@@ -147,7 +148,9 @@ def test_a_topic_is_named_by_its_label_whatever_its_case(fitted):
     [
         ("6", MODEL, r"has no topic 6; its topics have the numbers 0 to 5\.$"),
         ('"xyzzy"', MODEL, r"has no topic xyzzy; to list them, run: sublex card INDEX "),
-        ("true", MODEL, "names no topic; write its number"),
+        ("true", MODEL, "topic: True names no topic; write its number"),
+        ('" "', MODEL, "topic: ' ' names no topic; write its number"),
+        ("[1, 2]", MODEL, r"topic: \(1, 2\) names no topic; write its number"),
         ("1", "BM25", "BM25 is not a model that is fitted to an index; name one"),
         ("1", "lda(k=7)", r"No lda\(k=7\) in demo; fitted: .* Run: sublex fit .*demo 'lda\(k=7\)'"),
     ],
@@ -189,11 +192,23 @@ def test_facets_count_the_hits_that_the_filter_keeps(fitted):
     ]  # fmt: skip
 
 
+def test_labels_are_made_once_for_an_open_index(fitted, monkeypatch):
+    made = []
+    monkeypatch.setattr(LDARepresentation, "labels", lambda self, view: made.append(1) or [str(k) for k in range(6)])
+    index = sublex.open(fitted.path)
+    for score in ("cosine", "js"):
+        assert index.facets(index.search("river"), f"{MODEL[:-1]}, score={score})")
+        assert index.representation(MODEL).labels[3] == "3"
+    assert len(made) == 1
+
+
 def test_hits_of_another_generation_are_refused(fitted, tmp_path):
     other = sublex.build([Document("a", "river"), Document("b", "river bank")], tmp_path / "other")
     other.fit("lsi(e=1, min_df=1)")
     with pytest.raises(InputError, match=r"has no labels to count; name a model that has"):
         other.facets(other.search("river"), "lsi(e=1, min_df=1)")
+    with pytest.raises(InputError, match=r"The hits are 'river' \(str\); give what search returned"):
+        fitted.facets("river", MODEL)
     with pytest.raises(InputError, match="another generation of .*demo, or another index; search again"):
         fitted.facets(other.search("river"), MODEL)
 

@@ -19,7 +19,7 @@ from sublex.messages import counted
 if TYPE_CHECKING:
     from sublex.compile_kernels import Job
 
-# The kernels that commands need: rooms, each with names of kernels.
+# The kernels that commands need: rooms, and packages of plugins, each with names of kernels.
 NOTHING: dict[str, str] = {}
 ANALYZE = {"analysis": "tokenize porter"}
 SEARCH = {**ANALYZE, "index": "find_strings decode_terms", "retrieval": "retrieve place unpack"}
@@ -39,11 +39,13 @@ NEEDED = {
     "run": {**SEARCH, "trec": "shortest write classify"},
     "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
     "shell": {**SEARCH, "retrieval": "retrieve place unpack rescore"},
-    "info": NOTHING,
+    "info": NOTHING, "phrases": NOTHING,
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
     "demo": {
-        "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']}", "readers": "scan",
-        "retrieval": SEARCH["retrieval"],
+        "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
+        "retrieval": SEARCH["retrieval"], "representations": "dot products", "estimators": "gram dots advance turn",
+        "estimators.lda": "sweep fold_in", "estimators.word_graphs": "neighbourhoods",
+        "sublex_fisher": "fisher similarities", "sublex_dcot": "affine",
     },
 }  # fmt: skip
 
@@ -80,7 +82,12 @@ def _jobs(needed: Mapping[str, str]) -> list[Job]:
     """Return the kernels of rooms, given as names of kernels by room, as jobs."""
     from sublex.compile_kernels import jobs_of
 
-    return [job for room, names in needed.items() for job in jobs_of(f"sublex.{room}.kernels", names.split())]
+    return [job for room, names in needed.items() for job in jobs_of(module_of(room), names.split())]
+
+
+def module_of(room: str) -> str:
+    """Return the module with the kernels of a room of Sublex, or of a package of plugins."""
+    return f"{room}.kernels" if room.startswith("sublex_") else f"sublex.{room}.kernels"
 
 
 def compile_missing(jobs: Iterable[Job]) -> bool:

@@ -195,6 +195,8 @@ class Index(Contents):
 
         The most frequent label comes first. The hits must come from the index as it is now.
         """
+        if not hasattr(hits, "snapshot"):
+            raise InputError(f"The hits are {arguments.shown(hits)}; give what search returned.")
         if (hits.snapshot.path, hits.snapshot.generation) != (self.path, self.generation):
             raise InputError(f"The hits come from another generation of {self.path}, or another index; search again.")
         return self.representation(expression).facets(hits.docs)

@@ -12,7 +12,8 @@ import posixpath
 import stat
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from functools import partial
 from itertools import groupby
 from typing import Any, BinaryIO
@@ -97,16 +98,18 @@ class Archive:
         if not os.path.isfile(path):
             raise InputError(f"The archive {path} has to be a file, because it is read twice; write it to a file.")
         chosen = self._choose(path, report)
-        for (name, opened), reader in zip(_files(path, Report()), chosen, strict=True):
-            if reader:
-                yield reader, Member(path, name, opened)
+        with closing(_files(path, Report())) as files:
+            for (name, opened), reader in zip(files, chosen, strict=True):
+                if reader:
+                    yield reader, Member(path, name, opened)
 
     def _choose(self, path: str, report: Report) -> list[Reader | None]:
         """Return the reader of each file, in their order; None for a file that is left out."""
         found: list[tuple[str, tuple[str, Reader] | None]] = []
-        for name, opened in _files(path, report):
-            with Member(path, name, opened).open() as stream:
-                found.append((name, self._detect(f"{path}/{name}", stream.read(HEAD))))
+        with closing(_files(path, report)) as files:
+            for name, opened in files:
+                with Member(path, name, opened).open() as stream:
+                    found.append((name, self._detect(f"{path}/{name}", stream.read(HEAD))))
         is_corpus = [posixpath.basename(without_compression(name)) == CORPUS for name, _ in found]
         reasons = {}
         for (name, claim), corpus in zip(found, is_corpus, strict=True):
@@ -125,7 +128,7 @@ class Archive:
         return [claim[1] if claim and name not in reasons else None for name, claim in found]
 
 
-def _files(path: str, report: Report) -> Iterator[Entry]:
+def _files(path: str, report: Report) -> Generator[Entry, None, None]:
     """Yield the regular files of an archive that are not hidden; links and devices are noted."""
     is_zip = archive_format(path, FileSource(path).head()) == "zip"
     try:

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from sublex.base import Document, Report, Source
-from sublex.readers.batch import BATCH_BYTES, Batch, MakeBatch, arena, encode, pack
+from sublex.readers.batch import BATCH_BYTES, SPARE, Batch, MakeBatch, arena, encode, pack
 from sublex.readers.fields import TITLE, FieldNames, to_document
 from sublex.readers.lines import numbered_lines, utf8_lines, whole_lines
 from sublex.readers.signatures import BOM
@@ -22,8 +22,16 @@ from sublex.readers.source import decode
 
 # Fields of a record that the kernel reads; a line with more is odd.
 FIELDS = 64
-# Marks the bytes that end or interrupt a JSON string: quotes, backslashes and control characters.
-_SPECIAL = np.array([byte < 32 or byte in b'"\\' for byte in range(256)], np.uint8)
+# Of each byte: whether it ends or interrupts a JSON string; what it means after a backslash, 0 for nothing; its value as a
+# hexadecimal digit, 255 for none.
+_TABLES = np.array(
+    [
+        [byte < 32 or byte in b'"\\' for byte in range(256)],
+        [dict(zip(b'"\\/bfnrtu', b'"\\/\b\f\n\r\tu', strict=True)).get(byte, 0) for byte in range(256)],
+        [int(chr(byte), 16) if byte in b"0123456789abcdefABCDEF" else 255 for byte in range(256)],
+    ],
+    np.uint8,
+)
 
 
 class JsonLines:
@@ -89,15 +97,20 @@ def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: Fiel
     """
     from sublex.readers import kernels
 
-    bytes_of, ends = arena([encode(name) for name in names.all])
-    buf = np.frombuffer(data, np.uint8)
-    arrays = kernels.scan(buf, _SPECIAL, bytes_of, ends, len(names.ids), len(names.texts), capacity, trusted)
-    used, odd = arrays[-2:]
+    encoded, name_ends = arena([encode(name) for name in names.all])
+    roles = np.array([0] * len(names.ids) + [2] * len(names.texts) + [1])
+    buf, lines = np.frombuffer(data, np.uint8), data.count(b"\n") + 1
+    docnos, text, extra = (np.empty(len(buf) + more, np.uint8) for more in (0, lines + SPARE, 2 * lines))
+    ends, odd, used = np.empty((lines, 4), np.int64), np.empty((lines, 3), np.int64), np.zeros(len(roles), np.int64)
+    scratch = np.empty(len(buf) + 1, np.int64), np.empty((capacity, 5), np.int64), np.empty(6, np.int64)
+    written = docnos, text, extra, ends, odd, used
+    n, left = kernels.scan(buf, _TABLES, encoded, name_ends, roles, trusted, *scratch, *written)
     for k in np.flatnonzero(used):
-        role = "docno" if k < len(names.ids) else "title" if k == len(used) - 1 else "text"
-        report.count_field(role, names.all[k], int(used[k]))
-    docnos, docno_ends, text, text_ends, titles, extra, extra_ends = arrays[:-2]
-    return Batch(docnos, docno_ends, text, text_ends, titles, extra, extra_ends, report), odd
+        report.count_field(("docno", "title", "text")[roles[k]], names.all[k], int(used[k]))
+    d, t, e, _ = ends[n - 1].tolist() if n else [0] * 4
+    docno_ends, text_ends, extra_ends, titles = np.ascontiguousarray(ends[:n].T)
+    parts = docnos[:d].copy(), docno_ends, text[: t + SPARE], text_ends, titles.astype(np.int32)
+    return Batch(*parts, extra[:e].copy(), extra_ends, report), odd[:left].copy()
 
 
 def document_of(line: bytes, path: str, number: int, report: Report, names: FieldNames) -> Document | None:

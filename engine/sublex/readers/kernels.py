@@ -15,15 +15,18 @@ from sublex.compiled import inner, kernel
 # The types of arguments.
 U8 = uint8[::1]
 I64 = int64[::1]
+TABLE = int64[:, ::1]
+BYTES = uint8[:, ::1]
 TEXT = Array(uint8, 1, "C", readonly=True)
 
 QUOTE, BACKSLASH, COMMA, COLON = 34, 92, 44, 58
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
-NEWLINE = 10
+NEWLINE, LETTER_U = 10, 117
+# Rows of `tables`, which say of each byte: whether it ends or interrupts a string; what it means after a backslash, 0 for
+# nothing; its value as a hexadecimal digit, 255 for none.
+SPECIAL, ESCAPE, HEX = 0, 1, 2
 # Digits of a whole number from which a line is odd: Python refuses to read slightly longer ones.
 DIGITS = 4000
-# Bytes that follow the contents, because the tokenizer reads ahead.
-SPARE = 16
 
 
 @inner
@@ -34,15 +37,15 @@ def _skip_space(buf, i, end):
 
 
 @inner
-def _marks(buf, special):
-    """Return the places of quotes, backslashes and control characters, and of the end. The loop has no branch."""
-    marks = np.empty(len(buf) + 1, np.int64)
-    n = 0
+def _marks(buf, tables, marks):
+    """Write the places of quotes, backslashes and control characters to `marks`, and the end after them; return their number."""
+    n = np.uint64(0)
     for i in range(np.uint64(len(buf))):
+        # No branch: a place that is not special is overwritten by the next one.
         marks[n] = i
-        n += special[buf[i]]
+        n += tables[SPECIAL, buf[i]]
     marks[n] = len(buf)
-    return marks[: n + 1].copy()
+    return np.int64(n)
 
 
 @inner
@@ -87,13 +90,6 @@ def _nested_end(buf, i, end, marks, m):
 
 
 @inner
-def _digits_end(buf, i, end):
-    while i < end and 48 <= buf[i] <= 57:
-        i += 1
-    return i
-
-
-@inner
 def _plain_end(buf, i, end):
     """Return the index after a natural number, `true`, `false` or `null` at `i`, or -1 for anything else."""
     c = buf[i]
@@ -105,26 +101,23 @@ def _plain_end(buf, i, end):
         return i + 5
     if c == 48:
         return i + 1
-    stop = _digits_end(buf, i, end)
+    stop = i
+    while stop < end and 48 <= buf[stop] <= 57:
+        stop += 1
     return stop if 0 < stop - i < DIGITS else -1
 
 
 @inner
-def _hex4(buf, i, end):
+def _hex4(buf, i, end, tables):
     """Return the value of four hexadecimal digits at `i`, or -1."""
-    value = 0
     if i + 4 > end:
         return -1
+    value = np.int64(0)
     for j in range(i, i + 4):
-        c = buf[j]
-        if 48 <= c <= 57:
-            value = value * 16 + c - 48
-        elif 97 <= c <= 102:
-            value = value * 16 + c - 87
-        elif 65 <= c <= 70:
-            value = value * 16 + c - 55
-        else:
+        digit = tables[HEX, buf[j]]
+        if digit > 15:
             return -1
+        value = value * 16 + digit
     return value
 
 
@@ -151,56 +144,48 @@ def _put_code(out, o, code):
 
 
 @inner
-def _string(buf, span, out, o):
-    """Write the characters of a string field to `out`; return the index after them, or -1 if an escape is odd."""
-    begin, size = span[2], span[3] - span[2]
-    if span[4]:
-        return _unescape(buf, begin, span[3], out, o)
-    for x in range(size):
-        out[o + x] = buf[begin + x]
-    return o + size
+def _copy(buf, i, end, out, o):
+    """Copy buf[i:end] to `out` and return the index after it."""
+    for x in range(end - i):
+        out[o + x] = buf[i + x]
+    return o + end - i
 
 
 @inner
-def _unescape(buf, i, end, out, o):
+def _string(buf, spans, f, out, o, tables):
+    """Write the characters of the string field `f` to `out`; return the index after them, or -1 if an escape is odd."""
+    if spans[f, 4]:
+        return _unescape(buf, spans[f, 2], spans[f, 3], out, o, tables)
+    return _copy(buf, spans[f, 2], spans[f, 3], out, o)
+
+
+@inner
+def _unescape(buf, i, end, out, o, tables):
     """Write a string with escapes to `out`; return the index after it, or -1 if an escape is not JSON or half a surrogate pair."""
     while i < end:
-        c = buf[i]
-        if c != BACKSLASH:
-            out[o] = c
+        if buf[i] != BACKSLASH:
+            out[o] = buf[i]
             o += 1
             i += 1
             continue
         if i + 1 >= end:
             return -1
-        c = buf[i + 1]
+        code = np.int64(tables[ESCAPE, buf[i + 1]])
         i += 2
-        if c == QUOTE or c == BACKSLASH or c == 47:
-            code = np.int64(c)
-        elif c == 98:
-            code = 8
-        elif c == 102:
-            code = 12
-        elif c == 110:
-            code = 10
-        elif c == 114:
-            code = 13
-        elif c == 116:
-            code = 9
-        elif c == 117:
-            code = _hex4(buf, i, end)
+        if code == LETTER_U:
+            code = _hex4(buf, i, end, tables)
             i += 4
             if 0xD800 <= code < 0xE000:
-                if code >= 0xDC00 or i + 6 > end or buf[i] != BACKSLASH or buf[i + 1] != 117:
+                if code >= 0xDC00 or i + 6 > end or buf[i] != BACKSLASH or buf[i + 1] != LETTER_U:
                     return -1
-                low = _hex4(buf, i + 2, end)
+                low = _hex4(buf, i + 2, end, tables)
                 if low < 0xDC00 or low >= 0xE000:
                     return -1
                 code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
                 i += 6
-        else:
-            code = -1
-        if code < 0:
+            if code < 0:
+                return -1
+        elif code == 0:
             return -1
         o = _put_code(out, o, code)
     return o
@@ -290,17 +275,28 @@ def _fields(buf, i, end, trusted, spans, marks, m):
 
 
 @inner
-def _choose(buf, spans, n, names, name_ends, first, last):
-    """Return the field with the earliest of names[first:last], and which name; (-1, -1) for none, (-2, -2) if a name is repeated."""
-    best, which = -1, -1
-    for f in range(n):
-        k = _alias(buf, spans[f, 0], abs(spans[f, 1]), names, name_ends)
-        if first <= k < last:
-            if k == which:
-                return -2, -2
-            if which < 0 or k < which:
-                best, which = f, k
-    return best, which
+def _roles(buf, spans, fields, names, name_ends, role_of, chosen):
+    """Write to `chosen` the fields that are docno, title and text, and the numbers of their names; return False for an odd record.
+
+    Of several names for one role the first in `names` counts.
+    """
+    for k in range(len(chosen)):
+        chosen[k] = -1
+    for f in range(fields):
+        name = _alias(buf, spans[f, 0], abs(spans[f, 1]), names, name_ends)
+        if name >= 0:
+            role = role_of[name]
+            if name == chosen[role + 3]:
+                return False
+            if chosen[role] < 0 or name < chosen[role + 3]:
+                chosen[role], chosen[role + 3] = f, name
+    docno, title, text = chosen[0], chosen[1], chosen[2]
+    if docno < 0 or (text < 0 and title < 0):
+        return False
+    start = spans[docno, 2]
+    if start == spans[docno, 3] or not (spans[docno, 1] < 0 or 48 <= buf[start] <= 57):
+        return False
+    return (text < 0 or spans[text, 1] < 0) and (title < 0 or spans[title, 1] < 0)
 
 
 @inner
@@ -312,115 +308,79 @@ def _visible(data, start, end):
     return False
 
 
-@kernel((TEXT, U8, TEXT, I64, int64, int64, int64, boolean))
-def scan(buf, special, names, name_ends, ids, texts, capacity, trusted):
-    """Cut records, one per line, into arrays of docnos, contents and other fields.
+@inner
+def _contents(buf, spans, chosen, text, t, tables):
+    """Write title, newline and text from `t` on; return the index after them, or -1, and the bytes of the title."""
+    o, title = t, np.int64(0)
+    for role in range(1, 3):
+        if chosen[role] >= 0 and o >= 0:
+            o = _string(buf, spans, chosen[role], text, o, tables)
+            if role == 1 and o > t:
+                title = o - t
+                text[o] = NEWLINE
+                o += 1
+    return o, title
 
-    `names` holds `ids` aliases of the id, then `texts` aliases of the text, then the title's name. `special` marks the
-    bytes that end or interrupt a JSON string. A record with more than `capacity` fields is odd. For `trusted` lines, see
-    `_fields`.
 
-    Return, in this order: docnos and their ends; contents, with spare bytes, and their ends; the bytes of each title;
-    other fields and their ends; how often each name was used; the odd lines as rows of (number, start, end).
+@inner
+def _others(buf, spans, fields, chosen, extra, e, tables):
+    """Write the fields without a role as a JSON object, or nothing if there are none.
+
+    Return the index after it, or -1 if an escape is odd.
     """
-    size = len(buf)
-    marks = _marks(buf, special)
-    lines = 1
-    for m in range(len(marks) - 1):
-        lines += buf[marks[m]] == NEWLINE
-    docnos, docno_ends = np.empty(size, np.uint8), np.empty(lines, np.int64)
-    text, text_ends = np.empty(size + lines + SPARE, np.uint8), np.empty(lines, np.int64)
-    extra, extra_ends = np.empty(size + 2 * lines, np.uint8), np.empty(lines, np.int64)
-    titles = np.empty(lines, np.int32)
-    used = np.zeros(len(name_ends), np.int64)
-    odd = np.empty((lines, 3), np.int64)
-    spans = np.empty((capacity, 5), np.int64)
-    chosen = np.empty(3, np.int64)
-    served = np.empty(3, np.int64)
+    begin = e
+    for f in range(fields):
+        if f == chosen[0] or f == chosen[1] or f == chosen[2]:
+            continue
+        if spans[f, 4] and _unescape(buf, spans[f, 2], spans[f, 3], extra, e, tables) < 0:
+            return -1
+        extra[e] = OPEN_BRACE if e == begin else COMMA
+        e = _copy(buf, spans[f, 0] - 1, spans[f, 3] + (spans[f, 1] < 0), extra, e + 1)
+    if e > begin:
+        extra[e] = CLOSE_BRACE
+        e += 1
+    return e
+
+
+@kernel((TEXT, BYTES, TEXT, I64, I64, boolean, I64, TABLE, I64, U8, U8, U8, TABLE, TABLE, I64))
+def scan(buf, tables, names, name_ends, role_of, trusted, marks, spans, chosen, docnos, text, extra, ends, odd, used):
+    """Cut records, one per line, into docnos, contents and other fields; return the number of documents and of odd lines.
+
+    `tables` says what bytes mean. `names` are the aliases of docno, text and title, and `role_of` says for which of docno
+    (0), title (1) and text (2) each stands. For `trusted` lines, see `_fields`. `marks`, `spans` and `chosen` are scratch
+    memory; a record with more fields than `spans` has rows is odd.
+
+    The kernel fills `docnos`, `text` and `extra` with the bytes of docnos, contents and other fields. It writes to row k of
+    `ends` where these end for document k, and the bytes of its title; to row k of `odd` the number, start and end of an
+    odd line; and to `used` how often each name was used.
+    """
     n = n_odd = number = d = t = e = start = first = m = np.int64(0)
-    while start < size:
-        while m < len(marks) - 1 and buf[marks[m]] != NEWLINE:
+    last = _marks(buf, tables, marks)
+    while start < len(buf):
+        while m < last and buf[marks[m]] != NEWLINE:
             m += 1
         end = marks[m]
         begin = _skip_space(buf, start, end)
         if begin < end:
             fields = _fields(buf, begin, end, trusted, spans, marks, first)
-            ok = fields > 0 and _roles(buf, spans, fields, names, name_ends, ids, texts, chosen, served)
+            ok = fields > 0 and _roles(buf, spans, fields, names, name_ends, role_of, chosen)
             if ok:
-                d2 = _string(buf, spans[chosen[0]], docnos, d)
-                t2, title = _contents(buf, spans, chosen, text, t)
-                ok = t2 >= 0 and (trusted or (_visible(docnos, d, d2) and _readable(buf, spans, fields, extra, e)))
+                d2 = _string(buf, spans, chosen[0], docnos, d, tables)
+                t2, title = _contents(buf, spans, chosen, text, t, tables)
+                e2 = _others(buf, spans, fields, chosen, extra, e, tables)
+                ok = d2 >= 0 and t2 >= 0 and e2 >= 0 and (trusted or _visible(docnos, d, d2))
             if ok:
-                d, t = d2, t2
-                for role in range(3):
-                    if chosen[role] >= 0:
-                        used[served[role]] += 1
-                e = _others(buf, spans, fields, chosen, extra, e)
-                docno_ends[n], text_ends[n], extra_ends[n], titles[n] = d, t, e, title
+                d, t, e = d2, t2, e2
+                ends[n, 0], ends[n, 1], ends[n, 2], ends[n, 3] = d, t, e, title
                 n += 1
+                for role in range(3, 6):
+                    if chosen[role] >= 0:
+                        used[chosen[role]] += 1
             else:
                 odd[n_odd, 0], odd[n_odd, 1], odd[n_odd, 2] = number, start, end
                 n_odd += 1
         number += 1
         start = end + 1
         m += 1
-        first = min(m, len(marks) - 1)
-    return (docnos[:d].copy(), docno_ends[:n].copy(), text[: t + SPARE], text_ends[:n].copy(), titles[:n].copy(),
-            extra[:e].copy(), extra_ends[:n].copy(), used, odd[:n_odd].copy())  # fmt: skip
-
-
-@inner
-def _roles(buf, spans, fields, names, name_ends, ids, texts, chosen, served):
-    """Write to `chosen` the fields that are docno, text and title, and to `served` their names; return False for an odd record."""
-    chosen[0], served[0] = _choose(buf, spans, fields, names, name_ends, np.int64(0), ids)
-    chosen[1], served[1] = _choose(buf, spans, fields, names, name_ends, ids, ids + texts)
-    chosen[2], served[2] = _choose(buf, spans, fields, names, name_ends, ids + texts, ids + texts + 1)
-    if chosen[0] < 0 or chosen[1] == -2 or chosen[2] == -2 or (chosen[1] < 0 and chosen[2] < 0):
-        return False
-    docno = spans[chosen[0]]
-    if docno[2] == docno[3] or not (docno[1] < 0 or 48 <= buf[docno[2]] <= 57):
-        return False
-    return (chosen[1] < 0 or spans[chosen[1], 1] < 0) and (chosen[2] < 0 or spans[chosen[2], 1] < 0)
-
-
-@inner
-def _contents(buf, spans, chosen, text, t):
-    """Write title, newline and text from `t` on; return the index after them, or -1, and the bytes of the title."""
-    title = 0
-    o = t
-    if chosen[2] >= 0:
-        o = _string(buf, spans[chosen[2]], text, o)
-        title = o - t
-        if title > 0:
-            text[o] = NEWLINE
-            o += 1
-    if chosen[1] >= 0 and o >= 0:
-        o = _string(buf, spans[chosen[1]], text, o)
-    return o, title
-
-
-@inner
-def _readable(buf, spans, fields, scratch, at):
-    """Return whether every escape of the record can be read; `scratch` is overwritten from `at` on."""
-    for f in range(fields):
-        if spans[f, 4] and _unescape(buf, spans[f, 2], spans[f, 3], scratch, at) < 0:
-            return False
-    return True
-
-
-@inner
-def _others(buf, spans, fields, chosen, extra, e):
-    """Write the fields without a role as a JSON object, or nothing if there are none; return the index after it."""
-    begin = e
-    for f in range(fields):
-        if f == chosen[0] or f == chosen[1] or f == chosen[2]:
-            continue
-        extra[e] = OPEN_BRACE if e == begin else COMMA
-        e += 1
-        for j in range(spans[f, 0] - 1, spans[f, 3] + (1 if spans[f, 1] < 0 else 0)):
-            extra[e] = buf[j]
-            e += 1
-    if e > begin:
-        extra[e] = CLOSE_BRACE
-        e += 1
-    return e
+        first = min(m, last)
+    return n, n_odd

@@ -74,10 +74,11 @@ class LoadedModel:
 
     def page(self) -> str:
         """Return the HTML page on which the plugin shows the model; raise InputError if it has none."""
-        if not hasattr(self.model, "page"):
-            raise InputError(f"{self.name} has no page; leave out -o to print its card.")
         with contract(self._identity.kind, self.name):
-            return str(self.model.page(self.view, self.name))
+            text = str(self.model.page(self.view, self.name))
+        if not text:
+            raise InputError(f"{self.name} has no page; leave out -o to print its card.")
+        return text
 
     def _coverage(self) -> dict[str, Any]:
         return {}
@@ -206,7 +207,7 @@ class LoadedRepresentation(LoadedModel):
     def labels(self) -> tuple[str, ...]:
         """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
         with contract("representation", self.name):
-            labels = tuple(self.model.labels(self.view))
+            labels: tuple[str, ...] = self.view.once("labels", lambda: tuple(self.model.labels(self.view)))
         if not all(isinstance(label, str) and label.strip() for label in labels):
             raise PluginError(f"{self.name} gave a label that is not a text.")
         return labels

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sublex.cli.output import say
 from sublex.display.lines import Line, Span
 from sublex.errors import MissingExtra, SublexError
-from sublex.messages import counted, in_short
+from sublex.messages import counted, in_short, one_line
 from sublex.profiles import profile
 from sublex.shell.failures import Failed, attempt
 from sublex.shell.reading import Reader
@@ -53,7 +53,7 @@ def talk(make_session: Callable[[], Session], name: str, settings: Settings, lin
         paint(rows, settings.pager)
 
     for text in lines:
-        print(f"{name}> {text}")
+        print(one_line(f"{name}> {text}"))
         talker.answer(text, printer)
     while not talker.ended and (typed := talker.read(prompt)) is not None:
         talker.answer(typed, printer)
@@ -228,7 +228,7 @@ def _talk_plainly(talker: Talker, lines: Iterable[str]) -> None:
     from sublex.cli.output import print_lines
 
     for text in lines:
-        print(f"{talker.name}> {text}")
+        print(one_line(f"{talker.name}> {text}"))
         talker.answer(text, print_lines)
     while not talker.ended:
         try:
