@@ -489,6 +489,16 @@ def test_a_pipe_numbers_lines_and_prints_json_lines(fitted):
     ]
 
 
+def test_a_pipe_may_hold_any_bytes(fitted):
+    done = shell(
+        fitted,
+        options=("--format", "json", "-k", "1"),
+        stdin=b"\xef\xbb\xbfone\tcrane\ntwo\tseal \xff\x00\n\t\n\tseal\n",
+    )
+    rows = [json.loads(row) for row in done.output.splitlines()]
+    assert done.code == 0 and [(row["qid"], len(row["hits"])) for row in rows] == [("one", 1), ("two", 1), ("3", 1)]
+
+
 def test_a_failed_line_costs_a_sentence_and_the_next_is_answered(fitted, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = shell(
@@ -601,6 +611,7 @@ def offered(session: Session, text: str) -> list[str]:
 
 def test_what_may_follow_is_offered(session):
     assert offered(session, "cranes by the merc")[0] == "Mercury"
+    assert offered(session, "mercery") == ["Mercury"] and offered(session, "zzzzzz") == []
     assert offered(session, ":ex")[:2] == ["expand", "explain"]
     assert offered(session, ":rank BM25(")[:2] == ["k1=", "b="]
     assert "lsi(e=10)" in offered(session, ":rank BM25 + ls")

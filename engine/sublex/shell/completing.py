@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sublex.display.card import expressions_of
+from sublex.index.spelling import suggestions
 from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
 from sublex.shell.settings import NAMES
@@ -63,10 +64,15 @@ class Completions:
 
     def _words(self, text: str) -> Iterator[Offer]:
         word = _WORD_AT_END.search(text)[0]  # type: ignore[index]
-        if word and self._vocabulary is not None:
-            for found in self._vocabulary.beginning(word, OFFERED):
-                if found.written != word:
-                    yield Offer(found.written, len(word), f"{found.df:,}")
+        if not word or self._vocabulary is None:
+            return
+        words = self._vocabulary.beginning(word, OFFERED)
+        for found in words:
+            if found.written != word:
+                yield Offer(found.written, len(word), f"{found.df:,}")
+        if not words:
+            for near in suggestions(self.session.index.snapshot, word).values():
+                yield Offer(near.surface, len(word), f"{near.df:,}, spelt alike")
 
     def _commands(self, name: str) -> Iterator[Offer]:
         summaries = {command.name: command.summary for command in self.session.commands}

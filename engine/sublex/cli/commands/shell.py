@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,7 +62,7 @@ def shell(
     given = context.get_parameter_source("k") != click.core.ParameterSource.DEFAULT
     settings.k = k if given else settings.k
     settings.format = form or settings.format
-    interactive = sys.stdin.isatty() and sys.stdout.isatty() and not commands
+    interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not commands
     path = existing_path(name)
     if not (path / "index.json").is_file():
         # The error for a missing index says what is there.
@@ -71,7 +72,11 @@ def shell(
         from sublex.shell.prompt import talk
 
         talk(lambda: _session(path, settings, allow_uncovered), path.name, settings, lines, plain)
-    elif not _batch(_session(path, settings, allow_uncovered), [*lines, *commands], None if commands else sys.stdin):
+        return
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        # A file from elsewhere may begin with a byte order mark and hold bytes that are no UTF-8.
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
+    if not _batch(_session(path, settings, allow_uncovered), [*lines, *commands], None if commands else sys.stdin):
         context.exit(2)
 
 
