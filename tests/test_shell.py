@@ -59,7 +59,7 @@ def session(fitted, tmp_path, monkeypatch) -> Session:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     said: list[str] = []
-    session = Session(lambda: engine.open(fitted), fitted, built_in(), Settings(), said.append)
+    session = Session(lambda: engine.open(fitted), fitted, built_in(), Settings(bars=False), said.append)
     add_plugins(session.commands, session.index.registry)
     return session
 

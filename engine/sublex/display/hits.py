@@ -46,7 +46,10 @@ class Extras(NamedTuple):
     labels: str = ""
 
 
-def hits(index: Index, answer: Answer, extras: Extras = Extras()) -> Shown:  # noqa: B008
+NO_EXTRAS = Extras()
+
+
+def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
     """Return the hits of an answer as Shown."""
     found = [excerpt(index, answer, hit) for hit in answer.hits]
     rows = [(each.hit.rank, each.score, each.hit.docno, each.title, each.passage) for each in found]

@@ -60,7 +60,6 @@ def paint(lines: Sequence[Line], pager: bool) -> None:
 def _coloured(rows: Iterable[Line], columns: int) -> str:
     """Return lines with the escape sequences of the terminal."""
     stream = io.StringIO()
-    stream.encoding  # noqa: B018
     output = Vt100_Output(stream, lambda: Size(rows=24, columns=columns), term=os.environ.get("TERM"))
     fragments = [(f"class:{style}" if style else "", text) for row in rows for text, style in (*row.spans, ("\n", ""))]
     print_formatted_text(output, FormattedText(fragments), STYLE, color_depth=_depth())

@@ -25,7 +25,10 @@ class Topic(NamedTuple):
     in_pipe: bool = False
 
 
-def print_result(session: Session, shown: Shown | None, printer: Printer = print_lines, topic: Topic = Topic()) -> None:  # noqa: B008
+ONLY = Topic()
+
+
+def print_result(session: Session, shown: Shown | None, printer: Printer = print_lines, topic: Topic = ONLY) -> None:
     """Print what a line gave, in the format of the session, to the file of `:out` if there is one."""
     if shown is None:
         return

@@ -46,7 +46,6 @@ def talk(make_session: Callable[[], Session], name: str, settings: Settings, lin
         raise MissingExtra("The prompt of the shell (sublex shell --plain does without)", "shell") from None
     from sublex.shell.painting import paint, prompt_session
 
-    settings.bars = True
     prompt = prompt_session(talker, settings.keys, _history_path())
 
     def printer(rows: Sequence[Line]) -> None:

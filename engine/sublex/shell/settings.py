@@ -26,7 +26,7 @@ class Settings:
     profile: str | None = None
     allow_uncovered: bool = False
     format: str = "table"
-    bars: bool = False
+    bars: bool = True
     labels: str | None = None
     timing: bool = False
     pager: bool = True
