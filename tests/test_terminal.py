@@ -81,6 +81,10 @@ COMMANDS = [
     ("explain", "bad", f"crane {HOSTILE}", DOCNO),
     ("explain", "bad", f"crane {HOSTILE}", DOCNO, "--format", "json"),
     ("explain", "bad", "crane", HOSTILE),
+    ("shell", "bad", "-c", "crane", "-c", ":doc 1", "-c", ":explain 1 vs 2", "-c", ":why-not c", "-c", ":to-cli", "-c", ":drop"),
+    ("shell", "bad", "-c", f"crane {HOSTILE[:-21]}", "-c", f":{HOSTILE}", "-c", f":doc {HOSTILE}", "-c", f":rank {HOSTILE}"),
+    ("shell", "bad", "-c", ":topics t.jsonl", "-c", ":topic", "-c", ":next", "-c", ":versus BM25 PL2", "-c", ":similar c"),
+    ("shell", "bad", "-c", "crane", "--format", "json", "-c", ":help", "-c", f":set k={HOSTILE}", "-c", f":snapshot {HOSTILE}"),
     ("run", "bad", "t.jsonl", "-o", "o\x1b\u202e"),
     ("run", "bad", f"no{HOSTILE}"),
     ("fuse", RUN, "r2.run", "-o", "f\x1b.run"),
@@ -113,7 +117,7 @@ def test_no_command_sends_a_control(hostile, arguments):
     assert code in (0, 1, 2)
     assert not STEERS.search(output) and not STEERS.search(messages)
     # The text of a document has lines of its own.
-    lines = messages.splitlines() + (output.splitlines() if arguments[0] != "doc" else [])
+    lines = messages.splitlines() + (output.splitlines() if arguments[0] not in ("doc", "shell") else [])
     assert not any(line.startswith("sublex: all is well") for line in lines)
 
 

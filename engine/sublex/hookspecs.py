@@ -46,5 +46,9 @@ def register_representations(register: Register) -> None:
 
 
 @hookspec
-def register_commands(cli: Any) -> None:
-    """Add commands to `cli`, the click group that the command `sublex` runs."""
+def register_commands(cli: Any, shell: Any) -> None:
+    """Add commands to `cli`, the click group that the command `sublex` runs, and to `shell`, the commands of `sublex shell`.
+
+    A plugin may declare one of the two. `shell.add(function, usage="WORD")` adds a function of the session and of the text
+    after the command's name, which returns `sublex.display.lines.Shown`.
+    """

@@ -270,10 +270,20 @@ class Registry:
         return self.resolve("component", expression, defaults)
 
     def hook(self, name: str) -> list[tuple[Plugin, Callable[..., Any]]]:
-        """Return each plugin that implements a hook, with its function. The caller calls each function by itself."""
+        """Return each plugin that implements a hook, with a function that takes all arguments of the hook by name.
+
+        The function passes to the plugin the arguments that it declares. The caller calls each function by itself.
+        """
         # All plugins are loaded, because any of them may implement the hook.
         named = {plugin.name: plugin for plugin in self.plugins}
-        return [(named[impl.plugin_name], impl.function) for impl in getattr(self._manager.hook, name).get_hookimpls()]
+        return [
+            (named[impl.plugin_name], partial(_call, impl))
+            for impl in getattr(self._manager.hook, name).get_hookimpls()
+        ]
+
+
+def _call(implementation: pluggy.HookImpl, **given: Any) -> None:
+    implementation.function(**{name: given[name] for name in implementation.argnames})
 
 
 def _kinds(kind: str) -> tuple[str, ...]:

@@ -42,9 +42,11 @@ def register_expanders(register: Register) -> None:
 
 
 @hookimpl
-def register_commands(cli: Any) -> None:
-    """Add the commands `senses` and `graph`."""
+def register_commands(cli: Any, shell: Any) -> None:
+    """Add the commands `senses` and `graph`, and `:sense` for the shell."""
     from sublex_swg.commands import graph, senses
+    from sublex_swg.shell import sense
 
     cli.add_command(senses)
     cli.add_command(graph)
+    shell.add(sense, "WORD [TOPIC]", completes="word")

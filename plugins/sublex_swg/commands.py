@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from sublex.cli.plugin_commands import (
@@ -18,8 +20,12 @@ from sublex.cli.plugin_commands import (
 )
 from sublex.errors import InputError
 
-# Documents that are listed for a sense.
-DOCUMENTS = 3
+if TYPE_CHECKING:
+    from sublex import Index
+
+HEAD = ("topic", "chance", "documents", "neighbours", "examples")
+# Documents and neighbours that are listed for a sense.
+DOCUMENTS, NEIGHBOURS = 3, 6
 # The end of the message for a model of another plugin.
 NO_GRAPHS = "has no word graphs; name a fitted swg, such as swg(topics=lda(k=10))"
 
@@ -29,7 +35,9 @@ NO_GRAPHS = "has no word graphs; name a fitted swg, such as swg(topics=lda(k=10)
 @click.argument("word")
 @model_argument
 @click.option("--query", default="", metavar="TEXT", help="Other words, which change how likely each sense is.")
-@click.option("-n", "--neighbours", type=click.IntRange(1), default=6, show_default=True, help="Neighbours to list.")
+@click.option(
+    "-n", "--neighbours", type=click.IntRange(1), default=NEIGHBOURS, show_default=True, help="Neighbours to list."
+)
 @format_option("table", "json", "csv")
 def senses(name: str, word: str, expression: str, query: str, neighbours: int, form: str) -> None:
     """List the senses of a word: the topics in which it has neighbours, with these and with documents.
@@ -41,11 +49,17 @@ def senses(name: str, word: str, expression: str, query: str, neighbours: int, f
       sublex senses animals bank "swg(topics=lda(k=10))"
       sublex senses animals bank "swg(topics=lda(k=10))" --query "river otter"
     """
+    print_records(form, HEAD, sense_rows(open_index(name, allow_uncovered=True), word, expression, query, neighbours))
+
+
+def sense_rows(
+    index: Index, word: str, expression: str, query: str = "", neighbours: int = NEIGHBOURS
+) -> list[tuple[Any, ...]]:
+    """Return the senses of a word as rows of the table HEAD, the most likely sense first."""
     from sublex.base import Query, QueryTerm
     from sublex_swg.expander import SWG
     from sublex_swg.word_senses import chances
 
-    index = open_index(name, allow_uncovered=True)
     model = fitted_model(index, expression, SWG, NO_GRAPHS).model
     graphs = model.graphs
     terms = index.analyze(word)
@@ -64,7 +78,7 @@ def senses(name: str, word: str, expression: str, query: str, neighbours: int, f
         hits = pipeline.answer(Query("", sought), DOCUMENTS).hits
         listed = ", ".join(index.corpus.surface(graphs.vocabulary[neighbour]) for neighbour, _ in near)
         rows.append((sense.topic, round(chance, 4), sense.docs, listed, ", ".join(hit.docno for hit in hits)))
-    print_records(form, ("topic", "chance", "documents", "neighbours", "examples"), rows)
+    return rows
 
 
 @click.command()

@@ -310,3 +310,26 @@ def test_words_of_a_drawing_do_not_overlap(seed):
 def test_the_page_of_a_card_shows_all_topics(command, fitted, tmp_path):
     assert command("card", fitted.path, MODEL, "-o", "card.html").code == 0
     assert (tmp_path / "card.html").read_text().count("<h2") == 2
+
+
+def test_the_shell_lists_senses_and_ranks_by_one(fitted):
+    from sublex.shell.commands import add_plugins, built_in
+    from sublex.shell.session import Session
+    from sublex.shell.settings import Settings
+
+    session = Session(lambda: fitted, fitted.path, built_in(), Settings())
+    assert add_plugins(session.commands, fitted.registry) == []
+    topics = {row[0] for row in session.run(":sense bank").rows}
+    assert topics == {0, 1}
+    session.run("bank")
+    for topic in (water(fitted), 1 - water(fitted)):
+        session.run(f":sense bank {topic}")
+        expression = session.settings.expression
+        assert expression.startswith("swg(topics=lda(k=2,") and expression.endswith(f", senses=[bank:{topic}]) >> BM25")
+        words = set(fitted.document(session.answer.hits[0].docno).text.split())
+        assert bool(words & set(WATER)) == (topic == water(fitted))
+    for line, message in (
+        (":sense", "Write :sense WORD"), (":sense bank 7", "no sense of the topic 7"), (":sense zzzz", "zzzz"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            session.run(line)

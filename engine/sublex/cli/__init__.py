@@ -34,7 +34,7 @@ SECTIONS = {
     "Look into an index": {
         "indexes": "indexes", "info": "info", "doc": "info", "terms": "info", "analyze": "info",
     },
-    "Rank documents": {"search": "search", "explain": "explain", "run": "run", "fuse": "fuse"},
+    "Rank documents": {"shell": "shell", "search": "search", "explain": "explain", "run": "run", "fuse": "fuse"},
     "Evaluate rankings": {"eval": "eval:evaluate", "compare": "compare", "tune": "tune", "lint": "lint"},
     "Fit models": {"fit": "fit", "card": "fit", "forget": "fit", "encode": "fit", "resource": "resource"},
     "Components, plugins, the demo and compilation": {
@@ -81,10 +81,12 @@ class Commands(click.Group):
             return
         self._has_plugin_commands = True
         from sublex import plugins
+        from sublex.shell.registry import Commands as ShellCommands
 
         for plugin, implementation in plugins.load(builtin=False).hook("register_commands"):
             try:
-                implementation(cli=self)
+                # The commands for the shell are added again when a shell starts.
+                implementation(cli=self, shell=ShellCommands())
             except Exception as error:
                 _say(f"Plugin {plugin.name} could not add its commands: {error}")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +38,7 @@ NEEDED = {
     "explain": {**SEARCH, "retrieval": "retrieve place unpack rescore"},
     "run": {**SEARCH, "trec": "shortest write classify"},
     "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
+    "shell": {**SEARCH, "retrieval": "retrieve place unpack rescore"},
     "info": NOTHING, "phrases": NOTHING,
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
     "demo": {
@@ -60,11 +61,28 @@ def say_if_compiling() -> None:
         return
     from sublex.compile_kernels import jobs_of
 
-    jobs = [job for room, names in needed.items() for job in jobs_of(module_of(room), names.split())]
+    jobs = _jobs(needed)
     if _has_json(context.params.get("sources") or ()):
         jobs += jobs_of("sublex.readers.kernels", ["scan"])
     compile_missing(jobs)
     _announce_others()
+
+
+def compile_quietly(command: str, say_status: Callable[[str], None]) -> None:
+    """Compile what a command needs and is not yet compiled, and print nothing; `say_status` gets a few words meanwhile."""
+    from sublex.compile_kernels import compile_all, missing, processors
+
+    left = missing(_jobs(NEEDED[command]))
+    if left:
+        say_status(f"compiling {counted(len(left), 'kernel')}, once")
+        compile_all(left, min(len(left), processors()), lambda: None)
+
+
+def _jobs(needed: Mapping[str, str]) -> list[Job]:
+    """Return the kernels of rooms, given as names of kernels by room, as jobs."""
+    from sublex.compile_kernels import jobs_of
+
+    return [job for room, names in needed.items() for job in jobs_of(module_of(room), names.split())]
 
 
 def module_of(room: str) -> str:

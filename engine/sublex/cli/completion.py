@@ -86,10 +86,15 @@ def expressions(context: click.Context, parameter: click.Parameter, incomplete: 
     """Complete the last word of an expression: a component, or within parentheses a parameter or its value."""
     from sublex import plugins
 
-    word = _NAME_AT_END.search(incomplete)[0]  # type: ignore[index]
+    word, continuations = continuations_of(incomplete, plugins.load())
     before = incomplete[: len(incomplete) - len(word)]
-    continuations = _continuations(before, word, plugins.load())
     return [CompletionItem(before + text, help=help) for text, help in continuations if _begins(text, word)]
+
+
+def continuations_of(text: str, registry: Registry) -> tuple[str, list[tuple[str, str]]]:
+    """Return the name at the end of an expression, and the texts that may stand in its place, each with its help."""
+    word = _NAME_AT_END.search(text)[0]  # type: ignore[index]
+    return word, list(_continuations(text[: len(text) - len(word)], word, registry))
 
 
 def _continuations(before: str, word: str, registry: Registry) -> Iterator[tuple[str, str]]:

@@ -39,6 +39,11 @@ profile_option = click.option(
     show_default="the index's",
     help="Defaults of the rankers: sublex, anserini, terrier or pisa.",
 )
+weighted_option = click.option(
+    "--weighted",
+    is_flag=True,
+    help="QUERY is terms of the index with weights, as in 'crane^1 river^0.5'. Expanders give such queries.",
+)
 uncovered_option = click.option(
     "--allow-uncovered",
     is_flag=True,

@@ -15,9 +15,10 @@ from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import Decorator, examples, format_option, index_argument, seed_option, workers_option
-from sublex.cli.output import print_json, print_records, print_table, say, show, to_json
+from sublex.cli.output import print_json, print_records, print_table, say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
+from sublex.display.values import to_json
 from sublex.errors import InputError
 
 if TYPE_CHECKING:

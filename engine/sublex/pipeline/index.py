@@ -120,19 +120,21 @@ class Index(Contents):
             raise InputError(f"{component} is not a single ranker.")
         return self._composer.searcher(component)
 
-    def query(self, text: str) -> Query:
-        """Return a text as a query: its terms, each with weight 1."""
+    def query(self, text: str | Query) -> Query:
+        """Return a text as a query: its terms, each with weight 1. A query is returned as it is."""
+        if isinstance(text, Query):
+            return text
         words = arguments.text(text, "The query")
         return Query(words, tuple(QueryTerm(term) for term in self.analyze(words)))
 
     def search(
-        self, text: str, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
+        self, text: str | Query, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
     ) -> Hits:
-        """Return the best k documents for a text, best first."""
+        """Return the best k documents for a text, or for a query of weighted terms, best first."""
         return self.answer(text, pipeline, k, profile).hits
 
     def answer(
-        self, text: str, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
+        self, text: str | Query, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
     ) -> Answer:
         """Return the best k documents for a text, with the query after all expanders and the seconds that the search took."""
         query, most = self.query(text), arguments.whole(k, "k")
@@ -167,7 +169,7 @@ class Index(Contents):
         return described_run(asked, ready, most, offsets, np.concatenate(docs), np.concatenate(scores))
 
     def explain(
-        self, text: str, docno: str, pipeline: Expr | Pipeline | None = None, profile: str | None = None
+        self, text: str | Query, docno: str, pipeline: Expr | Pipeline | None = None, profile: str | None = None
     ) -> Explanation:
         """Return a document's score for a text, taken apart; also for a document that the pipeline does not find.
 
@@ -199,7 +201,7 @@ class Index(Contents):
             raise InputError(f"The hits come from another generation of {self.path}, or another index; search again.")
         return self.representation(expression).facets(hits.docs)
 
-    def marks(self, text: str, docno: str, expression: Expr) -> list[Mark]:
+    def marks(self, text: str | Query, docno: str, expression: Expr) -> list[Mark]:
         """Return the words of a document that belong to labels of a fitted model, such as topics, given a query."""
         model = self.representation(expression)
         return model.marks(model.query(self.query(text)), self._live(docno))

@@ -102,7 +102,7 @@ def compare(
     Every system is measured on the judged topics and tested against the others. The first system is the baseline. The
     runs of rankers are stored with the index and used again.
     """
-    from sublex.cli.query_forms import note_topics
+    from sublex.display.query_forms import topics_notes
     from sublex.evaluation.comparison import Plan, compare
     from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
 
@@ -123,7 +123,7 @@ def compare(
     if index is not None and topics is not None:
         systems = [_run(index, topics, pipeline, k, workers, fresh) for pipeline in pipelines] + systems
     notes = [*judgements.notes, *(topics.notes if topics else ()), *run_notes]
-    note_topics(topics or ())
+    say(*topics_notes(topics or ()))
     with step("Measured and tested the systems"):
         comparison = compare(systems, judgements, topics, names, index, Plan(test, correction, alpha, seed), notes)
     _print(comparison, form)

@@ -157,6 +157,7 @@ def _print_commands(topics: Path, qrels: Path) -> None:
     click.echo("\nTry next:")
     files = f"{shlex.quote(str(topics))} {shlex.quote(str(qrels))}"
     for command in (
+        "shell demo",
         "search demo 'cranes by the river'",
         "explain demo 'cranes by the river' river-08",
         "search demo 'river floods' -r 'PL2 + 0.3*fisher(k=4)'",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +12,10 @@ from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import examples, format_option, measures_option, qrels_argument, runs_argument
 from sublex.cli.output import CSV, print_figures, print_json, say
 from sublex.cli.steps import step, verbose_option
+from sublex.display.evaluation import evaluation_json, evaluation_table
 from sublex.messages import counted
-from sublex.tables import Table
 
 if TYPE_CHECKING:
-    from sublex.evaluation.run_evaluation import Evaluation
     from sublex.evaluation.systems import System
 
 
@@ -54,9 +53,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
     with step("Measured the runs"):
         evaluations = [evaluate(judgements, system.run, names, system.name) for system in systems]
     if form == "json":
-        print_json([_as_json(evaluation, by_topic) for evaluation in evaluations])
+        print_json([evaluation_json(evaluation, by_topic) for evaluation in evaluations])
     else:
-        print_figures(_table(evaluations, by_topic, 4 if form not in CSV else 10), form)
+        print_figures(evaluation_table(evaluations, by_topic, 4 if form not in CSV else 10), form)
 
 
 def read_systems(paths: Sequence[str]) -> list[System]:
@@ -66,26 +65,3 @@ def read_systems(paths: Sequence[str]) -> list[System]:
     runs = [(path, sublex.read_run(path)) for path in paths]
     tags = [run.tag for _, run in runs]
     return [System(run.tag if run.tag and tags.count(run.tag) == 1 else path, run) for path, run in runs]
-
-
-def _as_json(evaluation: Evaluation, by_topic: bool) -> dict[str, Any]:
-    topics = {"by topic": dict(evaluation.topics())} if by_topic else {}
-    return {
-        "run": evaluation.name, "topics": len(evaluation.qids), "missing": evaluation.missing,
-        "measures": evaluation.mean, **topics,
-    }  # fmt: skip
-
-
-def _table(evaluations: Sequence[Evaluation], by_topic: bool, digits: int) -> Table:
-    """Return a table with a row for the means of each run, after a row for each topic if `by_topic`."""
-    from sublex.evaluation.run_evaluation import format_values
-
-    first = evaluations[0]
-    rows = []
-    for evaluation in evaluations:
-        if by_topic:
-            for qid, figures in evaluation.topics():
-                rows.append([evaluation.name, qid, *format_values(figures.values(), first.counts, digits)])
-        means = format_values(evaluation.mean.values(), first.counts, digits)
-        rows.append([evaluation.name, *(["all"] if by_topic else []), *means])
-    return Table(["run", *(["topic"] if by_topic else []), *first.measures], rows, 1 + by_topic)

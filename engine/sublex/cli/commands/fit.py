@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,9 +23,11 @@ from sublex.cli.options import (
     seed_option,
     workers_option,
 )
-from sublex.cli.output import print_json, print_records, print_table, say, show
+from sublex.cli.output import print_shown, say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
+from sublex.display.card import card as describe
+from sublex.display.card import expressions_of, models
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.expression import Call
 from sublex.index.lookup import existing_path
@@ -141,8 +143,7 @@ def card(name: str, expression: str | None, form: str, output: str | None) -> No
     if expression is None:
         if output is not None:
             raise InputError("Name the model that the page shows, as in: sublex card INDEX 'lda(k=20)' -o topics.html.")
-        models = [(expression, model) for model, entry in index.fitted.items() for expression in expressions_of(entry)]
-        print_records(form, ("expression", "model"), models)
+        print_shown(models(index), form)
         return
     chosen = index.fitted[expression]["expression"] if expression in index.fitted else expression
     if output is not None:
@@ -152,33 +153,7 @@ def card(name: str, expression: str | None, form: str, output: str | None) -> No
         write_page(output, index.fitted_model(chosen).page())
         show(f"{output} shows {chosen}")
         return
-    facts = index.card(chosen)
-    if form == "json":
-        print_json(facts)
-        return
-    tables = {fact: value for fact, value in facts.items() if _is_table(value)}
-    print_table([(fact, _cell(value)) for fact, value in facts.items() if fact not in tables])
-    for fact, rows in tables.items():
-        click.echo()
-        show(f"{fact}:")
-        print_table([[_cell(cell) for cell in row.values()] for row in rows], list(rows[0]))
-
-
-def _is_table(value: Any) -> bool:
-    """Return whether a fact is a list of records, which is printed as a table of its own."""
-    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
-
-
-def _cell(value: Any) -> Any:
-    """Return a fact of a card as the cell of a table."""
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value))
-    return f"{value:.6g}" if isinstance(value, float) else value
-
-
-def expressions_of(entry: dict[str, Any]) -> list[str]:
-    """Return the expressions of a fitted model: one for each way in which it encodes documents."""
-    return sorted(rows["expression"] for rows in entry["rows"].values()) or [entry["expression"]]
+    print_shown(describe(index, chosen), form)
 
 
 @click.command(epilog=examples('sublex forget demo "lsi(e=20)"'))

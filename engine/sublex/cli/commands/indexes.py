@@ -43,7 +43,7 @@ def indexes(form: str) -> None:
 
 def _facts(path: Path, registry: Any) -> dict[str, Any]:
     """Return the row of one index in the table. Only the manifest of the index is read."""
-    from sublex.cli.commands.fit import expressions_of
+    from sublex.display.card import expressions_of
     from sublex.expression import Call
     from sublex.index.manifest import FITTED, MANIFEST, read_manifest
 

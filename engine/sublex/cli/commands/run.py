@@ -73,17 +73,17 @@ def run(
     The files in a folder are named after their rankers, as in BM25.run. TOPICS may have any usual format: TREC, TSV, CSV, JSON lines.
     Without -r, the ranker is BM25. If a ranker is wrong, the others are run all the same, and the exit code is 2.
     """
-    from sublex.cli.query_forms import note_topics
+    from sublex.display.query_forms import topics_notes
     from sublex.pipeline.running import write
 
     say_if_compiling()
     _check_tag(tag, rankers)
-    place = _place(output, rankers)
+    place = place_of_run(output, rankers)
     index = open_index(name, allow_uncovered)
     with step(f"Read {topics}"):
         queries = sublex.read_topics(topics, fields)
     say(str(queries), *queries.notes)
-    note_topics(queries)
+    say(*topics_notes(queries))
     pipelines, failures = _compose(index, rankers or (None,), profile)
     for pipeline in pipelines:
         with step(f"Ran {pipeline}"), progress(str(pipeline), "topics", len(queries)) as advance:
@@ -105,7 +105,7 @@ def _check_tag(tag: str | None, rankers: Sequence[str]) -> None:
             raise InputError(f"--tag {tag} would name {len(rankers)} runs; give one ranker, or leave --tag out.")
 
 
-def _place(output: str, rankers: Sequence[str]) -> Path:
+def place_of_run(output: str, rankers: Sequence[str]) -> Path:
     """Return where the runs go: a file or a folder. Raise InputError for a file that is no run and would be replaced."""
     from sublex.lint.detect import RUN, detect_kind
     from sublex.readers.source import FileSource

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-from typing import TYPE_CHECKING, Any
-
 import click
 
 from sublex.cli import completion
@@ -18,21 +15,12 @@ from sublex.cli.options import (
     profile_option,
     ranker_option,
     uncovered_option,
+    weighted_option,
 )
-from sublex.cli.output import print_json, print_records, print_run, print_table, say, say_uncovered, show, wrapped
+from sublex.cli.output import print_json, print_run, print_shown, say, say_uncovered
 from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
-from sublex.messages import command, counted, one_line
-
-if TYPE_CHECKING:
-    from sublex.pipeline.index import Index
-    from sublex.pipeline.pipeline import Answer, Pipeline
-
-HIT = ("rank", "score", "docno", "title", "passage")
-FACET = ("documents", "number", "label")
-# Documents found in which labels are counted, at least; a retrieval finds as many candidates for the stages after it.
-DEPTH = 1000
-Span = tuple[int, int]
+from sublex.messages import command
 
 
 @click.command(
@@ -48,6 +36,7 @@ Span = tuple[int, int]
 @hits_option(10)
 @profile_option
 @uncovered_option
+@weighted_option
 @click.option(
     "--facets",
     "facets",
@@ -66,7 +55,7 @@ Span = tuple[int, int]
 @format_option("table", "json", "csv", "trec")
 @verbose_option
 def search(
-    name: str, words: tuple[str, ...], ranker: str | None, k: int, profile: str | None, allow_uncovered: bool,
+    name: str, words: tuple[str, ...], ranker: str | None, k: int, profile: str | None, allow_uncovered: bool, weighted: bool,
     facets: int | None, of: str | None, form: str,
 ) -> None:  # fmt: skip
     """Find the documents that match QUERY best.
@@ -74,7 +63,11 @@ def search(
     Each hit is shown with its rank, score, docno and title, and with the passage of its text that matches best. Any text
     is a query; write -- before a query that begins with a dash.
     """
-    from sublex.cli.query_forms import note_query
+    from sublex.display.facets import DEPTH, labelled_model
+    from sublex.display.facets import facets as facets_of
+    from sublex.display.hits import corrections, hits, nothing_found, trec_lines
+    from sublex.display.query_forms import query_notes
+    from sublex.pipeline.weighted import weighted_query
 
     query = words[0]
     if len(words) > 1:
@@ -87,104 +80,26 @@ def search(
     index = open_index(name, allow_uncovered)
     with step("Made the pipeline"):
         pipeline = index.pipeline(ranker, profile)
-        model = "" if facets is None else of or _labelled_model(index, pipeline)
+        model = "" if facets is None else of or labelled_model(index, pipeline)
     say_uncovered(pipeline)
-    note_query(index, query)
+    asked = weighted_query(query) if weighted else index.query(query)
+    say(*([] if weighted else query_notes(index, query)))
     with step(f"Ranked by {pipeline}"):
-        found = index.answer(query, pipeline, max(k, DEPTH) if model else k)
+        found = index.answer(asked, pipeline, max(k, DEPTH) if model else k)
     answer = found._replace(hits=found.hits.first(k))
-    labels = index.facets(found.hits, model)[:facets] if model else []
+    labels = facets_of(index, found.hits, model, facets) if model and facets else None
     with step("Compared the words of the query with those of the index"):
-        corrected = _say_corrections(index, query)
+        corrected = [] if weighted else corrections(index, query)
+    say(*corrected)
+    shown = hits(index, answer)
     if form == "trec":
-        _print_run(answer, pipeline)
-    elif form == "table":
-        _print_hits(index, answer)
-        if not len(answer.hits) and not corrected:
-            say(_nothing_found(index, answer, pipeline, ranker))
-        elif model:
-            click.echo()
-            show(f"{counted(len(found.hits), 'document')} by the labels of {model}:")
-            print_table([(facet.docs, facet.number, facet.label) for facet in labels], FACET)
-    elif model:
-        hits = [dict(zip(HIT, row, strict=True)) for row in _rows(index, answer)]
-        facet_rows = [dict(zip(FACET, (f.docs, f.number, f.label), strict=True)) for f in labels]
-        print_json({"hits": hits, "of": model, "counted": len(found.hits), "facets": facet_rows})
+        print_run(trec_lines(answer, pipeline, "1"))
+    elif labels and form == "json":
+        print_json({"hits": shown.data, **labels.data})
     else:
-        print_records(form, HIT, _rows(index, answer))
-
-
-def _labelled_model(index: Index, pipeline: Pipeline) -> str:
-    """Return the only model of a pipeline that names topics or keyphrases; raise InputError if there is not exactly one."""
-    models = index.labelled_models(pipeline)
-    if len(models) == 1:
-        return models[0]
-    found = f"{pipeline} has several models with labels" if models else f"No model in {pipeline} has labels to count"
-    raise InputError(f"{found}; name one, for example --of {shlex.quote(models[0] if models else 'lda(k=20)')}.")
-
-
-def _rows(index: Index, answer: Answer) -> list[tuple[Any, ...]]:
-    """Return each hit as values for the fields of HIT."""
-    # The shortest decimal form of each float32 score, which is what a run has.
-    scores = [float(str(score)) for score in answer.hits.scores]
-    pairs = zip(answer.hits, scores, strict=True)
-    return [(hit.rank, score, hit.docno, *_excerpt(index, answer, hit.doc)[:2]) for hit, score in pairs]
-
-
-def _say_corrections(index: Index, query: str) -> bool:
-    """Print for each unknown word of the query an indexed word that is spelt like it. Return whether there was one."""
-    from sublex.index.spelling import suggestions
-
-    found = suggestions(index.snapshot, query)
-    for word, near in found.items():
-        say(f'No document contains "{word}"; did you mean {near.surface}?')
-    return bool(found)
-
-
-def _print_run(answer: Answer, pipeline: Pipeline) -> None:
-    """Print the hits as the lines of a TREC run, for a topic with the id 1."""
-    from sublex.trec.run_names import tag_of
-    from sublex.trec.run_writer import run_lines
-
-    print_run(run_lines([("1", answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline))))
-
-
-def _print_hits(index: Index, answer: Answer) -> None:
-    """Print each hit on a line, and its passage on the next line, with the matching words in bold."""
-    for hit in answer.hits:
-        title, passage, spans = _excerpt(index, answer, hit.doc)
-        docno = click.style(one_line(hit.docno), bold=True)
-        click.echo(f"{hit.rank:>3}  {hit.score:<9.6g} {docno}  {one_line(title)}".rstrip())
-        if passage:
-            click.echo(wrapped(f"     {_with_bold(passage, spans)}", 5))
-
-
-def _excerpt(index: Index, answer: Answer, doc: int) -> tuple[str, str, tuple[Span, ...]]:
-    """Return the title of a document, its best passage and the spans of matching words; empty without stored texts."""
-    if "text" not in index.store:
-        return "", "", ()
-    from sublex.pipeline.passages import passage
-
-    document = index.snapshot.stored(doc)
-    best = passage(document.text, index.analyzer, answer.query.weights())
-    return document.title, best.text, best.spans
-
-
-def _with_bold(text: str, spans: tuple[Span, ...]) -> str:
-    parts, position = [], 0
-    for begin, end in spans:
-        parts += [one_line(text[position:begin]), click.style(one_line(text[begin:end]), bold=True)]
-        position = end
-    return "".join([*parts, one_line(text[position:])])
-
-
-def _nothing_found(index: Index, answer: Answer, pipeline: Pipeline, ranker: str | None) -> str:
-    """Return the sentence that says why there are no hits."""
-    from sublex.cli.query_forms import words_of
-
-    words = " or ".join(words_of(index, answer.query.text))
-    if not words:
-        return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
-    if pipeline.models:
-        return f"Nothing in {index.path} is found by {ranker} for {words}."
-    return f"Nothing in {index.path} contains {words}."
+        print_shown(shown, form)
+        if form == "table" and not len(answer.hits) and not corrected:
+            say(nothing_found(index, asked, pipeline))
+        elif labels:
+            click.echo()
+            print_shown(labels)

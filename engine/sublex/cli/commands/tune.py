@@ -80,13 +80,13 @@ def tune(
     topics. Each fold's topics are measured by the setting that is best on all other topics, so the cross-validated figure
     tells what tuning gains on new topics.
     """
-    from sublex.cli.query_forms import note_topics
+    from sublex.display.query_forms import topics_notes
 
     say_if_compiling()
     index = open_index(name)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels)
     say(str(queries), *queries.notes, str(judgements), *judgements.notes)
-    note_topics(queries)
+    say(*topics_notes(queries))
     with step("Ran and measured the settings"), progress(expression, "queries") as advance:
         tuning = sublex.tune(index, queries, judgements, expression, measure, progress=advance, **options)
     for count, problem in (

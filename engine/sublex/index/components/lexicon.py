@@ -93,6 +93,14 @@ class LexiconReader:
         """Return the most frequent raw form of a term."""
         return self._surfaces[term] or self.terms[term]
 
+    def written(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the most frequent raw form of every term: bytes, and where in them each raw form starts, and its size."""
+        terms, surfaces = self.terms.text_data, self._surfaces.text_data
+        sizes, own = np.diff(self._surfaces.starts), np.diff(self.terms.starts)
+        # A surface that is equal to its term is stored as empty.
+        starts = np.where(sizes > 0, len(terms) + self._surfaces.starts[:-1], self.terms.starts[:-1])
+        return np.concatenate([terms, surfaces]), starts, np.where(sizes > 0, sizes, own)
+
     def raw_forms(self, term: int) -> list[tuple[bytes, int]]:
         """Return raw forms of a term and their counts.
 

@@ -1,4 +1,4 @@
-"""Recognise forms of query languages, such as phrases and fields, in plain text, and tell the user how Sublex reads them.
+"""Recognise forms of query languages, such as phrases and fields, in plain text, and say how Sublex reads them.
 
 Sublex has no query language: every query is plain words. The rules here leave ordinary text alone, such as hyphens, times,
 web addresses and formulas.
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from sublex.analysis.stopwords import LUCENE
 from sublex.analysis.tokens import words_by_term
-from sublex.cli.output import say
 from sublex.messages import counted
 
 if TYPE_CHECKING:
@@ -48,15 +47,15 @@ FIELDS = frozenset(
 FUNCTIONS = frozenset("cos cot deg exp log max min mol rad sec sin tan".split())
 
 
-def note_query(index: Index, query: str) -> None:
-    """Tell the user how Sublex reads a query with forms of a query language; say nothing about plain words."""
+def query_notes(index: Index, query: str) -> list[str]:
+    """Return the sentence that says how Sublex reads a query with forms of a query language; nothing for plain words."""
     forms = forms_of(query)
     if not forms:
-        return
+        return []
     words = words_of(index, query)
     listed = ", ".join(words[:LISTED_WORDS]) + (", …" if len(words) > LISTED_WORDS else "")
     sought = f" It looks for: {listed}." if words else ""
-    say(f"Sublex reads a query as plain words: {', '.join(forms.values())}.{sought}")
+    return [f"Sublex reads a query as plain words: {', '.join(forms.values())}.{sought}"]
 
 
 def words_of(index: Index, query: str) -> list[str]:
@@ -64,8 +63,8 @@ def words_of(index: Index, query: str) -> list[str]:
     return list(words_by_term(index.analyzer, query).values())
 
 
-def note_topics(topics: Sequence[Topic]) -> None:
-    """Tell the user in one note how Sublex reads the topics that have forms of a query language."""
+def topics_notes(topics: Sequence[Topic]) -> list[str]:
+    """Return one sentence about how Sublex reads the topics that have forms of a query language; nothing if none has."""
     examples: dict[str, str] = {}
     number = 0
     for topic in topics:
@@ -73,10 +72,11 @@ def note_topics(topics: Sequence[Topic]) -> None:
         number += bool(forms)
         for kind, sentence in forms.items():
             examples.setdefault(kind, f"{sentence} (topic {topic.qid})")
-    if number:
-        of_all = f"{number:,} of {counted(len(topics), 'topic')}"
-        verb = "have" if number > 1 else "has"
-        say(f"{of_all} {verb} forms of a query language, read as plain words: {', '.join(examples.values())}.")
+    if not number:
+        return []
+    of_all = f"{number:,} of {counted(len(topics), 'topic')}"
+    verb = "have" if number > 1 else "has"
+    return [f"{of_all} {verb} forms of a query language, read as plain words: {', '.join(examples.values())}."]
 
 
 def forms_of(text: str) -> dict[str, str]:

@@ -1,0 +1,49 @@
+"""Show a fitted model: how it was fitted, what it covers, and what its plugin says about it; or list all fitted models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sublex.display.lines import Line, Shown, line, records, table_lines
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
+
+
+def models(index: Index) -> Shown:
+    """Return the fitted models of an index as Shown: their expressions and their names on disk."""
+    rows = [(expression, model) for model, entry in index.fitted.items() for expression in expressions_of(entry)]
+    return records(("expression", "model"), rows)
+
+
+def card(index: Index, expression: str) -> Shown:
+    """Return the description of a fitted model as Shown."""
+    facts = index.card(expression)
+    return Shown(lambda: _lines(facts), lambda: facts)
+
+
+def _lines(facts: Mapping[str, Any]) -> Iterator[Line]:
+    tables = {fact: value for fact, value in facts.items() if _is_table(value)}
+    yield from table_lines([(fact, _cell(value)) for fact, value in facts.items() if fact not in tables])
+    for fact, rows in tables.items():
+        yield line()
+        yield line(f"{fact}:")
+        yield from table_lines([[_cell(cell) for cell in row.values()] for row in rows], list(rows[0]))
+
+
+def _is_table(value: Any) -> bool:
+    """Return whether a fact is a list of records, which is shown as a table of its own."""
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def _cell(value: Any) -> Any:
+    """Return a fact of a card as the cell of a table."""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def expressions_of(entry: Mapping[str, Any]) -> list[str]:
+    """Return the expressions of a fitted model: one for each way in which it encodes documents."""
+    return sorted(rows["expression"] for rows in entry["rows"].values()) or [entry["expression"]]

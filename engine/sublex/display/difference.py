@@ -1,0 +1,69 @@
+"""Show why one document is ranked above another: the words and parts of their scores, and the difference that each makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sublex.base import Explanation
+from sublex.display.lines import Line, Shown, Span, line, table_lines
+
+HEAD = ("difference", "part", "word")
+
+
+class Unit(NamedTuple):
+    """A word or another part of a score: the component that adds it, its label, and what it adds to the score."""
+
+    part: str
+    label: str
+    value: float
+
+
+def difference(one: Explanation, other: Explanation, docnos: tuple[str, str], query: str) -> Shown:
+    """Return the difference of two scores for one query as Shown, the parts that make most of it first."""
+    parts: dict[tuple[str, str], list[float]] = {}
+    for side, tree in enumerate((one, other)):
+        for unit in units(tree):
+            parts.setdefault((unit.part, unit.label), [0.0, 0.0])[side] += unit.value
+    rows = [(a - b, part, label, a, b) for (part, label), (a, b) in parts.items() if a != b]
+    rows.sort(key=lambda row: -abs(row[0]))
+    head = (*HEAD, *docnos)
+
+    def lines() -> Iterator[Line]:
+        gap = one.value - other.value
+        better = "equal to" if not gap else "above" if gap > 0 else "below"
+        yield line(Span(docnos[0], "docno"), f" is {abs(gap):.6g} {better} ", Span(docnos[1], "docno"), f" for {query}")
+        yield line()
+        cells = [(f"{gap:+.6g}", part, label, f"{a:.6g}", f"{b:.6g}") for gap, part, label, a, b in rows]
+        # Only a blend has several parts.
+        several = any(part for _, part, *_ in rows)
+        shown = [place for place in range(len(head)) if several or place != 1]
+        right = [place not in (1, 2) for place in shown]
+        yield from table_lines([[row[place] for place in shown] for row in cells], [head[p] for p in shown], right)
+
+    return Shown(lines, lambda: [dict(zip(head, row, strict=True)) for row in rows], head, rows)
+
+
+def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[Unit]:
+    """Yield the parts of a score that people compare: words, or topics, below the components that are blended."""
+    counted = [inner for inner in node.parts if inner.kind != "evidence"]
+    if node.kind == "scaled" and len(counted) == 3:
+        inner, scale, offset = counted
+        yield from units(inner, factor * scale.value, part)
+        yield Unit(part, "offset", factor * offset.value)
+    elif _is_weighted(node):
+        weight, inner = counted
+        yield from units(inner, factor * weight.value, node.label)
+    elif node.kind == "sum" and counted:
+        for inner in counted:
+            if inner.kind == "scaled" or _is_weighted(inner):
+                yield from units(inner, factor, part)
+            else:
+                yield Unit(part, inner.label.partition(": ")[0], factor * inner.value)
+    elif node.kind != "evidence":
+        yield Unit(part, node.label, factor * node.value)
+
+
+def _is_weighted(node: Explanation) -> bool:
+    """Return whether a node is a part of a blend: a weight times a normalised score."""
+    return node.kind == "product" and len(node.parts) == 2 and node.parts[0].label == "weight"

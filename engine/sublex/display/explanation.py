@@ -1,0 +1,57 @@
+"""Show an explanation: the score of a document, taken apart as a tree of indented lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from sublex.base import Explanation
+from sublex.display.lines import Line, Shown, Span, line
+from sublex.errors import InputError
+from sublex.trees import node_text
+
+NO_WORD = "The analyzer leaves no word of the query, so there is no score to explain."
+
+
+def explanation(tree: Explanation, docno: str, pipeline: object, has_words: bool = True) -> Shown:
+    """Return an explanation, as `Index.explain` gives it, as Shown.
+
+    Raise InputError if there is no score because the query has no words.
+    """
+    if tree.value == -math.inf and not has_words:
+        raise InputError(NO_WORD)
+    return Shown(lambda: _lines(tree, docno, pipeline), lambda: as_json(tree))
+
+
+def place_of(tree: Explanation) -> str:
+    """Return where the document stands, such as "at rank 3 of 20"."""
+    rank, hits = tree.evidence["rank"], tree.evidence["found"]
+    return f"at rank {rank:,} of {hits:,}" if rank else f"not among the {hits:,} found"
+
+
+def _lines(tree: Explanation, docno: str, pipeline: object) -> Iterator[Line]:
+    yield line(f"{docno} is {place_of(tree)} by {pipeline}")
+    yield line()
+    facts = {name: fact for name, fact in tree.evidence.items() if name not in ("rank", "found")}
+    yield from tree_lines(tree._replace(evidence=facts))
+
+
+def tree_lines(node: Explanation, depth: int = 0) -> Iterator[Line]:
+    """Yield a node of an explanation as one line, and its parts below it, indented by their depth."""
+    value, label, facts = node_text(node)
+    shown = Span(f"  [{facts}]", "dim") if facts else Span("")
+    yield line(f"{value:>12}  {'  ' * depth}{label}", shown, indent=16 + 2 * depth)
+    for part in node.parts:
+        yield from tree_lines(part, depth + 1)
+
+
+def as_json(node: Explanation) -> dict[str, Any]:
+    """Return an explanation as nested objects."""
+    return {
+        "value": node.value,
+        "label": node.label,
+        "kind": node.kind,
+        "evidence": dict(node.evidence),
+        "parts": [as_json(part) for part in node.parts],
+    }

@@ -1,0 +1,159 @@
+"""Show the hits of an answer: rank, score, docno and title, with the passage that matches best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sublex.analysis.tokens import located_terms
+from sublex.base import Mark, Query
+from sublex.display.lines import Line, Shown, Span, line, marked
+from sublex.display.query_forms import words_of
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
+    from sublex.pipeline.pipeline import Answer, Pipeline
+    from sublex.retrieval.hits import Hit
+
+HEAD = ("rank", "score", "docno", "title", "passage")
+# Blanks before a passage, and the eighths of a cell with which a bar is drawn.
+INDENT, EIGHTHS = 5, " ▏▎▍▌▋▊▉█"
+BAR = 8
+# The styles of labels; labels whose numbers differ by this much have the same one.
+LABEL_STYLES = 8
+
+
+class Found(NamedTuple):
+    """A hit with its title and its best passage, and the places of the query's words in the passage, in characters."""
+
+    hit: Hit
+    score: float
+    title: str = ""
+    passage: str = ""
+    places: tuple[tuple[int, int], ...] = ()
+
+
+class Extras(NamedTuple):
+    """Optional parts of the lines: a bar for each score, the grades of judged documents, and the labels of a fitted model.
+
+    `grades` is None without judgements. `labels` is the expression of the model whose words are marked.
+    """
+
+    bars: bool = False
+    grades: Mapping[str, int] | None = None
+    labels: str = ""
+
+
+NO_EXTRAS = Extras()
+
+
+def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
+    """Return the hits of an answer as Shown."""
+    found = [excerpt(index, answer, hit) for hit in answer.hits]
+    rows = [(each.hit.rank, each.score, each.hit.docno, each.title, each.passage) for each in found]
+    return Shown(
+        lambda: _lines(index, answer, found, extras),
+        lambda: [dict(zip(HEAD, row, strict=True)) for row in rows],
+        HEAD,
+        rows,
+    )
+
+
+def excerpt(index: Index, answer: Answer, hit: Hit) -> Found:
+    """Return a hit with its title and its best passage; both are empty if the index stores no texts."""
+    # The shortest decimal form of the float32 score, which is what a run has.
+    score = float(str(np.float32(hit.score)))
+    if "text" not in index.store:
+        return Found(hit, score)
+    from sublex.pipeline.passages import passage
+
+    document = index.snapshot.stored(hit.doc)
+    best = passage(document.text, index.analyzer, answer.query.weights())
+    return Found(hit, score, document.title, best.text, best.spans)
+
+
+def _lines(index: Index, answer: Answer, found: Sequence[Found], extras: Extras) -> Iterator[Line]:
+    """Yield a line for each hit, and one for its passage."""
+    most = max((each.score for each in found), default=0.0)
+    for each in found:
+        docno, title = each.hit.docno, each.title
+        bar = f"{_bar(each.score, most)} " if extras.bars else ""
+        grade = "" if extras.grades is None else f"{extras.grades.get(docno, '?')!s:>2} "
+        rank = f"{each.hit.rank:>3}  {each.hit.score:<9.6g} "
+        yield line(rank, Span(bar, "bar"), Span(grade, "grade"), Span(docno, "docno"), f"  {title}", indent=INDENT)
+        marks = index.marks(answer.query, docno, extras.labels) if extras.labels and each.passage else []
+        if each.passage:
+            spans = label_spans(index, each, marks) if marks else marked(each.passage, each.places)
+            yield line(" " * INDENT, *spans, indent=INDENT)
+        if marks:
+            yield line(" " * INDENT, *_legend(marks), indent=INDENT)
+
+
+def _bar(score: float, most: float) -> str:
+    """Return a bar as long as the score is of the highest score."""
+    size = round(8 * BAR * max(0.0, score) / most) if most > 0 else 0
+    return ("█" * (size // 8) + EIGHTHS[size % 8].strip()).ljust(BAR)
+
+
+def label_spans(index: Index, found: Found, marks: Sequence[Mark]) -> list[Span]:
+    """Return the passage of a hit as spans: the words of labels in the styles of their labels, the query's words as matches."""
+    tokens = [(at, at + len(raw), terms) for at, raw, terms in located_terms(index.analyzer, found.passage)]
+    words = [terms[0] if terms else "" for _, _, terms in tokens]
+    styles: dict[int, str] = {}
+    for mark in sorted(marks, key=lambda mark: mark.weight):
+        size = len(mark.terms)
+        for place in range(len(words) - size + 1):
+            if tuple(words[place : place + size]) == mark.terms:
+                styles.update(dict.fromkeys(range(place, place + size), label_style(mark.number)))
+    spans, position = [], 0
+    for place, (begin, end, _) in enumerate(tokens):
+        style = "match" if any(first < end and begin < last for first, last in found.places) else styles.get(place, "")
+        spans += [Span(found.passage[position:begin]), Span(found.passage[begin:end], style)]
+        position = end
+    return [*spans, Span(found.passage[position:])]
+
+
+def label_style(number: int) -> str:
+    """Return the style of a label by its number."""
+    return f"label-{number % LABEL_STYLES}"
+
+
+def _legend(marks: Sequence[Mark]) -> Iterator[Span]:
+    """Yield the labels that marks belong to, each once and in its style, those with most weight first."""
+    weights: dict[tuple[int, str], float] = {}
+    for mark in marks:
+        key = (mark.number, mark.label)
+        weights[key] = weights.get(key, 0.0) + mark.weight
+    for place, (number, label) in enumerate(sorted(weights, key=lambda key: -weights[key])[:3]):
+        yield Span(" · " if place else "", "dim")
+        yield Span(label, label_style(number))
+
+
+def trec_lines(answer: Answer, pipeline: Pipeline, qid: str) -> Iterator[np.ndarray]:
+    """Yield the hits as the lines of a TREC run, as bytes."""
+    from sublex.trec.run_names import tag_of
+    from sublex.trec.run_writer import run_lines
+
+    yield from run_lines([(qid, answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline)))
+
+
+def corrections(index: Index, query: str) -> list[str]:
+    """Return a sentence for each unknown word of the query that is spelt like an indexed word."""
+    from sublex.index.spelling import suggestions
+
+    found = suggestions(index.snapshot, query)
+    return [f'No document contains "{word}"; did you mean {near.surface}?' for word, near in found.items()]
+
+
+def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
+    """Return the sentence that says why there are no hits."""
+    # Only the text of a user has words; a query of weighted terms has terms.
+    terms = words_of(index, query.text) if index.query(query.text) == query else query.weights()
+    words = " or ".join(terms)
+    if not words:
+        return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
+    if pipeline.models:
+        return f"Nothing in {index.path} is found by {pipeline} for {words}."
+    return f"Nothing in {index.path} contains {words}."

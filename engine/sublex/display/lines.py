@@ -1,0 +1,143 @@
+"""Lines of styled text, and `Shown`: a result as lines for people, as JSON for programs, and as a table for spreadsheets.
+
+A style is a name, such as "docno" or "match", which each face maps to its own colours. No text here holds a character
+that steers a terminal.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sublex.display.values import as_text
+from sublex.messages import one_line
+
+# Columns that must remain for the text beside an indent; with fewer, a line is not wrapped.
+LEAST_TEXT = 20
+
+
+class Span(NamedTuple):
+    """A piece of a line and the name of its style; the empty name is plain text."""
+
+    text: str
+    style: str = ""
+
+
+class Line(NamedTuple):
+    """A line of spans. `indent` is the number of blanks before its continuation lines; a line with None is never wrapped."""
+
+    spans: tuple[Span, ...] = ()
+    indent: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The line without styles."""
+        return "".join(span.text for span in self.spans)
+
+
+class Shown:
+    """A result to show: `lines` for people, `data` for JSON, and the `head` and `rows` of a table for CSV.
+
+    Lines and data are computed when a face asks for them. `notes` are messages for the user, apart from the result.
+    """
+
+    def __init__(
+        self,
+        lines: Callable[[], Iterable[Line]],
+        data: Callable[[], Any] = lambda: None,
+        head: Sequence[str] = (),
+        rows: Sequence[Sequence[Any]] = (),
+        notes: Sequence[str] = (),
+    ):
+        self._lines, self._data = lines, data
+        self.head, self.rows, self.notes = head, rows, notes
+
+    @property
+    def lines(self) -> list[Line]:
+        """The result as lines for people."""
+        return list(self._lines())
+
+    @property
+    def data(self) -> Any:
+        """The result as a value for JSON."""
+        return self._data()
+
+
+def line(*parts: str | Span, indent: int | None = None) -> Line:
+    """Return a line of texts and spans, without characters that steer a terminal and without blanks at its end."""
+    spans = [Span(one_line(text), style) for text, style in (Span(p) if isinstance(p, str) else p for p in parts)]
+    while spans and not spans[-1].text.rstrip():
+        spans.pop()
+    if spans:
+        spans[-1] = spans[-1]._replace(text=spans[-1].text.rstrip())
+    return Line(tuple(spans), indent)
+
+
+def records(head: Sequence[str], rows: Sequence[Sequence[Any]], notes: Sequence[str] = ()) -> Shown:
+    """Return records with the fields of `head` as Shown: an aligned table, or a list of objects."""
+    return Shown(
+        lambda: table_lines(rows, head), lambda: [dict(zip(head, row, strict=True)) for row in rows], head, rows, notes
+    )
+
+
+def table_lines(
+    rows: Sequence[Sequence[Any]],
+    head: Sequence[str] = (),
+    right: Sequence[bool] | None = None,
+    bold: Collection[tuple[int, int]] = (),
+) -> list[Line]:
+    """Return rows of cells as aligned columns, under a head if there is one.
+
+    `right` tells which columns are aligned to the right; by default, these are the columns that hold only numbers.
+    `bold` names cells as (row, column). A last column of text may be wrapped.
+    """
+    texts = [[as_text(cell) for cell in row] for row in ([head, *rows] if head else rows)]
+    if not texts:
+        return []
+    places = range(len(texts[0]))
+    if right is None:
+        right = [bool(rows) and all(isinstance(row[place], (int, float)) for row in rows) for place in places]
+    widths = [max(len(cells[place]) for cells in texts) for place in places]
+    indent = None if right[-1] else sum(widths[:-1]) + 2 * (len(widths) - 1)
+    lines = []
+    for number, cells in enumerate(texts, -1 if head else 0):
+        spans: list[Span | str] = []
+        for place, cell in enumerate(cells):
+            padded = cell.rjust(widths[place]) if right[place] else cell.ljust(widths[place])
+            spans += ["  " * bool(place), Span(padded, "best" if (number, place) in bold else "")]
+        lines.append(line(*spans, indent=indent))
+    return lines
+
+
+def wrapped(long: Line, width: int) -> Iterator[Line]:
+    """Yield a line cut to a width of so many columns, at blanks; a line that is never wrapped comes as it is."""
+    if long.indent is None or long.indent > width - LEAST_TEXT or len(long.text) <= width:
+        yield long
+        return
+    text, begin = long.text, 0
+    rows = textwrap.wrap(text, width, subsequent_indent=" " * long.indent, replace_whitespace=False, expand_tabs=False)
+    for number, row in enumerate(rows):
+        content = row[long.indent :] if number else row
+        begin = text.index(content, begin)
+        indent = (Span(" " * long.indent),) if number else ()
+        yield Line((*indent, *_part(long.spans, begin, begin + len(content))))
+        begin += len(content)
+
+
+def _part(spans: Iterable[Span], begin: int, end: int) -> Iterator[Span]:
+    """Yield the part of spans from one column to another."""
+    at = 0
+    for text, style in spans:
+        if piece := text[max(0, begin - at) : max(0, end - at)]:
+            yield Span(piece, style)
+        at += len(text)
+
+
+def marked(text: str, places: Iterable[tuple[int, int]], style: str = "match") -> list[Span]:
+    """Return a text as spans in which these places, (begin, end) in ascending order, have a style."""
+    spans, position = [], 0
+    for begin, end in places:
+        spans += [Span(text[position:begin]), Span(text[begin:end], style)]
+        position = end
+    return [span for span in (*spans, Span(text[position:])) if span.text]

@@ -1,0 +1,36 @@
+"""Weighted queries as text: terms of the index, each with a weight, as in `crane^1 river^0.5`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from sublex.base import Query, QueryTerm
+from sublex.errors import InputError
+from sublex.expression import print_value, shortest
+
+
+def weighted_query(text: str) -> Query:
+    """Return the query that a text of weighted terms describes; raise InputError for a weight that is no finite number.
+
+    A term stands as `sublex terms` lists it, and the weight follows the last ^. A term without ^ has weight 1.
+    """
+    terms = []
+    for word in text.split():
+        term, caret, number = word.rpartition("^")
+        try:
+            weight = float(number) if caret else 1.0
+        except ValueError:
+            weight = math.nan
+        if not math.isfinite(weight) or (caret and not term):
+            raise InputError(f"{word} is not a term with a weight; write for example crane^1 river^0.5.")
+        terms.append(QueryTerm(term if caret else word, weight))
+    if not terms:
+        raise InputError("There is no term in the query; write for example crane^1 river^0.5.")
+    return query_of(terms)
+
+
+def query_of(terms: Iterable[QueryTerm]) -> Query:
+    """Return the query of these weighted terms; its text is their printed form, which `weighted_query` reads back."""
+    kept = tuple(terms)
+    return Query(" ".join(f"{term.term}^{print_value(shortest(term.weight))}" for term in kept), kept)

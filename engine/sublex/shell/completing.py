@@ -1,0 +1,181 @@
+"""Complete what is typed at the prompt: words of the index, commands, expressions, docnos, models, topics and files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from sublex.display.card import expressions_of
+from sublex.index.spelling import suggestions
+from sublex.shell.saved import read_saved
+from sublex.shell.session import Session
+from sublex.shell.settings import NAMES
+from sublex.shell.vocabulary import Vocabulary
+
+# Completions that are offered at most.
+OFFERED = 30
+_WORD_AT_END = re.compile(r"[^\s\"'()\[\],=:*+]*\Z")
+_LAST_WORD = re.compile(r"\S*\Z")
+
+
+class Offer(NamedTuple):
+    """A completion: the text, how many typed characters it replaces, and what is shown beside it."""
+
+    text: str
+    replaces: int
+    beside: str = ""
+
+
+class Completions:
+    """Completes lines for a session. The vocabulary is sorted once, by `prepare`, which may run in another thread."""
+
+    def __init__(self, session: Session):
+        self.session = session
+        self._vocabulary: Vocabulary | None = None
+        self._generation = -1
+        self._kinds: dict[str, Callable[[str], Iterable[Offer]]] = {
+            "word": self._words, "docno": self._docnos, "expression": self._expressions, "model": self._models,
+            "component": self._components, "file": _files, "setting": self._settings, "topic": self._topics,
+            "command": self._commands, "snapshot": self._snapshots, "saved": self._saved,
+        }  # fmt: skip
+
+    def prepare(self) -> None:
+        """Sort the vocabulary of the index as it is now."""
+        index = self.session.index
+        if self._generation != index.generation:
+            self._vocabulary, self._generation = Vocabulary(index.snapshot), index.generation
+
+    def complete(self, text: str) -> Iterator[Offer]:
+        """Yield the completions of a line, whose end is where the cursor stands."""
+        if not text.startswith(":") or text.startswith("::"):
+            yield from self._words(text)
+            return
+        name, blank, rest = text[1:].partition(" ")
+        if not blank:
+            yield from self._commands(name)
+            return
+        if name.lower() in self.session.commands.names():
+            kind = self.session.commands.find(name).completes
+            if kind in self._kinds:
+                yield from self._kinds[kind](rest)
+
+    def _words(self, text: str) -> Iterator[Offer]:
+        word = _WORD_AT_END.search(text)[0]  # type: ignore[index]
+        if not word or self._vocabulary is None:
+            return
+        words = self._vocabulary.beginning(word, OFFERED)
+        for found in words:
+            if found.written != word:
+                yield Offer(found.written, len(word), f"{found.df:,}")
+        if not words:
+            for near in suggestions(self.session.index.snapshot, word).values():
+                yield Offer(near.surface, len(word), f"{near.df:,}, spelt alike")
+
+    def _commands(self, name: str) -> Iterator[Offer]:
+        summaries = {command.name: command.summary for command in self.session.commands}
+        for found in fuzzy(name.lower(), summaries):
+            yield Offer(found, len(name), summaries[found].rstrip("."))
+
+    def _docnos(self, text: str) -> Iterator[Offer]:
+        """Yield the ranks of the last hits, and the docnos that begin with the last word."""
+        word, index = _LAST_WORD.search(text)[0], self.session.opened  # type: ignore[index]
+        if index is None:
+            return
+        hits = self.session.answer.hits if self.session.answer else None
+        for number in range(1, min(OFFERED, len(hits) if hits else 0) + 1):
+            if hits and str(number).startswith(word):
+                yield Offer(str(number), len(word), hits.snapshot.docno(int(hits.docs[number - 1])))
+        if word:
+            yield from (Offer(docno, len(word)) for docno in docnos_beginning(index.snapshot, word, OFFERED))
+
+    def _expressions(self, text: str) -> Iterator[Offer]:
+        """Yield components, parameters and values for the end of an expression, and the fitted models."""
+        from sublex.cli.completion import continuations_of
+
+        registry = self.session.index.registry
+        typed, offers = continuations_of(text, registry)
+        helps = dict(offers)
+        if "raw" in helps:
+            # Where a component may stand, a fitted model may stand too.
+            helps |= dict.fromkeys(self._fitted(), "fitted")
+        for found in fuzzy(typed, helps):
+            yield Offer(found, len(typed), helps[found])
+
+    def _models(self, text: str) -> Iterator[Offer]:
+        yield from (Offer(model, len(text)) for model in fuzzy(text, self._fitted()))
+
+    def _fitted(self) -> list[str]:
+        return [expression for entry in self.session.index.fitted.values() for expression in expressions_of(entry)]
+
+    def _components(self, text: str) -> Iterator[Offer]:
+        registry = self.session.index.registry
+        names = [(name, kind) for kind in ("component", "analyzer", "reader") for name in registry.names(kind)]
+        kinds = dict(reversed(names))
+        yield from (Offer(name, len(text), kinds[name]) for name in fuzzy(text, kinds))
+
+    def _settings(self, text: str) -> Iterator[Offer]:
+        word = _LAST_WORD.search(text)[0]  # type: ignore[index]
+        component, dot, parameter = word.rpartition(".")
+        if dot:
+            registry = self.session.index.registry
+            known = {name.casefold(): name for name in registry.names("component")}
+            if component.casefold() in known:
+                params = {p.name: p.help for p in registry.find("component", known[component.casefold()]).params}
+                for name in fuzzy(parameter, params):
+                    yield Offer(f"{name}=", len(parameter), params[name])
+            return
+        yield from (Offer(f"{name}=", len(word)) for name in fuzzy(word, NAMES) if name != "expression")
+
+    def _topics(self, text: str) -> Iterator[Offer]:
+        for topic in self.session.topics or ():
+            if topic.qid.startswith(text):
+                yield Offer(topic.qid, len(text), topic.text)
+
+    def _snapshots(self, text: str) -> Iterator[Offer]:
+        yield from (Offer(name, len(text)) for name in fuzzy(text, self.session.snapshots))
+
+    def _saved(self, text: str) -> Iterator[Offer]:
+        saved = read_saved()
+        yield from (Offer(name, len(text), saved[name].query) for name in fuzzy(text, saved))
+
+
+def fuzzy(typed: str, names: Iterable[str]) -> list[str]:
+    """Return the names that have the typed letters in their order, whatever their case: first those that begin with them."""
+    letters = typed.casefold()
+    pattern = re.compile(".*?".join(map(re.escape, letters)))
+    found = []
+    for place, name in enumerate(names):
+        match = pattern.search(name.casefold())
+        if match:
+            found.append((not name.casefold().startswith(letters), match.end() - match.start(), place, name))
+    return [name for *_, name in sorted(found)]
+
+
+def docnos_beginning(snapshot: object, prefix: str, number: int) -> Iterator[str]:
+    """Yield the first docnos of live documents that begin with a prefix, in ascending order: a slice, found by bisection."""
+    wanted = prefix.encode("utf-8", "surrogatepass")
+    for segment in snapshot.segments:  # type: ignore[attr-defined]
+        order, strings = segment.docno_order, segment.docnos
+        place = strings.bisect(wanted, order)
+        left = number
+        while left and place < len(order) and strings[doc := int(order[place])].startswith(wanted):
+            if not segment.dead[doc]:
+                yield strings.text(doc)
+                left -= 1
+            place += 1
+
+
+def _files(text: str) -> Iterator[Offer]:
+    """Yield the files and folders that begin as the last word does."""
+    word = _LAST_WORD.search(text)[0]  # type: ignore[index]
+    folder, name = os.path.split(word)
+    try:
+        entries = sorted(Path(os.path.expanduser(folder) or ".").iterdir())
+    except OSError:
+        return
+    for entry in entries[: 100 * OFFERED]:
+        if entry.name.startswith(name) and (name or not entry.name.startswith(".")):
+            yield Offer(entry.name + "/" * entry.is_dir(), len(name))

@@ -1,0 +1,56 @@
+"""Print the result of a line: as lines for people, JSON, CSV, or lines of a TREC run, on standard output or to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from typing import NamedTuple
+
+import click
+
+from sublex.cli.output import CSV, print_lines, print_run, print_shown, say
+from sublex.display.hits import HEAD, trec_lines
+from sublex.display.lines import Line, Shown
+from sublex.display.values import to_json
+from sublex.shell.session import Session
+
+# A function that prints lines for people.
+Printer = Callable[[Sequence[Line]], None]
+
+
+class Topic(NamedTuple):
+    """The id under which a query stands in a run; `in_pipe` for a query that came in a pipe, whose JSON is one line."""
+
+    qid: str = "1"
+    in_pipe: bool = False
+
+
+ONLY = Topic()
+
+
+def print_result(session: Session, shown: Shown | None, printer: Printer = print_lines, topic: Topic = ONLY) -> None:
+    """Print what a line gave, in the format of the session, to the file of `:out` if there is one."""
+    if shown is None:
+        return
+    if session.out is None:
+        _print(session, shown, printer, topic)
+    else:
+        with open(session.out, "a", encoding="utf-8", errors="backslashreplace") as file, redirect_stdout(file):
+            _print(session, shown, print_lines, topic)
+
+
+def _print(session: Session, shown: Shown, printer: Printer, topic: Topic) -> None:
+    form = session.settings.format
+    has_hits = tuple(shown.head) == HEAD
+    if has_hits and form == "trec" and session.answer is not None:
+        print_run(trec_lines(session.answer, session.pipeline(session.used), topic.qid))
+    elif has_hits and form == "json" and topic.in_pipe and session.query is not None:
+        click.echo(to_json({"qid": topic.qid, "query": session.query.text, "hits": shown.data}))
+    elif not has_hits and topic.in_pipe and form in ("trec", "json"):
+        # A run or a stream of JSON is read by programs; what commands show is for people.
+        say(*(each.text for each in shown.lines))
+    elif form == "json" or (form in CSV and shown.head):
+        print_shown(Shown(list, lambda: shown.data, shown.head, shown.rows), form)
+    else:
+        printer(shown.lines)
+    say(*shown.notes)

@@ -1,0 +1,243 @@
+"""The prompt: reads lines with prompt_toolkit, with completion, a toolbar and the live reading of the query, and answers them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from sublex.cli.output import say
+from sublex.display.lines import Line, Span
+from sublex.errors import MissingExtra, SublexError
+from sublex.messages import counted, in_short, one_line
+from sublex.profiles import profile
+from sublex.shell.failures import Failed, attempt
+from sublex.shell.reading import Reader
+from sublex.shell.registry import is_command
+from sublex.shell.settings import Settings, state_folder
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+
+    from sublex.shell.completing import Completions, Offer
+    from sublex.shell.printing import Printer
+    from sublex.shell.session import Session
+
+# Seconds between two looks at the index on disk.
+LOOKS = 1.0
+
+
+def talk(make_session: Callable[[], Session], name: str, settings: Settings, lines: Iterable[str], plain: bool) -> None:
+    """Answer lines that are given, and then those that the user types, until the session ends.
+
+    The prompt is drawn before `make_session` is called, because a session loads NumPy. `name` is that of the index. Raise
+    MissingExtra if prompt_toolkit is not installed and the prompt is not to be plain.
+    """
+    talker = Talker(make_session, name, settings)
+    if plain:
+        _talk_plainly(talker, lines)
+        return
+    try:
+        import prompt_toolkit  # noqa: F401
+    except ImportError:
+        raise MissingExtra("The prompt of the shell (sublex shell --plain does without)", "shell") from None
+    from sublex.shell.painting import paint, prompt_session
+
+    prompt = prompt_session(talker, settings.keys, _history_path())
+
+    def printer(rows: Sequence[Line]) -> None:
+        paint(rows, settings.pager)
+
+    for text in lines:
+        print(one_line(f"{name}> {text}"))
+        talker.answer(text, printer)
+    while not talker.ended and (typed := talker.read(prompt)) is not None:
+        talker.answer(typed, printer)
+
+
+class Talker:
+    """Answers the lines of one prompt, and prepares in a thread what answers need, while the user types the first line."""
+
+    def __init__(self, make_session: Callable[[], Session], name: str, settings: Settings):
+        self._make_session, self.name, self.settings = make_session, name, settings
+        self.session: Session | None = None
+        self.reader: Reader | None = None
+        self._completions: Completions | None = None
+        self.status, self.error, self.figures = "getting ready", "", ""
+        self.seconds: float | None = None
+        self._ready, self._started = threading.Event(), False
+        self._changed, self._looked = False, 0.0
+
+    @property
+    def ended(self) -> bool:
+        """Whether a command has ended the session."""
+        return self.session is not None and self.session.ended
+
+    def start(self) -> None:
+        """Begin to prepare, once."""
+        if not self._started:
+            self._started = True
+            threading.Thread(target=self._prepare, daemon=True).start()
+
+    def _prepare(self) -> None:
+        """Open the index, load plugins and compiled code, answer a query, and sort the vocabulary."""
+        from sublex.cli.compiling import compile_quietly
+
+        try:
+            session = self._make_session()
+            index = session.index
+            compile_quietly("shell", self._say_status)
+            from sublex.shell.commands import add_plugins
+            from sublex.shell.completing import Completions
+
+            for failure in add_plugins(session.commands, index.registry):
+                say(failure)
+            self.session, self._completions = session, Completions(session)
+            frequent = index.top_terms(1)
+            if frequent:
+                index.search(frequent[0].surface, session.pipeline(), 1)
+            self._follow(session)
+            self.status = ""
+        except SublexError as error:
+            self.error = str(error)
+        except Exception as error:
+            self.error = f"The index cannot be made ready ({in_short(error)})."
+        finally:
+            self._ready.set()
+        if self._completions is not None:
+            self._completions.prepare()
+
+    def _say_status(self, status: str) -> None:
+        self.status = status
+
+    def _follow(self, session: Session) -> None:
+        """Read queries with the snapshot that the session has now."""
+        if self.reader is None or self.reader.snapshot is not session.index.snapshot:
+            self.reader = Reader(session.index.snapshot)
+
+    def complete(self, text: str) -> Iterator[Offer]:
+        """Yield the completions of a line, whose end is where the cursor stands; nothing until all is ready."""
+        if self._completions is not None:
+            yield from self._completions.complete(text)
+
+    def read(self, prompt: PromptSession[str]) -> str | None:
+        """Return the next line of the user; None at the end. Ctrl-C empties the line."""
+        from prompt_toolkit.patch_stdout import patch_stdout
+
+        while True:
+            try:
+                with patch_stdout(raw=True):
+                    return prompt.prompt()
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                return None
+
+    def answer(self, text: str, printer: Printer) -> bool:
+        """Answer a line and print the result; a failure costs one sentence. Return whether all went well."""
+        begin = time.perf_counter()
+        try:
+            self.start()
+            self._ready.wait()
+            if self.session is None or self._completions is None:
+                raise Failed(self.error)
+            from sublex.shell.printing import print_result
+
+            shown = attempt(self.session, text)
+            self.seconds = time.perf_counter() - begin
+            print_result(self.session, shown, printer)
+            self._follow(self.session)
+            figures = self.session.measures()
+            self.figures = "  ".join(f"{name} {value:.3f}" for name, value in figures.items())
+            threading.Thread(target=self._completions.prepare, daemon=True).start()
+        except Failed as failure:
+            say(f"sublex: {failure}")
+            return False
+        except OSError as error:
+            say(f"sublex: Cannot write {(self.session and self.session.out) or 'the result'}: {error.strerror}.")
+            return False
+        except KeyboardInterrupt:
+            say("sublex: interrupted.")
+            return False
+        if self.settings.timing and text.strip():
+            say(f"{1000 * self.seconds:.3g} ms")
+        return True
+
+    def reading(self, text: str) -> Line:
+        """Return how the query under the cursor is read, or how a command is typed."""
+        if is_command(text):
+            name = text.lstrip()[1:].partition(" ")[0].lower()
+            if self.session is None or name not in self.session.commands.names():
+                return Line()
+            command = self.session.commands.find(name)
+            return Line((Span(f":{command.name} {command.usage}  ", "kept"), Span(command.summary, "dim")))
+        if self.reader is None or not text.strip():
+            return Line()
+        try:
+            return self.reader.read(text)
+        except SublexError:
+            return Line()
+
+    def facts(self) -> str:
+        """Return the line of the toolbar: index, documents, expression, k, milliseconds, measures of the topic, and changes."""
+        session, parts = self.session, [self.name]
+        if self.error or self.status:
+            parts.append(self.error or self.status)
+        if self.has_changed():
+            parts.append("changed on disk; :reopen shows the changes")
+        if session is not None:
+            ranker = profile(self.settings.profile or session.index.profile).ranker.rpartition(":")[2]
+            parts.append(counted(len(session.index), "document"))
+            parts += [self.settings.expression or ranker, f"k {self.settings.k}"]
+        if self.seconds is not None:
+            parts.append(f"{1000 * self.seconds:.3g} ms")
+        if session is not None and session.topic:
+            parts.append(f"topic {session.topic}  {self.figures}".rstrip())
+        return " · ".join(parts)
+
+    def has_changed(self) -> bool:
+        """Return whether the index on disk is newer; the disk is looked at once a second."""
+        now = time.monotonic()
+        if self.session is not None and now - self._looked > LOOKS:
+            self._looked = now
+            try:
+                self._changed = self.session.has_changed()
+            except SublexError:
+                self._changed = True
+        return self._changed
+
+
+def _history_path() -> str | None:
+    """Return the file of the history; None if its folder cannot be made."""
+    folder = state_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return str(folder / "shell_history") if os.access(folder, os.W_OK) else None
+
+
+def _talk_plainly(talker: Talker, lines: Iterable[str]) -> None:
+    """Answer lines that are given and typed, without prompt_toolkit."""
+    import readline  # noqa: F401 -- input() then edits the line and has a history.
+
+    from sublex.cli.output import print_lines
+
+    for text in lines:
+        print(one_line(f"{talker.name}> {text}"))
+        talker.answer(text, print_lines)
+    while not talker.ended:
+        try:
+            if talker.has_changed():
+                say("The index has changed on disk; :reopen shows the changes.")
+            text = input(f"{talker.name}> ")
+        except EOFError:
+            print()
+            return
+        except KeyboardInterrupt:
+            print(file=sys.stderr)
+            continue
+        talker.answer(text, print_lines)

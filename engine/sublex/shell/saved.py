@@ -1,0 +1,43 @@
+"""Saved queries: queries with their expressions under names, in a file that all sessions of a user share."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from sublex.errors import InputError
+from sublex.files import replace_file
+from sublex.shell.settings import state_folder
+
+
+class Saved(NamedTuple):
+    """A query, whether it is weighted terms, its expression, and the path of the index on which it was asked."""
+
+    query: str
+    weighted: bool
+    expression: str
+    path: str
+
+
+def read_saved() -> dict[str, Saved]:
+    """Return the saved queries by name. Raise InputError for a damaged file."""
+    path = state_folder() / "queries.json"
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return {name: Saved(*map(entry.__getitem__, Saved._fields)) for name, entry in stored.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"Cannot read {path}; move it away to begin a new one.") from None
+
+
+def save(name: str, saved: Saved) -> None:
+    """Save a query under a name, in place of one that had this name."""
+    path = state_folder() / "queries.json"
+    everything = {**read_saved(), name: saved}
+    text = json.dumps({name: entry._asdict() for name, entry in everything.items()}, ensure_ascii=False, indent=1)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, text.encode())
+    except OSError as error:
+        raise InputError(f"Cannot write {path}: {error.strerror}.") from None

@@ -1,0 +1,93 @@
+"""The settings of a session: how it ranks and how it shows results. `:set` changes them, and a file may hold the user's own."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from sublex.errors import InputError
+from sublex.messages import unknown
+
+FORMATS = ("table", "json", "csv", "trec")
+
+
+@dataclass
+class Settings:
+    """What ranks (an expression, or None for the profile's default; k hits; a profile), and how results are shown.
+
+    `labels` is the fitted model whose words are coloured in passages. `keys` is "emacs" or "vi".
+    """
+
+    expression: str | None = None
+    k: int = 10
+    profile: str | None = None
+    allow_uncovered: bool = False
+    format: str = "table"
+    bars: bool = True
+    labels: str | None = None
+    timing: bool = False
+    pager: bool = True
+    keys: str = "emacs"
+
+    def change(self, name: str, value: Any) -> None:
+        """Give a setting a value that a user typed. Raise InputError for an unknown name or a value of another type."""
+        if name == "rank":
+            name = "expression"
+        kinds = {name: type(getattr(Settings(), name)) for name in NAMES}
+        if name not in kinds:
+            raise InputError(unknown("setting", name, ["rank", *(name for name in NAMES if name != "expression")]))
+        setattr(self, name, _typed(name, value, kinds[name]))
+
+
+# The settings that can be changed while an index is open.
+NAMES = [field.name for field in fields(Settings) if field.name != "allow_uncovered"]
+
+
+def _typed(name: str, value: Any, kind: type) -> Any:
+    text = str(value).strip()
+    if kind is bool:
+        if text.lower() in ("on", "true", "yes", "off", "false", "no"):
+            return text.lower() in ("on", "true", "yes")
+        raise InputError(f"{name} is on or off, not {text}.")
+    if kind is int:
+        if text.isdecimal() and int(text) > 0:
+            return int(text)
+        raise InputError(f"{name} is a whole number above 0, not {text}.")
+    choices = {"format": FORMATS, "keys": ("emacs", "vi")}.get(name)
+    if choices and text not in choices:
+        raise InputError(f"{name} is {' or '.join(choices)}, not {text}.")
+    return None if kind is type(None) and text.lower() in ("", "none", "off") else text
+
+
+def config_path() -> Path:
+    """Return the user's file of settings."""
+    return _folder("XDG_CONFIG_HOME", "~/.config") / "shell.toml"
+
+
+def state_folder() -> Path:
+    """Return the folder of the history and of saved queries."""
+    return _folder("XDG_STATE_HOME", "~/.local/state")
+
+
+def _folder(variable: str, otherwise: str) -> Path:
+    return Path(os.environ.get(variable) or os.path.expanduser(otherwise)) / "sublex"
+
+
+def read_settings() -> Settings:
+    """Return the settings of the user's file, or the defaults without one. Raise InputError for a mistake in the file."""
+    settings, path = Settings(), config_path()
+    try:
+        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return settings
+    except (OSError, ValueError) as error:
+        raise InputError(f"Cannot read {path}: {error}.") from None
+    for name, value in declared.items():
+        try:
+            settings.change(name, value)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+    return settings

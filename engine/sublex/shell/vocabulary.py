@@ -1,0 +1,116 @@
+"""The vocabulary of an index as people write it, sorted, so that the words with a prefix are one slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.index.segment import Segment
+from sublex.index.snapshot import Snapshot
+from sublex.strings import Strings
+
+# The most frequent words, among which those of a larger slice are looked for first: the slice of one letter may have all words.
+FREQUENT = 1 << 16
+
+
+class Word(NamedTuple):
+    """A word as documents mostly write it, and the number of documents that hold its term."""
+
+    written: str
+    df: int
+
+
+class Vocabulary:
+    """The written forms of all terms of a snapshot, in ascending order of their bytes in small letters.
+
+    Building takes a second for a million terms. Only the letters A to Z are made small, as almost all terms need no more.
+    """
+
+    def __init__(self, snapshot: Snapshot):
+        parts = [_written(segment) for segment in snapshot.segments]
+        self._strings = _joined(parts)
+        df = np.concatenate([segment.live_df for segment in snapshot.segments]).astype(np.int64)
+        small = Strings(_small(self._strings.arena), self._strings.starts, self._strings.sizes)
+        order = _order(small)
+        order = order[df[order] > 0]
+        self._strings, self._small, self._df = self._strings.take(order), small.take(order), df[order]
+        self._frequent = np.argsort(-self._df, kind="stable")[:FREQUENT]
+
+    def __len__(self) -> int:
+        return len(self._df)
+
+    def beginning(self, prefix: str, number: int) -> list[Word]:
+        """Return the words that begin with a prefix, whatever their case, most frequent first."""
+        wanted = _small(np.frombuffer(prefix.encode("utf-8", "replace"), np.uint8)).tobytes()
+        # Several segments may write one term in the same way.
+        places = self._most_frequent(self._bisect(wanted), self._bisect(wanted + b"\xff"), 4 * number)
+        words: dict[str, int] = {}
+        for place in places.tolist():
+            written = self._strings[place]
+            words[written] = words.get(written, 0) + int(self._df[place])
+        return [Word(*item) for item in sorted(words.items(), key=lambda item: (-item[1], item[0]))][:number]
+
+    def _most_frequent(self, begin: int, end: int, number: int) -> np.ndarray:
+        """Return the places of the most frequent words of a slice, in no order."""
+        if end - begin > FREQUENT:
+            frequent = self._frequent[(self._frequent >= begin) & (self._frequent < end)]
+            if len(frequent) >= number:
+                return frequent[:number]
+        number = min(end - begin, number)
+        best = np.argpartition(-self._df[begin:end], number - 1)[:number] if number else np.empty(0, np.int64)
+        return begin + best
+
+    def _bisect(self, wanted: bytes) -> int:
+        """Return how many small written forms are smaller than `wanted`."""
+        low, high, small = 0, len(self), self._small
+        while low < high:
+            middle = (low + high) // 2
+            start = small.starts[middle]
+            if small.arena[start : start + small.sizes[middle]].tobytes() < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+def _written(segment: Segment) -> Strings:
+    """Return the written form of each term of a segment."""
+    arena, starts, sizes = segment.lexicon.written()
+    return Strings(arena, starts, sizes)
+
+
+def _joined(parts: list[Strings]) -> Strings:
+    """Return strings of several arenas as strings of one."""
+    ends = np.cumsum([0, *(len(part.arena) for part in parts)])
+    starts = np.concatenate([part.starts + end for part, end in zip(parts, ends, strict=False)])
+    return Strings(np.concatenate([p.arena for p in parts]), starts, np.concatenate([p.sizes for p in parts]))
+
+
+def _small(arena: np.ndarray) -> np.ndarray:
+    """Return bytes with A to Z as small letters."""
+    return np.where((arena >= 65) & (arena <= 90), arena + 32, arena).astype(np.uint8)
+
+
+def _order(strings: Strings) -> np.ndarray:
+    """Return the places of the strings in ascending order of their bytes: by their first 16 bytes, then exactly where these tie."""
+    words = np.zeros((len(strings), 16), np.uint8)
+    for column in range(16):
+        rows = np.flatnonzero(strings.sizes > column)
+        words[rows, column] = strings.arena[strings.starts[rows] + column]
+    keys = words.view(">u8").astype(np.uint64)
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    sorted_keys = keys[order]
+    same = (sorted_keys[1:] == sorted_keys[:-1]).all(axis=1)
+    for begin, end in _runs(same):
+        places = order[begin:end]
+        order[begin:end] = places[strings.take(places).order()]
+    return order
+
+
+def _runs(same: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of places that are equal to their neighbours; `same[k]` says whether places k and k + 1 are."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(np.int8), [0]])))
+    for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        yield begin, end + 1
