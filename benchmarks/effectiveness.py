@@ -1,10 +1,11 @@
 """Measure what representations are worth, alone and blended with classical rankers, on real collections, with significance.
 
-    python benchmarks/effectiveness.py COLLECTIONS [--choose]
+    python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...]]
 
 COLLECTIONS holds a folder for each of adi, cacm, cranfield, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR, with
-train and test judgements). With --choose the script compares options on adi, cacm and scifact's training topics. Without it, the chosen
-options are measured on the other collections: as they are, and with weights by cross-validation over five folds of the topics.
+train and test judgements). With --choose the script compares options on adi, cacm and scifact's training topics; PART limits it to some
+of them (lsi, vectors, prototypes, feedback, topics, graphs, blends). Without it, the chosen options are measured on the other collections:
+as they are, and with weights by cross-validation over five folds of the topics.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Mapping, Sequence
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,10 +31,13 @@ REPORT = (("cranfield", ""), ("medline", ""), ("vaswani", ""), ("scifact", "test
 # The chosen options: see docs/effectiveness.md.
 FISHER = "fisher(k=4, words=lsi, idf=true)"
 DCOT = "dcot(r=1000, p=0.7, log=true)"
+LDA = "lda(k=100, score=likelihood)"
+VARIATIONAL = "topics=lda(k=10, method=variational)"
 BO1 = "(BM25 >> Bo1 >> BM25)"
 BEST = f"BM25 + {BO1} + 0.4*lsi(e=200)"
+WITH_TOPICS = f"BM25 + {BO1} + 0.2*lsi(e=200) + 0.2*{LDA}"
 BEFORE = f"BM25 + {BO1} + 0.1*lsi(e=200) + 0.2*{FISHER}"
-PARTS = ("BM25 >> Bo1 >> BM25", "lsi(e=200)")
+PARTS = ("BM25 >> Bo1 >> BM25", "lsi(e=200)", LDA)
 BASE = "BM25"
 FIXED = (
     BASE,
@@ -49,10 +54,22 @@ FIXED = (
     FISHER,
     "dcot",
     DCOT,
+    "lda",
+    LDA,
+    "swg >> BM25",
+    f"swg(terms=20, weight=0.1, {VARIATIONAL}) >> BM25",
+    "swg(topics=lda(k=1)) >> BM25",
+    "ppmi >> BM25",
+    "ppmi(weight=0.1) >> BM25",
     "BM25 + 0.2*lsi(e=200)",
     "BM25 >> BM25 + 0.2*lsi(e=200)",
     f"BM25 + 0.2*{FISHER}",
     f"BM25 + 0.1*{DCOT}",
+    f"BM25 + 0.2*{LDA}",
+    "BM25 + (swg >> BM25)",
+    f"BM25 + (swg(terms=5, {VARIATIONAL}) >> BM25)",
+    "BM25 + (swg(topics=lda(k=1)) >> BM25)",
+    "BM25 + (ppmi >> BM25)",
     f"BM25 + {BO1}",
     f"BM25 >> BM25 + {BO1}",
     BEFORE,
@@ -61,6 +78,7 @@ FIXED = (
     f"zscore(BM25) + zscore{BO1} + 0.4*zscore(lsi(e=200))",
     BEST,
     f"BM25 >> {BEST}",
+    WITH_TOPICS,
 )
 C, W = "{0.5,1,2,4,7}", "{0,0.1,0.2,0.4,0.8,1.5,3}"
 TUNED = (
@@ -70,8 +88,11 @@ TUNED = (
     f"BM25 + {W}*lsi(e=200)",
     f"BM25 + {W}*{FISHER}",
     f"BM25 + {W}*{DCOT}",
+    f"BM25 + {W}*{LDA}",
+    f"BM25 + {W}*(swg({VARIATIONAL}) >> BM25)",
     f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200)",
     f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200) + {{0,0.2,0.5}}*{FISHER}",
+    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200) + {{0,0.2,0.5}}*{LDA}",
 )
 
 # The options to choose from: representations alone, blended with BM25 by weight, then feedback, then all of them blended.
@@ -95,6 +116,25 @@ PROTOTYPES = [
     "dcot(r=1000, p=0.7, log=true, words=0.5)",
 ]
 FEEDBACK = [f"BM25 >> {name}(trust={trust}) >> BM25" for name in ("RM3", "Bo1", "KL") for trust in (0, 1, 2, 4)]
+TOPICS = [f"lda(k={k}, score={score})" for k in (50, 100, 200) for score in ("cosine", "js", "likelihood")]
+GRAPHS = [
+    f"{name}(terms={terms}, weight={weight}{topics}) >> BM25"
+    for name, topics in (
+        *(("swg", f", topics=lda(k={k})") for k in (1, 10, 30)),
+        ("swg", ", topics=lda(k=10, method=variational)"),
+        ("ppmi", ""),
+    )
+    for terms in (5, 10, 20)
+    for weight in (0.1, 0.3)
+]
+OPTIONS = {
+    "lsi": LSI,
+    "vectors": VECTORS,
+    "prototypes": PROTOTYPES,
+    "feedback": FEEDBACK,
+    "topics": TOPICS,
+    "graphs": GRAPHS,
+}
 NORMALISERS = ("", "zscore")
 
 
@@ -107,8 +147,9 @@ class Test(NamedTuple):
     qrels: Mapping[str, Mapping[str, int]]
 
     def fit(self, expression: Expression) -> None:
-        """Fit every representation that an expression names."""
-        names = plugins.load().names("representation")
+        """Fit every model that an expression names."""
+        registry = plugins.load()
+        names = {*registry.names("representation"), "swg", "ppmi"}
 
         def look(node: Any) -> Any:
             if isinstance(node, Call) and node.name in names:
@@ -145,20 +186,22 @@ def load(collections: Path, name: str, split: str, work: Path) -> Test:
     return Test(name, index, [topic for topic in topics if topic.qid in qrels], qrels)
 
 
-def choose(tests: Sequence[Test]) -> None:
-    """Print each option's AP on the collections for choosing, and its mean gain over BM25."""
+def choose(tests: Sequence[Test], parts: Sequence[str]) -> None:
+    """Print the AP of each option of some parts on the collections for choosing, and its mean gain over BM25."""
     base = np.array([test.scores(BASE).mean() for test in tests])
     print(f"{BASE}: {cells(base)}\n")
 
     def show(text: str, means: np.ndarray) -> None:
         print(f"{text:100} {cells(means)} {100 * float((means / base - 1).mean()):+6.1f} %", flush=True)
 
-    for expression in (*LSI, *VECTORS, *PROTOTYPES, *FEEDBACK):
+    for expression in [option for part in parts for option in OPTIONS.get(part, ())]:
         show(expression, np.array([test.scores(expression).mean() for test in tests]))
         mixed = f"BM25 + {{0.1,0.2,0.4,1}}*({expression})"
         tunings = [test.tune(mixed) for test in tests]
         for place, setting in enumerate(tunings[0].settings):
             show(f"  {setting.text}", np.array([found.means[place] for found in tunings]))
+    if "blends" not in parts:
+        return
     print("\nAll together, the best of those that lose nowhere, and the best:")
     for normaliser in NORMALISERS:
         parts = (
@@ -166,6 +209,7 @@ def choose(tests: Sequence[Test]) -> None:
             f"{{0,0.2,0.4,0.6,1}}*{normaliser}(lsi(e=200))",
             f"{{0,0.2,0.4}}*{normaliser}({FISHER})",
             f"{{0,0.1,0.2}}*{normaliser}({DCOT})",
+            f"{{0,0.1,0.2,0.4}}*{normaliser}({LDA})",
         )
         tunings = [test.tune(" + ".join((f"{normaliser}(BM25)", *parts))) for test in tests]
         means = np.array([found.means for found in tunings]).T
@@ -185,7 +229,10 @@ def report(tests: Sequence[Test]) -> None:
     """Print the tables of the chosen options, on collections that had no part in the choice."""
     fixed = {text: [test.scores(text) for test in tests] for text in FIXED}
     show("AP, everything as chosen", tests, fixed, BASE)
-    recall = {text: [test.scores(text, "R@1000") for test in tests] for text in (BASE, *PARTS, BEST, f"BM25 >> {BEST}")}
+    recall = {
+        text: [test.scores(text, "R@1000") for test in tests]
+        for text in (BASE, *PARTS, BEST, f"BM25 >> {BEST}", WITH_TOPICS)
+    }
     show("R@1000", tests, recall, BASE)
     tuned: dict[str, list[Any]] = {}
     held_out = {BASE: fixed[BASE]}
@@ -227,11 +274,24 @@ def show(title: str, tests: Sequence[Test], scores: Mapping[str, Sequence[np.nda
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collections", nargs="?", default="../shared/collections", type=Path)
-    parser.add_argument("--choose", action="store_true", help="measure the options on the collections for choosing")
+    parser.add_argument(
+        "--choose",
+        nargs="*",
+        choices=[*OPTIONS, "blends"],
+        metavar="PART",
+        help="measure the options on the collections for choosing",
+    )
     given = parser.parse_args()
+    # The control `ppmi` stands beside this script.
+    installed = plugins.entry_points
+    plugins.entry_points = lambda group: [*installed(group=group), EntryPoint("ppmi", "ppmi", group)]
+    choosing = given.choose is not None
     with tempfile.TemporaryDirectory() as work:
-        tests = [load(given.collections, *one, Path(work)) for one in (CHOICE if given.choose else REPORT)]
-        (choose if given.choose else report)(tests)
+        tests = [load(given.collections, *one, Path(work)) for one in (CHOICE if choosing else REPORT)]
+        if choosing:
+            choose(tests, given.choose or [*OPTIONS, "blends"])
+        else:
+            report(tests)
 
 
 if __name__ == "__main__":

@@ -98,6 +98,13 @@ def test_a_job_for_each_signature_of_the_engine_and_the_plugins():
     assert all(job.signature() for job in jobs)
 
 
+def test_every_kernel_releases_the_lock_of_python():
+    jobs = all_jobs()
+    assert len(jobs) > 50
+    holding = {f"{job.module}.{job.name}" for job in jobs if not job.kernel().targetoptions["nogil"]}
+    assert not holding
+
+
 def test_a_plugin_that_is_a_single_module_has_no_kernels(monkeypatch):
     class Lonely:
         module, error = "textwrap", ""

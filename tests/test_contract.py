@@ -15,7 +15,9 @@ from shared import PLUGINS
 from strategies import ALL
 
 from sublex import plugins, testing
+from sublex.base import Facet, Mark
 from sublex.testing import CHECKS, Subject
+from sublex_lda.representation import LDARepresentation
 
 BUNDLED = (
     "lsi(e=20)",
@@ -81,6 +83,18 @@ def projection(monkeypatch):
     return projection.Projection
 
 
+# Kept before a test replaces it.
+topic_rows = LDARepresentation.label_shares
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory):
+    """A representation with labels, fitted once."""
+    subject = Subject("lda(k=4, iterations=20)", tmp_path_factory.mktemp("labelled"))
+    assert subject.index.representation(subject.expression).labels
+    return subject
+
+
 def some_only(self, query, view, docs=None):
     return np.zeros(len(view.rows(docs))) if docs is None else np.ones(len(docs))
 
@@ -121,6 +135,33 @@ def test_a_check_fails_for_what_breaks_it(projection, monkeypatch, tmp_path, met
     monkeypatch.setattr(projection, method, broken)
     with pytest.raises(AssertionError):
         check(Subject("projection(r=16)", tmp_path / "broken"))
+
+
+@pytest.mark.parametrize(
+    ("method", "broken", "message"),
+    [
+        ("label_shares", lambda self, view, docs: 2 * topic_rows(self, view, docs), "outside 0 to 1"),
+        (
+            "label_shares",
+            lambda self, view, docs: topic_rows(self, view, docs) / len(docs),
+            "depend on the other documents",
+        ),
+        ("facets", lambda self, view, docs: [Facet(0, "x", 1)], "another label than its number"),
+        (
+            "facets",
+            lambda self, view, docs: [Facet(k, self.labels(view)[k], k + 1) for k in (0, 1)],
+            "is not the first",
+        ),
+        ("facets", lambda self, view, docs: [Facet(0, self.labels(view)[0], 1)] * 2, "counted twice"),
+        ("marks", lambda self, query, view, doc: [Mark(("zyx",), 0, self.labels(view)[0])], "not in the document: zyx"),
+        ("marks", lambda self, query, view, doc: [Mark((), 0, self.labels(view)[0])] * 2, "two labels"),
+    ],
+)
+def test_the_check_of_labels_fails_for_what_breaks_it(labelled, monkeypatch, method, broken, message):
+    testing.labels_facets_and_marks_agree(labelled)
+    monkeypatch.setattr(LDARepresentation, method, broken)
+    with pytest.raises(AssertionError, match=message):
+        testing.labels_facets_and_marks_agree(labelled)
 
 
 @pytest.mark.slow

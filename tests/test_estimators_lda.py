@@ -432,6 +432,19 @@ def test_the_same_seed_gives_the_same_bytes_for_any_number_of_workers(method):
     assert results(1, 1) != results(2, 1)
 
 
+def test_a_document_gets_the_same_topics_whatever_stands_beside_it():
+    x = corpus(60)
+    model = LDA(4, iterations=15).fit(x)
+    order = np.random.default_rng(0).permutation(60)
+    counts, assigned = model.topic_counts(x), model.assign(x).toarray()
+    np.testing.assert_array_equal(model.topic_counts(x[order]), counts[order])
+    np.testing.assert_array_equal(model.assign(x[order]).toarray(), assigned[order])
+    np.testing.assert_array_equal(model.topic_counts(x[[7, 7, 3]]), counts[[7, 7, 3]])
+    # The chains of another seed differ, though the topics are the same.
+    other = LDA(4, seed=9).restore(model.word_topics_, model.alpha_)
+    assert (other.topic_counts(x) != counts).any()
+
+
 @pytest.mark.parametrize("method", ["gibbs", "variational"])
 @pytest.mark.parametrize("x", [[[3, 1]], [[0, 0], [2, 1], [0, 0]], [[1]], [[0, 5, 0, 0]]])
 @pytest.mark.parametrize("k", [1, 2, 9])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import mmap
 import sys
 import threading
 
@@ -17,6 +18,7 @@ import sublex
 from sublex import plugins
 from sublex.cli import cli
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
+from sublex.index import format
 from sublex.index import manifest as files
 from sublex.index.check import check
 from sublex.index.directory import Directory
@@ -82,6 +84,74 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
     )
     np.testing.assert_allclose(halves.products(vector, live), whole[live] @ vector, atol=0.02)
     assert np.array_equal(halves.products(vector)[live], halves.products(vector, live))
+
+
+def test_sparse_rows_and_posting_lists_agree_with_dense_matrices(several):
+    random = np.random.default_rng(1)
+    segments = several.snapshot.segments
+    dense = [np.where(random.random((s.docs, 6)) < 0.4, random.random((s.docs, 6)), 0) for s in segments]
+    whole, terms = np.vstack(dense).astype(np.float32).astype(np.float64), several.corpus.vocabulary[3::2]
+    vector, live = random.standard_normal(6), several.corpus.docs
+    for kind in (np.float32, np.float64):
+        view = View(
+            several.snapshot,
+            segments,
+            Vocabulary(terms),
+            [csr_array(part.astype(np.float32), dtype=kind) for part in dense],
+        )
+        for docs in (live, live[::-3], live[:1], live[:0], np.array([251, 3, 120, 3], np.int32)):
+            np.testing.assert_allclose(view.products(vector, docs), whole[docs] @ vector, rtol=1e-12, atol=1e-12)
+            sums = view.map_rows(lambda rows: rows @ np.ones((6, 2)), docs)
+            np.testing.assert_allclose(sums, whole[docs] @ np.ones((6, 2)), rtol=1e-6)
+        assert np.array_equal(view.products(vector)[live], view.products(vector, live))
+        assert view.map_rows(lambda rows: np.diff(rows.indptr)).tolist() == (whole > 0).sum(axis=1).tolist()
+        with pytest.raises(PluginError, match="cannot be multiplied with rows of"):
+            view.products(np.ones(5))
+    lengths = several.corpus.lengths
+    assert view.lengths(live).tolist() == view.lengths()[live].tolist() == lengths.tolist()
+    counts = several.corpus.matrix()
+    for word in range(0, len(terms), 40):
+        expected = counts[:, [several.corpus.vocabulary.index(terms[word])]].toarray()[:, 0].tolist()
+        assert view.counts(word, live).tolist() == view.counts(word)[live].tolist() == expected
+    strange = View(several.snapshot, segments, Vocabulary(["zyzzyva"]), [csr_array(part) for part in dense])
+    assert not strange.counts(0).any()
+
+
+def test_a_value_is_computed_once_for_a_view(several):
+    view = View(several.snapshot, several.snapshot.segments, Vocabulary([]), [])
+    computed = []
+    for name in ("a", "b", "a"):
+        assert view.once(name, lambda name=name: computed.append(name) or name) == name
+    assert computed == ["a", "b"]
+
+
+def from_file(array):
+    """Return whether the memory of an array is a mapped file."""
+    while array is not None and not isinstance(array, mmap.mmap):
+        array = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
+    return array is not None
+
+
+@pytest.mark.parametrize(
+    "expression", ["lsi(e=5)", "lda(k=3, iterations=10)", "lda(k=3, iterations=10, score=js)", "dcot(r=20)"]
+)
+def test_rows_stay_mapped_and_no_query_copies_them(several, monkeypatch, expression):
+    # Files of a small collection would be read and not mapped.
+    monkeypatch.setattr(format, "_content", lambda file, size, _: mmap.mmap(file, size, access=mmap.ACCESS_COPY))
+    several.fit(expression)
+    parts = several.representation(expression).view._parts
+    assert len(parts) == 3
+    for part in parts:
+        assert all(map(from_file, (part.data, part.indices) if hasattr(part, "indptr") else (part,)))
+    expected = several.search("crane", expression, k=300).docnos
+    stacked = views.stacked
+
+    def refuse(blocks):
+        assert all(block.shape[1:] <= (2,) for block in blocks), "the rows of all segments are copied"
+        return stacked(blocks)
+
+    monkeypatch.setattr(views, "stacked", refuse)
+    assert several.search("crane", expression, k=300).docnos == expected
 
 
 def test_a_view_reads_nothing_beside_its_rows(several):

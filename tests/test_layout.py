@@ -17,7 +17,7 @@ LAYERS = [
     {"errors"},
     {"arguments", "frames", "tables", "trees"},
     {"base"},
-    {"hookspecs", "expression", "parser", "functions", "fitted"},
+    {"hookspecs", "expression", "parser", "functions", "fitted", "labels"},
     {"parameters"},
     {"plugins"},
     {"files", "profiles", "scores", "workers", "compile_kernels"},
@@ -98,6 +98,23 @@ def test_imports_go_one_way():
 def test_the_layers_name_every_part():
     parts = {path.relative_to(ENGINE).parts[0].removesuffix(".py") for path in FILES}
     assert parts == set().union(*LAYERS)
+
+
+def test_plugins_import_public_modules_only():
+    page = (ENGINE.parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"([^.]*(?:`sublex[\w.]*`[^.]*)*) are for plugins to import\.", page)
+    public = set(re.findall(r"`(sublex[\w.]*)`", sentence))
+    assert {"sublex.fitted", "sublex.cli.plugin_commands"} <= public
+    files = [*ENGINE.parents[1].glob("plugins/**/*.py"), *(ENGINE / "template").rglob("*.py")]
+    private = [
+        f"{path.name} imports {module}"
+        for path in files
+        for node in ast.walk(syntax(path))
+        for module in ([node.module] if isinstance(node, ast.ImportFrom) else [])
+        if module and module.split(".")[0] == "sublex"
+        if module not in public and not module.startswith("sublex.estimators.")
+    ]
+    assert not private
 
 
 def functions(path: Path, decorator: str) -> list[ast.FunctionDef]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 import math
@@ -18,10 +19,10 @@ import numpy as np
 import pytest
 
 import sublex
-from sublex import hookspecs, plugins
-from sublex.base import DocStats, Document, Param, Query, Statistics, TermStats
-from sublex.errors import InputError, PluginError, UnknownName
-from sublex.fitted import Representation
+from sublex import Expression, hookspecs, plugins
+from sublex.base import DocStats, Document, Evidence, Explanation, Param, Query, QueryTerm, Statistics, TermStats
+from sublex.errors import IndexProblem, InputError, PluginError, UnknownName
+from sublex.fitted import Fitted, Representation
 from sublex.hookspecs import hookimpl
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.stages.stage import State
@@ -191,6 +192,34 @@ def test_hook_register_filters(monkeypatch, tmp_path):
         assert tree.value == (pytest.approx(scores[docno]) if docno == "c" else -math.inf)
 
 
+def test_evidence_of_a_query_is_shown_and_is_no_part_of_the_query(monkeypatch, tmp_path):
+    class Wavering:
+        docs = 0
+        evidence = (Evidence("taken", 0.75, (Evidence("rejected", 0.25),)),)
+
+        def expand(self, query, context):
+            assert context.surface("whale") == "Whales"
+            return Query(query.text, query.terms, self.evidence)
+
+    wavering = {"register_expanders": hookimpl(lambda register: register("Wavering", Wavering))}
+    loaded = registry(monkeypatch, wavering=wavering)
+    index = sublex.build([Document("a", "Whales"), Document("b", "ship")], tmp_path / "index")
+    composed = compose(Composer(index.snapshot, loaded), "Wavering >> BM25")
+    state = State(index.query("whale"))
+    (stage,) = [part for part in composed.explain(state, 0).parts if part.kind == "evidence"]
+    assert stage.parts == (Explanation(0.75, "taken", "evidence", (Explanation(0.25, "rejected", "evidence"),)),)
+    after = composed.run(state).query
+    assert after.evidence == Wavering.evidence
+    assert (after, hash(after), repr(after)) == (state.query, hash(state.query), repr(state.query))
+    copies = [copy.copy(after), copy.deepcopy(after), after._replace(text="Whale")]
+    assert [query.evidence for query in copies] == [Wavering.evidence] * 3
+    assert after._replace(evidence=()).evidence == ()
+    assert [*after] == ["whale", after.terms]
+    Wavering.evidence = ("taken",)
+    with pytest.raises(PluginError, match=r"The expander Wavering gave evidence that is not sublex\.base\.Evidence"):
+        composed.find(state)
+
+
 @pytest.mark.parametrize(
     ("weight", "sentence"),
     [
@@ -261,6 +290,74 @@ def test_hook_register_representations(monkeypatch, tmp_path):
     assert [(hit.docno, hit.score) for hit in index.search("x", "lengths")] == [("a", 3.0), ("b", 1.0)]
 
 
+def test_an_expander_that_is_fitted_names_another_model_too(monkeypatch, tmp_path):
+    class Lengths(Representation):
+        def fit(self, corpus, job):
+            self.vocabulary = corpus.vocabulary
+
+        def save(self, store):
+            store.put("vocabulary", self.vocabulary)
+
+        def load(self, store):
+            self.vocabulary = store.get("vocabulary")
+
+        def encode_documents(self, inputs):
+            return inputs.sum(axis=1).astype(np.float32)
+
+        def encode_queries(self, inputs):
+            return [None] * inputs.shape[0]
+
+        def score(self, query, view, docs=None):
+            return view.map_rows(lambda rows: rows, docs)
+
+    class Longest(Fitted):
+        """Adds a term of the longest document."""
+
+        docs = 0
+
+        def __init__(self, of):
+            self.of = of
+
+        def fit(self, corpus, job):
+            pass
+
+        def save(self, store):
+            store.put("nothing", 0)
+
+        def load(self, store):
+            pass
+
+        def expand(self, query, context):
+            model = context.model(self.of)
+            assert (model.name, model.labels, type(model.model)) == ("lengths", (), Lengths)
+            longest = int(model.view.rows(context.live_docs).argmax())
+            term = context.names(context.term_vectors(np.array([longest]))[0].terms[:1])[0]
+            return Query(query.text, (*query.terms, QueryTerm(term, 1.0, "Longest")))
+
+    def register_expanders(register):
+        register("Longest", Longest, [Param("of", Expression, ...)])
+
+    members = {
+        "register_representations": hookimpl(lambda register: register("lengths", Lengths)),
+        "register_expanders": hookimpl(register_expanders),
+    }
+    loaded = registry(monkeypatch, plug=members)
+    monkeypatch.setattr(plugins, "load", lambda: loaded)
+    index = sublex.build(
+        [{"id": "a", "text": "z"}, {"id": "b", "text": "x y"}, {"id": "c", "text": "q"}], tmp_path / "i"
+    )
+    index.fit("Longest(lengths)")
+    with pytest.raises(IndexProblem, match="No lengths in i; fitted: .* Run: sublex fit .*i lengths"):
+        index.pipeline("Longest(lengths) >> BM25")
+    index.fit("lengths")
+    pipeline = index.pipeline("Longest(lengths) >> BM25")
+    assert set(pipeline.models) == {"Longest(lengths)", "lengths"}
+    assert set(index.search("z", pipeline).docnos) == {"a", "b"}
+    with pytest.raises(InputError, match="BM25 is not a model that is fitted to an index"):
+        index.fit("Longest(BM25)")
+        index.search("z", "Longest(BM25) >> BM25")
+
+
 def test_hook_register_commands(monkeypatch):
     @hookimpl
     def register_commands(cli):
@@ -277,6 +374,27 @@ def test_hook_register_commands(monkeypatch):
     group = Commands("sublex")
     assert CliRunner().invoke(group, ["hello"]).output == "hello from a plugin\n"
     assert "hello" in CliRunner().invoke(group, ["--help"]).output
+
+
+def test_outputs_are_checked_before_they_are_written(tmp_path, monkeypatch):
+    from sublex.cli import plugin_commands
+
+    monkeypatch.chdir(tmp_path)
+    Path("mine.html").write_text("mine")
+    Path("old.csv").write_text("a,b")
+    Path("folder.csv").mkdir()
+    assert plugin_commands.check_output("old.csv", ".csv", ".html") == ".csv"
+    plugin_commands.write_output("old.csv", "c,d\n")
+    assert Path("old.csv").read_text() == "c,d\n"
+    for output, endings, message in (
+        ("a.pdf", (".html", ".svg", ".csv"), "a.pdf does not end in .html, .svg or .csv; choose one of these."),
+        ("a", (".html",), "a does not end in .html; choose this ending."),
+        ("mine.html", (".html",), "mine.html exists and is not a report of Sublex; choose another place."),
+        ("folder.csv", (), "Cannot write folder.csv; choose another place."),
+        ("nowhere/a.json", (), "Cannot write nowhere/a.json; choose another place."),
+    ):
+        with pytest.raises(InputError, match=re.escape(message)):
+            plugin_commands.check_output(output, *endings)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntFlag
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from sublex.errors import InputError
@@ -33,8 +34,8 @@ LARGEST_SCORE = 3.4028234663852886e38
 class Document(NamedTuple):
     """A document of a collection, as a reader yields it.
 
-    `docno` is the user's identifier: a string of any length, not empty. `fields` holds any other values to store with
-    the document; they must be values that JSON can represent, and they are not searched.
+    `docno` is the user's identifier: a string of any length, not empty. `title` and `text` are searched. `fields` holds
+    other values to store with the document, which are not searched; JSON must be able to represent them.
     """
 
     docno: str
@@ -58,6 +59,40 @@ class Token(NamedTuple):
     surface: str
     term: str
     after_break: bool
+
+
+class Break(IntFlag):
+    """The kinds of break before a word; several kinds add up, and 0 means that only white space stands there.
+
+    HYPHEN is one dash directly between two words, DASH any other dash. COMMA stands for commas, colons and semicolons, STOP for the end of
+    a sentence, OPEN and CLOSE for brackets, and OTHER for all other symbols. START marks the first word of a document, of its text after a
+    title, and of a text after an empty line.
+    """
+
+    HYPHEN = 1
+    DASH = 2
+    COMMA = 4
+    STOP = 8
+    QUOTE = 16
+    OPEN = 32
+    CLOSE = 64
+    OTHER = 128
+    START = 256
+
+
+class WordArrays(NamedTuple):
+    """The words of some documents, end to end in arrays; stop words are included.
+
+    `docs` has the numbers of the documents, and `ends` (int64) says where the words of each document end. `surfaces` (int32) numbers the
+    words as they are written. `terms` (int32) has the place of each word's term in the vocabulary, -1 for a stop word. `breaks` (uint16)
+    has the kinds of `Break` before each word.
+    """
+
+    docs: np.ndarray
+    ends: np.ndarray
+    surfaces: np.ndarray
+    terms: np.ndarray
+    breaks: np.ndarray
 
 
 class Problem(NamedTuple):
@@ -325,11 +360,65 @@ class QueryTerm(NamedTuple):
     origin: str = "query"
 
 
-class Query(NamedTuple):
-    """A query: the user's text, and the weighted terms that stand for it."""
+class Facet(NamedTuple):
+    """A label that a fitted model gives to documents, such as a topic, and the number of documents that have it.
+
+    `number` is the label's place among all labels of the model.
+    """
+
+    number: int
+    label: str
+    docs: int
+
+
+class Mark(NamedTuple):
+    """Words of a document that belong to a label of a fitted model, to be shown in the label's colour.
+
+    `terms` are the words as the index has them: one term, or several that stand side by side for a phrase. `number` and
+    `label` name the label. `weight`, above 0 and at most 1, says how surely or how strongly the words belong to it.
+    """
+
+    terms: tuple[str, ...]
+    number: int
+    label: str
+    weight: float = 1.0
+
+
+class Evidence(NamedTuple):
+    """Something that an expander weighed for a query, such as a sense of a word that it rejected, for `sublex explain`.
+
+    `label` says in words what it is, `value` is its score, and `parts` are further evidence below it.
+    """
+
+    label: str
+    value: float
+    parts: tuple[Evidence, ...] = ()
+
+
+class _TextAndTerms(NamedTuple):
+    """The fields by which queries are compared and printed."""
 
     text: str
     terms: tuple[QueryTerm, ...]
+
+
+class Query(_TextAndTerms):
+    """A query: the user's text, and the weighted terms that stand for it.
+
+    `evidence` says how an expander came to the terms. Explanations show it. It takes no part in comparison, in the hash
+    and in the printed form, and iteration leaves it out: queries with equal text and terms are equal.
+    """
+
+    evidence: tuple[Evidence, ...] = ()
+
+    def __new__(cls, text: str, terms: tuple[QueryTerm, ...], evidence: Iterable[Evidence] = ()) -> Query:
+        query = super().__new__(cls, text, terms)
+        query.evidence = tuple(evidence)
+        return query
+
+    def _replace(self, **changes: Any) -> Query:
+        """Return the query with some fields replaced."""
+        return Query(**{**self._asdict(), "evidence": self.evidence, **changes})
 
     def weights(self) -> dict[str, float]:
         """Return the weight of each distinct term, the weights of repeated terms added up."""
@@ -392,6 +481,18 @@ class Context(Protocol):
         """Return the terms that have these numbers."""
         ...
 
+    def surface(self, term: str) -> str:
+        """Return the most frequent written form of a term, to show to people."""
+        ...
+
+    def model(self, expression: Any) -> Any:
+        """Return a fitted model of the index, a `sublex.fitted.FittedModel`.
+
+        `expression` is the value of a parameter of type `sublex.Expression` and stage "query". The engine refuses an
+        expression whose model is not fitted before it runs any query. Raise `InputError` if it is no model, such as BM25.
+        """
+        ...
+
 
 class Expander(Protocol):
     """A component that turns a query into a weighted query.
@@ -407,7 +508,7 @@ class Expander(Protocol):
 
         The engine calls it once for each query. Weights must be finite; they may be negative. Return `query` itself if
         there is nothing to add, for example if `context.docs` is empty. `context.docs` may hold more documents than
-        asked for.
+        asked for. The query's `evidence` says what the expander weighed; the explanation of this stage shows it.
         """
         ...
 

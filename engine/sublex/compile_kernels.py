@@ -16,7 +16,11 @@ from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 # The modules of Sublex that contain kernels.
-ROOMS = "analysis estimators estimators.lda estimators.word_graphs index lint readers representations retrieval trec"
+ROOMS = (
+    "analysis estimators estimators.forest estimators.laki estimators.laki.propagation estimators.laki.sampling "
+    "estimators.lda estimators.phrases estimators.source_lda estimators.word_graphs "
+    "index lint readers representations retrieval trec"
+)
 MODULES = tuple(f"sublex.{room}.kernels" for room in ROOMS.split())
 # The program of a process that compiles. It takes jobs from standard input.
 _PROGRAM = "from sublex.compile_kernels import serve; serve()"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sublex.base import NO_FIELDS, Explanation, Token
+from sublex.base import NO_FIELDS, Explanation, Facet, Mark, Token, WordArrays
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Rows = Any
 # A function applied to an array of term counts before they are summed, such as `np.log1p`.
 CountTransform = Callable[[Any], Any]
+# Stands at the head of every page that Sublex writes. A file that holds it may be replaced by another page.
+PAGE_MARK = '<meta name="generator" content="Sublex">'
 
 
 class Store(Protocol):
@@ -71,6 +73,19 @@ class Job(Protocol):
 
     def resource(self, name: str) -> Path:
         """Return the path of the file that the value of a parameter of type `sublex.base.Resource` stands for."""
+        ...
+
+
+class Words(Protocol):
+    """The words of all documents of a corpus, as arrays."""
+
+    @property
+    def surfaces(self) -> list[str]:
+        """Each distinct word as it is written, by number; complete after the last block."""
+        ...
+
+    def blocks(self, run: Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]] = ...) -> Iterator[WordArrays]:
+        """Yield the words of some documents after the other; with `job.map` as `run`, the workers of a job share the work."""
         ...
 
 
@@ -125,6 +140,10 @@ class Corpus(Protocol):
         """Yield the words of each document, in the order of `docs`; faster than `sequence` for each."""
         ...
 
+    def words(self) -> Words:
+        """Return the words of all documents as arrays; much faster than `sequences`. The index must store text."""
+        ...
+
     def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
         """Return for each term of the corpus its position in another vocabulary (int32), -1 for terms that are not in it."""
         ...
@@ -142,11 +161,30 @@ class View(Protocol):
         ...
 
     def rows(self, docs: np.ndarray | None = None, columns: slice = ...) -> Rows:
-        """Return the rows that `encode_documents` gave to documents, or some of their columns."""
+        """Return the rows that `encode_documents` gave to documents, or some of their columns.
+
+        Without `docs`, the rows of an index with several segments are copied: `products` and `map_rows` copy nothing.
+        """
+        ...
+
+    def map_rows(self, function: Callable[[Rows], np.ndarray], docs: np.ndarray | None = None) -> np.ndarray:
+        """Return `function(rows)`, an array with one item for each document.
+
+        The function gets the rows of one segment at a time; without `docs` they stay mapped and are not copied. An item may depend on
+        its own row alone.
+        """
+        ...
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what `compute()` returns, computed once while the index stays open, such as the norms of all rows.
+
+        The name has the name of the plugin in it, so that no two values share one. Models that differ only in parameters of the stage
+        query share the values.
+        """
         ...
 
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the product of each document's dense row with a vector, float64.
+        """Return the product of each document's row, dense or sparse, with a vector, float64.
 
         A document's product is the same whichever other documents are asked for, which a product of matrices does not promise.
         """
@@ -166,12 +204,52 @@ class View(Protocol):
         """Return the term counts of documents as sparse rows over the model's vocabulary; the index must store terms."""
         ...
 
+    def lengths(self, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return the number of terms of each document, those that the model does not know included, float64."""
+        ...
+
+    def counts(self, word: int, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return how often a term occurs in each document, float64; `word` is its number in the model's vocabulary.
+
+        The counts come from the posting list of the term, so the index need not store terms.
+        """
+        ...
+
     def sequence(self, doc: int) -> list[Token]:
         """Return a document's words in order, stop words included; the index must store text."""
         ...
 
     def surface(self, term: str) -> str:
         """Return the most frequent raw form of a term; explanations show it in place of the stem."""
+        ...
+
+    def docno(self, doc: int) -> str | None:
+        """Return the docno of a document; None for a deleted one."""
+        ...
+
+    def title(self, doc: int) -> str:
+        """Return the title of a document, or the beginning of its text; an empty string where the index stores no text."""
+        ...
+
+
+class FittedModel(Protocol):
+    """A fitted model of the index, as filters and expanders get it from `sublex.base.Context.model`.
+
+    `name` is its expression, `model` the plugin's object, and `view` the index as this model sees it, with the rows of the documents.
+    The view has the same document numbers as the context.
+    """
+
+    name: str
+    model: Any
+    view: View
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
+        ...
+
+    def label_shares(self, docs: np.ndarray) -> csr_array:
+        """Return how much of each label each document has, as `Representation.label_shares` does."""
         ...
 
 
@@ -208,6 +286,13 @@ class Fitted:
         """Return facts about the fitted model that JSON can hold; `sublex card` shows them. `view.surface` gives words for terms."""
         return NO_FIELDS
 
+    def page(self, view: View, title: str) -> str:
+        """Return an HTML page that shows the fitted model; `sublex card -o FILE` writes it. By default there is none.
+
+        The page needs no other file and no network. It has `PAGE_MARK` in its head, so that it may be written over an older one.
+        """
+        return ""
+
     def estimate(self, corpus: Corpus, job: Job) -> int:
         """Return how many bytes `fit` takes at most.
 
@@ -234,11 +319,13 @@ class Representation(Fitted):
     * `"sequence"`: a list with one list of `sublex.base.Token` per text, stop words included. A query is read as the user wrote it,
       without the terms that expanders added. The index must store text, and `vocabulary` may stay empty.
 
-    `vocabulary` lists the model's terms; `fit` and `load` set it.
+    `vocabulary` lists the model's terms; `fit` and `load` set it. A model whose `labels` name its topics or keyphrases works with filters,
+    facets and marks; `least_share` is the share from which on a document counts as having a label.
     """
 
     reads: str = "terms"
     vocabulary: Sequence[str] = ()
+    least_share: float = 0.2
 
     def encode_documents(self, inputs: Any) -> Rows:
         """Return one row for each text of `inputs`.
@@ -280,3 +367,35 @@ class Representation(Fitted):
     def word_vectors(self) -> np.ndarray | None:
         """Return one vector for each term of `vocabulary`, for other models to build on; None if the model has no such vectors."""
         return None
+
+    def labels(self, view: View) -> Sequence[str]:
+        """Return the names that the model gives to its topics, senses or keyphrases; none for a model that names nothing.
+
+        A label's place is its number. Users name a label by its text or its number, in filters and commands. Labels must not depend on
+        parameters of the stage query; the engine calls the method once for each view.
+        """
+        return ()
+
+    def label_shares(self, view: View, docs: np.ndarray) -> csr_array:
+        """Return how much of each label each document has, from 0 to 1: sparse rows, documents by labels.
+
+        A model with labels has to implement it. A share must not depend on the other documents.
+        """
+        raise NotImplementedError
+
+    def facets(self, view: View, docs: np.ndarray) -> Sequence[Facet]:
+        """Return the labels of documents with the number of documents that have each, most frequent first.
+
+        By default a document has a label if its share is at least `least_share`. Labels without a document are left out.
+        """
+        from sublex.labels import count_labels
+
+        labels = view.once("labels", lambda: tuple(self.labels(view)))
+        return count_labels(labels, self.label_shares(view, docs), self.least_share)
+
+    def marks(self, query: Any, view: View, doc: int) -> Sequence[Mark]:
+        """Return the words of a document with the labels that they belong to; by default none.
+
+        `query` is an object that `encode_queries` returned. A word has one label. Words without a label are left out.
+        """
+        return ()

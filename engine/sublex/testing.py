@@ -232,6 +232,31 @@ def card_and_vectors_are_well_formed(subject: Subject) -> None:
         assert len(vectors) == words, f"there are {len(vectors)} word vectors for {words} words"
 
 
+def labels_facets_and_marks_agree(subject: Subject) -> None:
+    """Where the model names topics: shares lie within 0 to 1, facets count documents by them, and marks are words of the document."""
+    representation = subject.index.representation(subject.expression)
+    labels = representation.labels
+    if not labels:
+        return
+    docs = np.arange(len(subject.documents), dtype=np.int32)[::-7]
+    shares = representation.label_shares(docs).toarray()
+    assert ((shares >= 0) & (shares <= 1)).all(), "a share of a label lies outside 0 to 1"
+    alone = representation.label_shares(docs[3:4]).toarray()[0]
+    np.testing.assert_array_equal(alone, shares[3], "the shares of a document depend on the other documents")
+    facets = representation.facets(docs)
+    assert all(facet.label == labels[facet.number] for facet in facets), "a facet has another label than its number"
+    counts = [facet.docs for facet in facets]
+    assert counts == sorted(counts, reverse=True), "the facet with most documents is not the first"
+    assert len({facet.number for facet in facets}) == len(facets), "a label is counted twice"
+    for text, doc in zip(QUERIES, docs.tolist(), strict=False):
+        marks = representation.marks(representation.query(subject.index.query(text)), doc)
+        assert all(mark.label == labels[mark.number] for mark in marks), "a mark has another label than its number"
+        words = set(subject.index.analyze(subject.documents[doc].contents))
+        odd = [term for mark in marks for term in mark.terms if term not in words]
+        assert not odd, f"marked terms are not in the document: {', '.join(odd)}"
+        assert len({mark.terms for mark in marks}) == len(marks), "a word has two labels"
+
+
 def query_parameters_change_no_model(subject: Subject) -> None:
     """Parameters of the stage query change neither the fitted model nor the rows."""
     resolved = namer(subject.folder, {}).resolve(subject.expression)
@@ -296,6 +321,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     odd_queries_raise_no_error,
     explanations_add_up,
     card_and_vectors_are_well_formed,
+    labels_facets_and_marks_agree,
     query_parameters_change_no_model,
     stopping_leaves_nothing,
     threads_score_alike,

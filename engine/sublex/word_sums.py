@@ -63,7 +63,7 @@ class WordSums(Representation):
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the cosines of the query's vector with those of documents; -inf where either vector has norm 0."""
         _, values, query_norm = query
-        norms = query_norm * np.asarray(view.rows(docs), np.float64)
+        norms = query_norm * view.map_rows(lambda rows: np.asarray(rows, np.float64), docs)
         sums = view.dot(values, docs, self.transform_counts)
         return np.divide(sums, norms, out=np.full(len(sums), -np.inf), where=norms > 0)
 

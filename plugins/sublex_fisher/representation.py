@@ -20,7 +20,7 @@ from sublex_fisher.model import Fisher, Gammas
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from sublex.expression import Expression
+    from sublex import Expression
 
 # Words that name a Gaussian.
 LISTED_WORDS = 8

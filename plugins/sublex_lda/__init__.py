@@ -1,8 +1,9 @@
-"""Latent Dirichlet allocation as a plugin: registers the representation `lda`."""
+"""Latent Dirichlet allocation as a plugin: registers the representation `lda`, and the filter `topic`."""
 
 from typing import Any
 
-from sublex.base import Param
+from sublex import Expression
+from sublex.base import Filter, Param
 from sublex.fitted import Representation
 from sublex.hookspecs import Register, hookimpl
 
@@ -42,6 +43,12 @@ PARAMS = [
     Param("mu", float, 1000.0, range=(0, 10**9), open=True, help="Dirichlet smoothing of the words in a likelihood"),
 ]
 
+FILTER_PARAMS = [
+    Param("topic", object, ..., help="a topic: its number, or its label in quotes"),
+    Param("of", Expression, ..., help="the fitted model that has the topic, such as lda(k=20)"),
+    Param("share", float, 0.2, range=(0, 1), help="the least share of the topic in a document that is kept"),
+]
+
 
 def make(**params: Any) -> Representation:
     """Return latent Dirichlet allocation: documents as mixtures of topics, compared by topics or by likelihood.
@@ -59,3 +66,16 @@ def make(**params: Any) -> Representation:
 def register_representations(register: Register) -> None:
     """Register `lda`: the topics of query and document, learned by latent Dirichlet allocation."""
     register("lda", make, PARAMS)
+
+
+def make_filter(**params: Any) -> Filter:
+    """Return the filter by topic: it keeps the documents in which a topic of a fitted model has at least a share."""
+    from sublex_lda.filter import Topic
+
+    return Topic(**params)
+
+
+@hookimpl
+def register_filters(register: Register) -> None:
+    """Register `topic`: keeps the documents that are about a topic of a fitted model."""
+    register("topic", make_filter, FILTER_PARAMS)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
+
+from sublex.fitted import PAGE_MARK
 
 if TYPE_CHECKING:
     from sublex_lda.topics import Topic
 
 # The largest and the smallest size of a word, in rem.
 LARGEST, SMALLEST = 1.5, 0.85
+NO_NAMES: Mapping[int, str] = {}
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --bar: #4a7fb5; }
 body { font: 16px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
@@ -30,15 +33,15 @@ li span { overflow-wrap: anywhere; }
 """
 
 
-def topics_page(title: str, topics: Sequence[Topic]) -> str:
-    """Return the page: a card for each topic, by falling share, with its words and documents."""
+def topics_page(title: str, topics: Sequence[Topic], names: Mapping[int, str] = NO_NAMES) -> str:
+    """Return the page: a card for each topic, by falling share, with its words and documents. `names` has headings by number."""
     largest = max((topic.share for topic in topics), default=1.0) or 1.0
-    cards = "\n".join(_card(topic, largest) for topic in topics)
+    cards = "\n".join(_card(topic, names.get(topic.number, f"Topic {topic.number}"), largest) for topic in topics)
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="generator" content="Sublex">
+{PAGE_MARK}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title>
 <style>{STYLE}</style>
@@ -56,7 +59,7 @@ with the largest share of the topic.</p>
 """
 
 
-def _card(topic: Topic, largest: float) -> str:
+def _card(topic: Topic, name: str, largest: float) -> str:
     """Return a topic as HTML; its bar is relative to the largest share."""
     highest = max((chance for _, chance in topic.words), default=1.0)
     words = " ".join(
@@ -68,7 +71,7 @@ def _card(topic: Topic, largest: float) -> str:
         for docno, title, theta in topic.documents
     )
     return f"""<article id="topic-{topic.number}">
-<h2>Topic {topic.number}<span>{topic.share:.1%} of tokens · coherence {topic.coherence:.2f}</span></h2>
+<h2>{escape(name)}<span>{topic.share:.1%} of tokens · coherence {topic.coherence:.2f}</span></h2>
 <div class="bar"><i style="width:{topic.share / largest:.1%}"></i></div>
 <p class="words">{words}</p>
 <ol>{documents}</ol>

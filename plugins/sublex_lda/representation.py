@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from sublex.base import Explanation
+from sublex.base import Explanation, Mark
 from sublex.errors import InputError
 from sublex.estimators.lda.coherence import npmi, top_words
 from sublex.estimators.lda.model import LDA
 from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
 from sublex.word_sums import check_model, count_blocks, frequent_terms
 from sublex_lda.page import topics_page
-from sublex_lda.scores import cosines, lengths, overlaps, similarities, word_chances
+from sublex_lda.scores import cosines, lengths, norms, overlaps, similarities, topic_shares, word_chances
 from sublex_lda.topics import Topic, topics_of
 
 # Topics that an explanation lists, and words that name a topic in it.
@@ -52,7 +53,7 @@ class LDARepresentation(Representation):
         share: float = 0.3,
         mu: float = 1000.0,
     ):
-        self.estimator = LDA(k, method, iterations, alpha, beta, learn_alpha, seed)
+        self.estimator: Any = LDA(k, method, iterations, alpha, beta, learn_alpha, seed)
         self.min_df, self.max_df = min_df, max_df
         self.kind, self.share, self.mu = score, share, mu
         self.coherence = np.zeros(0)
@@ -103,9 +104,7 @@ class LDARepresentation(Representation):
 
     def transform(self, inputs: csr_array) -> csr_array:
         """Return theta, the share of each topic in each document, as sparse rows; a document without known words gets zeros."""
-        rows = self.encode_documents(inputs)
-        rows.data /= np.repeat(lengths(rows), np.diff(rows.indptr)).astype(np.float32)
-        return rows
+        return topic_shares(self.encode_documents(inputs))
 
     def word_vectors(self) -> np.ndarray:
         """Return phi: the probability of each word in each topic, by word and topic."""
@@ -125,16 +124,19 @@ class LDARepresentation(Representation):
 
     def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the scores; -inf for a query or a document without known words."""
-        rows = view.rows(docs)
+        tokens = _of_rows(view, "tokens of lda", lengths, docs)
         if not len(query.words):
-            return np.full(rows.shape[0], -np.inf)
+            return np.full(len(tokens), -np.inf)
         if self.kind == "likelihood":
-            scores = np.zeros(rows.shape[0])
+            scores = np.zeros(len(tokens))
             for word, weight in zip(query.words.tolist(), query.weights.tolist(), strict=True):
-                scores += weight * np.log(self._chances(word, rows, view, docs)[0])
+                scores += weight * np.log(self._chances(word, view, docs)[0])
+        elif self.kind == "cosine":
+            products = view.products(query.shares, docs)
+            scores = cosines(products, _of_rows(view, "norms of lda", norms, docs), query.shares)
         else:
-            scores = (cosines if self.kind == "cosine" else similarities)(rows, query.shares)
-        return np.where(lengths(rows) > 0, scores, -np.inf)
+            scores = view.map_rows(lambda rows: similarities(rows, query.shares), docs)
+        return np.where(tokens > 0, scores, -np.inf)
 
     def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
         """Return a cosine or a similarity by topics, which are named by their words, and a likelihood by the query's words."""
@@ -157,7 +159,7 @@ class LDARepresentation(Representation):
         parts = [
             Explanation(
                 float(values[k]),
-                self._name(k, view),
+                self._name(k, view, float(own[k])),
                 evidence={
                     "share in the query": round(float(query.shares[k]), 4),
                     "in the document": round(float(own[k]), 4),
@@ -184,24 +186,58 @@ class LDARepresentation(Representation):
         """Return the topics as a self-contained HTML page."""
         return topics_page(title, self._topics(view))
 
+    def labels(self, view: View) -> list[str]:
+        """Return for each topic its most probable words."""
+        return [self._label(topic, view) for topic in range(len(self.estimator.alpha_))]
+
+    def label_shares(self, view: View, docs: np.ndarray) -> csr_array:
+        """Return theta, the share of each topic in each document."""
+        return topic_shares(view.rows(docs))
+
+    def marks(self, query: EncodedQuery, view: View, doc: int) -> list[Mark]:
+        """Return each word of a document that the model knows, with its most probable topic in this document; the query does not matter."""
+        docs = np.array([doc])
+        row = view.terms(docs)
+        mixture = np.asarray(view.rows(docs).todense(), np.float64)[0]
+        known = row.indices[row.data > 0]
+        if not len(known) or not mixture.any():
+            return []
+        chances = mixture * self.estimator.phi_[known]
+        best = chances.argmax(axis=1)
+        sure = chances[np.arange(len(known)), best] / chances.sum(axis=1)
+        names = {topic: self._label(topic, view) for topic in np.unique(best).tolist()}
+        return [
+            Mark((self.vocabulary[word],), topic, names[topic], weight)
+            for word, topic, weight in zip(known.tolist(), best.tolist(), sure.tolist(), strict=True)
+        ]
+
     def _topics(self, view: View) -> list[Topic]:
         return topics_of(self.estimator, self.coherence, self.vocabulary, view)
 
-    def _name(self, topic: int, view: View) -> str:
-        """Return a topic's number and its most probable words."""
-        (words,) = top_words(self.estimator.phi_[:, [topic]], NAMING_WORDS)
-        return f"topic {topic}: {', '.join(view.surface(self.vocabulary[word]) for word in words.tolist())}"
+    @cached_property
+    def _naming_words(self) -> list[list[int]]:
+        """The numbers of the words that name each topic."""
+        return [words.tolist() for words in top_words(self.estimator.phi_, NAMING_WORDS)]
 
-    def _chances(
-        self, word: int, rows: csr_array, view: View, docs: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _words(self, topic: int, view: View) -> str:
+        """Return the most probable words of a topic."""
+        return ", ".join(view.surface(self.vocabulary[word]) for word in self._naming_words[topic])
+
+    def _label(self, topic: int, view: View) -> str:
+        """Return the label of a topic."""
+        return self._words(topic, view)
+
+    def _name(self, topic: int, view: View, share: float) -> str:
+        """Return the name of a topic in an explanation; `share` is its share in the document."""
+        return f"topic {topic}: {self._words(topic, view)}"
+
+    def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the probability of a word in each document, and its parts by topics and by the document's words."""
-        fitted, one = self.estimator, np.zeros(len(self.vocabulary))
-        one[word] = 1.0
-        by_topics = word_chances(rows, fitted.phi_[word], fitted.alpha_)
+        fitted, tokens = self.estimator, _of_rows(view, "tokens of lda", lengths, docs)
+        by_topics = word_chances(view.products(fitted.phi_[word], docs), tokens, fitted.phi_[word], fitted.alpha_)
         # The word's share in the collection: its tokens in all topics.
         everywhere = fitted.word_topics_[[word]].sum() / fitted.word_topics_.sum()
-        by_words = (view.dot(one, docs) + self.mu * everywhere) / (lengths(rows) + self.mu)
+        by_words = (view.counts(word, docs) + self.mu * everywhere) / (tokens + self.mu)
         return self.share * by_topics + (1 - self.share) * by_words, by_topics, by_words
 
     def _explain_likelihood(self, query: EncodedQuery, rows: csr_array, view: View, docs: np.ndarray) -> Explanation:
@@ -210,14 +246,20 @@ class LDARepresentation(Representation):
         theta /= theta.sum()
         parts = []
         for word, weight in zip(query.words.tolist(), query.weights.tolist(), strict=True):
-            both, by_topics, by_words = (float(values[0]) for values in self._chances(word, rows, view, docs))
+            both, by_topics, by_words = (float(values[0]) for values in self._chances(word, view, docs))
             best = int(np.argmax(theta * self.estimator.phi_[word]))
             evidence = {
                 "weight": weight, "by topics": float(f"{by_topics:.3g}"), "by words": float(f"{by_words:.3g}"),
-                "mostly": self._name(best, view),
+                "mostly": self._name(best, view, float(theta[best])),
             }  # fmt: skip
             parts.append(
                 Explanation(weight * float(np.log(both)), view.surface(self.vocabulary[word]), evidence=evidence)
             )
         label = "log-likelihood of the query by topics and words of the document"
         return Explanation(sum(part.value for part in parts), label, "sum", tuple(parts))
+
+
+def _of_rows(view: View, name: str, function: Callable[[csr_array], np.ndarray], docs: np.ndarray | None) -> np.ndarray:
+    """Return a value of the row of each document. The values of all rows are computed once, and kept under the name."""
+    values: np.ndarray = view.once(name, lambda: view.map_rows(function))
+    return values if docs is None else values[docs]

@@ -24,11 +24,23 @@ def row_numbers(rows: csr_array) -> np.ndarray:
     return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
-def cosines(rows: csr_array, shares: np.ndarray) -> np.ndarray:
-    """Return the cosine of each row's shares with the query's; 0 for a row of zeros."""
+def topic_shares(rows: csr_array) -> csr_array:
+    """Return the share of each topic in each row, float32; a row of zeros stays as it is."""
+    shares = rows.copy()
+    shares.data = rows.data / np.repeat(lengths(rows), np.diff(rows.indptr)).astype(np.float32)
+    return shares
+
+
+def norms(rows: csr_array) -> np.ndarray:
+    """Return the Euclidean norm of each row, float64."""
     values = rows.data.astype(np.float64)
-    norms = np.sqrt(np.bincount(row_numbers(rows), values * values, rows.shape[0])) * np.sqrt(shares @ shares)
-    return np.divide(rows @ shares, norms, out=np.zeros(rows.shape[0]), where=norms > 0)
+    return np.sqrt(np.bincount(row_numbers(rows), values * values, rows.shape[0]))
+
+
+def cosines(products: np.ndarray, norms: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return the cosine of each row with the query's shares, given their products and the norms of rows; 0 for a row of zeros."""
+    both = norms * np.sqrt(shares @ shares)
+    return np.divide(products, both, out=np.zeros(len(both)), where=both > 0)
 
 
 def similarities(rows: csr_array, shares: np.ndarray) -> np.ndarray:
@@ -49,6 +61,9 @@ def overlaps(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return -0.5 * (rel_entr(p, p + q) + rel_entr(q, p + q)) / np.log(2)
 
 
-def word_chances(rows: csr_array, phi: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return the probability of a word by the topics of each row: Σ_k theta_k phi_k, where `phi` is the word's, by topic."""
-    return (rows @ phi + alpha @ phi) / (lengths(rows) + alpha.sum())
+def word_chances(products: np.ndarray, tokens: np.ndarray, phi: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Return the probability of a word by the topics of each document: Σ_k theta_k phi_k.
+
+    `products` are those of the rows with `phi`, the word's probabilities by topic; `tokens` are the lengths of the rows.
+    """
+    return (products + alpha @ phi) / (tokens + alpha.sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -16,18 +16,6 @@ from sublex_lda.scores import lengths, row_numbers
 # Words and documents that are kept of each topic, and of these, what `sublex card` prints.
 WORDS, DOCUMENTS = 20, 5
 CARD_WORDS, CARD_DOCUMENTS = 8, 3
-
-
-class Catalogue(View, Protocol):
-    """A view that can name documents, too."""
-
-    def docno(self, doc: int) -> str | None:
-        """Return the docno of a document; None for a deleted one."""
-        ...
-
-    def title(self, doc: int) -> str:
-        """Return the title of a document, or the beginning of its text; an empty string where the index stores no text."""
-        ...
 
 
 class Topic(NamedTuple):
@@ -54,7 +42,7 @@ def topics_of(fitted: LDA, coherence: np.ndarray, vocabulary: Sequence[str], vie
     """Return the topics of a fitted model by falling share, with the documents of the view that have most of them."""
     tokens = np.asarray(fitted.word_topics_.sum(axis=0)).ravel()
     shares = tokens / tokens.sum()
-    documents = _best_documents(fitted.alpha_, cast(Catalogue, view))
+    documents = _best_documents(fitted.alpha_, view)
     topics = []
     for k, words in enumerate(top_words(fitted.phi_, WORDS)):
         named = [(view.surface(vocabulary[word]), float(fitted.phi_[word, k])) for word in words.tolist()]
@@ -62,7 +50,7 @@ def topics_of(fitted: LDA, coherence: np.ndarray, vocabulary: Sequence[str], vie
     return sorted(topics, key=lambda topic: -topic.share)
 
 
-def _best_documents(alpha: np.ndarray, view: Catalogue) -> list[list[tuple[str, str, float]]]:
+def _best_documents(alpha: np.ndarray, view: View) -> list[list[tuple[str, str, float]]]:
     """Return for each topic the live documents with the largest theta, as docno, title and theta.
 
     Theta is smoothed by alpha, so that a document of a single word is not the best.

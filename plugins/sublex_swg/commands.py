@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import click
 
-from sublex.cli.lookup import open_index
-from sublex.cli.options import format_option, index_argument
-from sublex.cli.output import print_records, show
+from sublex.cli.plugin_commands import (
+    check_output,
+    fitted_model,
+    format_option,
+    index_argument,
+    model_argument,
+    open_index,
+    output_option,
+    print_records,
+    show,
+    write_output,
+)
 from sublex.errors import InputError
-
-if TYPE_CHECKING:
-    from sublex.pipeline.index import Index
-    from sublex_swg.expander import SWG
 
 # Documents that are listed for a sense.
 DOCUMENTS = 3
-
-
-def _model(index: Index, expression: str) -> SWG:
-    """Return a fitted model of the plugin; raise InputError for another kind of model."""
-    from sublex_swg.expander import SWG
-
-    model = index.fitted_model(expression).model
-    if not isinstance(model, SWG):
-        raise InputError(f"{expression} has no word graphs; name a fitted swg, such as swg(topics=lda(k=10)).")
-    return model
+# The end of the message for a model of another plugin.
+NO_GRAPHS = "has no word graphs; name a fitted swg, such as swg(topics=lda(k=10))"
 
 
 @click.command()
 @index_argument
 @click.argument("word")
-@click.argument("expression", metavar="EXPR")
+@model_argument
 @click.option("--query", default="", metavar="TEXT", help="Other words, which change how likely each sense is.")
 @click.option("-n", "--neighbours", type=click.IntRange(1), default=6, show_default=True, help="Neighbours to list.")
 @format_option("table", "json", "csv")
@@ -49,9 +42,11 @@ def senses(name: str, word: str, expression: str, query: str, neighbours: int, f
       sublex senses animals bank "swg(topics=lda(k=10))" --query "river otter"
     """
     from sublex.base import Query, QueryTerm
+    from sublex_swg.expander import SWG
+    from sublex_swg.word_senses import chances
 
     index = open_index(name, allow_uncovered=True)
-    model = _model(index, expression)
+    model = fitted_model(index, expression, SWG, NO_GRAPHS).model
     graphs = model.graphs
     terms = index.analyze(word)
     number = graphs.numbers[terms[0]] if len(terms) == 1 and terms[0] in graphs.numbers else model.word(word)
@@ -59,10 +54,8 @@ def senses(name: str, word: str, expression: str, query: str, neighbours: int, f
     found = graphs.senses(number, others)
     if not found:
         raise InputError(f"{word} has no neighbours in any topic of {expression}.")
-    largest = max(sense.score for sense in found)
-    total = sum(math.exp(sense.score - largest) for sense in found)
     pipeline, rows = index.pipeline("BM25"), []
-    for sense in found:
+    for sense, chance in zip(found, chances(found), strict=True):
         near = graphs.neighbours(number, sense.topic, neighbours)
         sought = (
             QueryTerm(graphs.vocabulary[number], float(len(near))),
@@ -70,16 +63,15 @@ def senses(name: str, word: str, expression: str, query: str, neighbours: int, f
         )
         hits = pipeline.answer(Query("", sought), DOCUMENTS).hits
         listed = ", ".join(index.corpus.surface(graphs.vocabulary[neighbour]) for neighbour, _ in near)
-        chance = round(math.exp(sense.score - largest) / total, 4)
-        rows.append((sense.topic, chance, sense.docs, listed, ", ".join(hit.docno for hit in hits)))
+        rows.append((sense.topic, round(chance, 4), sense.docs, listed, ", ".join(hit.docno for hit in hits)))
     print_records(form, ("topic", "chance", "documents", "neighbours", "examples"), rows)
 
 
 @click.command()
 @index_argument
-@click.argument("expression", metavar="EXPR")
+@model_argument
 @click.argument("topic", type=int)
-@click.option("-o", "--output", required=True, metavar="FILE", help="A file that ends in .html, .svg or .graphml.")
+@output_option("A file that ends in .html, .svg or .graphml.", required=True)
 def graph(name: str, expression: str, topic: int, output: str) -> None:
     """Draw the word graph of a topic, or write it for another program.
 
@@ -89,15 +81,12 @@ def graph(name: str, expression: str, topic: int, output: str) -> None:
     \b
       sublex graph animals "swg(topics=lda(k=10))" 2 -o topic.html
     """
-    from sublex.report.page import check_report_path, write_page
     from sublex_swg import drawing
+    from sublex_swg.expander import SWG
 
-    kind = Path(output).suffix
-    if kind not in (".html", ".svg", ".graphml"):
-        raise InputError(f"{output} does not end in .html, .svg or .graphml; choose one of these.")
-    check_report_path(output)
+    kind = check_output(output, ".html", ".svg", ".graphml")
     index = open_index(name, allow_uncovered=True)
-    graphs = _model(index, expression).graphs
+    graphs = fitted_model(index, expression, SWG, NO_GRAPHS).model.graphs
     if not 0 <= topic < graphs.topics:
         raise InputError(f"{expression} has no topic {topic}; its topics are 0 to {graphs.topics - 1}.")
     if not graphs.graph(topic).nnz:
@@ -112,5 +101,5 @@ def graph(name: str, expression: str, topic: int, output: str) -> None:
         text = drawing.svg(drawing.pictures(graphs, topic)[1], surface)
     else:
         text = drawing.page(graphs, [topic], surface, f"{expression}, topic {topic}")
-    write_page(output, text)
+    write_output(output, text)
     show(f"{output} shows topic {topic} of {expression}")

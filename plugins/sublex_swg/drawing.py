@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import NamedTuple
 
-from sublex.report.page import MARK
+from sublex.fitted import PAGE_MARK
 from sublex_swg.layout import place_words
 from sublex_swg.word_senses import WordSenses
 
@@ -89,7 +89,7 @@ def svg(picture: Picture, name: Name) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="words" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(picture.title)}">'
-        f"<!-- {MARK.decode()} --><style>{STYLE}</style>\n" + "\n".join(parts) + "\n</svg>\n"
+        f"<!-- {PAGE_MARK} --><style>{STYLE}</style>\n" + "\n".join(parts) + "\n</svg>\n"
     )
 
 
@@ -103,7 +103,7 @@ def page(graphs: WordSenses, topics: Iterable[int], name: Name, title: str) -> s
         drawn = [picture for picture in pictures(graphs, topic) if picture.words]
         sections += [f"<h3>{picture.title}</h3>\n{svg(picture, name)}" for picture in drawn]
     return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{MARK.decode()}\n'
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{PAGE_MARK}\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
         f"<style>{PAGE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{''.join(sections)}</body>\n</html>\n"
     )
@@ -123,7 +123,7 @@ def graphml(graphs: WordSenses, topic: int, name: Name) -> str:
         for i, j, weight in zip(*(part.tolist() for part in edges), strict=True)
     )
     return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n<!-- {MARK.decode()} -->\n'
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<!-- {PAGE_MARK} -->\n'
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
         '<key id="word" for="node" attr.name="word" attr.type="string"/>\n'
         '<key id="documents" for="node" attr.name="documents" attr.type="int"/>\n'

@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from sublex.base import Context, Query, QueryTerm
+from sublex.base import Context, Evidence, Query, QueryTerm
 from sublex.errors import InputError
 from sublex.estimators.word_graphs import topic_documents, word_graph
 from sublex.fitted import Corpus, Fitted, Job, Store, Stored, View
 from sublex.messages import nearest
 from sublex.word_sums import count_blocks
-from sublex_swg.word_senses import WordSenses
+from sublex_swg.word_senses import Sense, WordSenses, chances
 
 if TYPE_CHECKING:
-    from sublex.expression import Expression
+    from sublex import Expression
 
 # A document belongs to a topic if at least this share of it is about the topic. At most MOST documents stay, those with the largest shares.
 # A word needs MIN_DF documents of the topic.
 LEAST_SHARE, MOST, MIN_DF = 0.25, 2000, 3
 # Words and edges of a topic on the model's card.
 CARD_WORDS, CARD_EDGES = 6, 4
+# Neighbours that show a sense in an explanation, and senses of a word that are shown as rejected.
+EVIDENCE_WORDS, EVIDENCE_SENSES = 4, 5
 # Steps of the progress bar for one topic.
 STEPS = 1000
 
@@ -158,7 +160,8 @@ class SWG(Fitted):
         words = {numbers[term]: weight for term, weight in query.weights().items() if term in numbers and weight > 0}
         sums: dict[tuple[int, int], float] = {}
         sources: dict[tuple[int, int], list[int]] = {}
-        for word, topic in self.chosen(words).items():
+        choices = self._choices(words)
+        for word, (topic, _) in choices.items():
             for neighbour, edge in self.graphs.neighbours(word, topic):
                 key = (neighbour, topic)
                 sums[key] = sums.get(key, 0.0) + words[word] * edge
@@ -179,17 +182,36 @@ class SWG(Fitted):
             )
             for neighbour, topic in added
         )
-        return Query(query.text, (*query.terms, *terms))
+        evidence = (self._evidence(word, topic, senses, context) for word, (topic, senses) in choices.items())
+        return Query(query.text, (*query.terms, *terms), evidence)
 
     def chosen(self, words: Mapping[int, float]) -> dict[int, int]:
         """Return the topic of each word of a query that has a sense: the user's choice, or that of `sense`."""
-        topics = {}
+        return {word: topic for word, (topic, _) in self._choices(words).items()}
+
+    def _choices(self, words: Mapping[int, float]) -> dict[int, tuple[int, list[Sense]]]:
+        """Return for each word of a query that has a sense the chosen topic, and all its senses, the most likely first."""
+        choices = {}
         for word in words:
             others = [other for other in words if other != word]
             found = self.graphs.senses(word, others if self.sense == "auto" else ())
             if word in self.forced or found:
-                topics[word] = self.forced[word] if word in self.forced else found[0].topic
-        return topics
+                choices[word] = self.forced[word] if word in self.forced else found[0].topic, found
+        return choices
+
+    def _evidence(self, word: int, chosen: int, senses: Sequence[Sense], context: Context) -> Evidence:
+        """Return the chosen sense of a word with its chance, and below it the senses that were rejected."""
+        name = context.surface(self.graphs.vocabulary[word])
+        likely = {sense.topic: chance for sense, chance in zip(senses, chances(senses), strict=True)}
+
+        def shown(topic: int) -> str:
+            near = self.graphs.neighbours(word, topic, EVIDENCE_WORDS)
+            return f"topic {topic}: {', '.join(context.surface(self.graphs.vocabulary[k]) for k, _ in near)}"
+
+        others = [topic for topic in likely if topic != chosen][:EVIDENCE_SENSES]
+        rejected = tuple(Evidence(f"not in {shown(topic)}", round(likely[topic], 4)) for topic in others)
+        how = "taken by senses" if word in self.forced else "taken"
+        return Evidence(f"{name} is {how} in {shown(chosen)}", round(likely.get(chosen, 0.0), 4), rejected)
 
 
 def _word_and_topic(item: Any) -> tuple[str, int]:

@@ -34,6 +34,13 @@ class Sense(NamedTuple):
     score: float
 
 
+def chances(senses: Sequence[Sense]) -> list[float]:
+    """Return the probability of each of some senses of one word, given by their scores; they add up to 1."""
+    scores = np.array([sense.score for sense in senses])
+    weights = np.exp(scores - scores.max(initial=-np.inf))
+    return (weights / weights.sum()).tolist()
+
+
 class WordSenses:
     """The word graphs of all topics over one vocabulary.
 

@@ -17,8 +17,10 @@ from scipy.spatial.distance import jensenshannon
 import sublex
 from sublex.base import Document, Query, QueryTerm
 from sublex.errors import InputError, SublexError
+from sublex.labels import find_label
 from sublex.pipeline.index import Index
-from sublex_lda.scores import cosines, overlaps, similarities
+from sublex_lda.representation import LDARepresentation
+from sublex_lda.scores import cosines, norms, overlaps, similarities
 
 MODEL = "lda(k=6, iterations=40)"
 TEXT = "cranes by the river"
@@ -48,7 +50,7 @@ def test_similarities_are_those_of_scipy_and_numpy():
     rows = np.where(rng.random((30, 8)) < 0.5, rng.gamma(1, 5, (30, 8)), 0)
     rows[3] = 0
     query = rng.dirichlet(np.ones(8))
-    found, angles = similarities(csr_array(rows), query), cosines(csr_array(rows), query)
+    found, angles = similarities(csr_array(rows), query), cosines(rows @ query, norms(csr_array(rows)), query)
     for k, row in enumerate(rows):
         if k == 3:
             assert found[k] == angles[k] == 0
@@ -114,6 +116,144 @@ def test_explanations_name_topics_by_their_words_and_add_up(fitted, kind):
         else:
             assert re.fullmatch(r"topic \d: \w+(, [\w']+){3}", tree.parts[0].label)
             assert 0 <= tree.parts[0].evidence["in the document"] <= 1
+
+
+# Labels: the filter by topic.
+
+
+def test_topic_keeps_the_hits_whose_share_of_the_topic_suffices(fitted):
+    theta = shares(fitted)[:, 4]
+    hits = fitted.search("the river", f"BM25 >> topic(4, of={MODEL})", k=252)
+    before = fitted.search("the river", "BM25", k=252)
+    assert hits.docs.tolist() == [doc for doc in before.docs if theta[doc] >= 0.2]
+    assert 0 < len(hits) < len(before)
+    more = fitted.search("the river", f"BM25 >> topic(4, of={MODEL}, share=0.5)", k=252)
+    assert set(more.docs) == {doc for doc in before.docs if theta[doc] >= 0.5}
+    # Nothing is found, and the filter still checks what it was given.
+    assert not len(fitted.search("zyzzyva", f"BM25 >> topic(4, of={MODEL})"))
+    tree = fitted.explain("the river", hits.docnos[0], f"BM25 >> topic(4, of={MODEL})")
+    assert tree.parts[0].label == f"topic(4, {MODEL}) keeps it"
+
+
+def test_a_topic_is_named_by_its_label_whatever_its_case(fitted):
+    labels = fitted.representation(MODEL).labels
+    assert len(labels) == 6
+    expected = fitted.search("the river", f"BM25 >> topic(2, of={MODEL})").docnos
+    for name in (labels[2], labels[2].upper(), labels[2].replace(" ", "_"), "2"):
+        assert fitted.search("the river", f'BM25 >> topic("{name}", of={MODEL})').docnos == expected
+
+
+@pytest.mark.parametrize(
+    ("topic", "of", "message"),
+    [
+        ("6", MODEL, r"has no topic 6; its topics have the numbers 0 to 5\.$"),
+        ('"xyzzy"', MODEL, r"has no topic xyzzy; to list them, run: sublex card INDEX "),
+        ("true", MODEL, "topic: True names no topic; write its number"),
+        ('" "', MODEL, "topic: ' ' names no topic; write its number"),
+        ("[1, 2]", MODEL, r"topic: \(1, 2\) names no topic; write its number"),
+        ("1", "BM25", "BM25 is not a model that is fitted to an index; name one"),
+        ("1", "lda(k=7)", r"No lda\(k=7\) in demo; fitted: .* Run: sublex fit .*demo 'lda\(k=7\)'"),
+    ],
+)
+def test_an_unknown_topic_and_an_unfitted_model_cost_a_sentence(fitted, topic, of, message):
+    with pytest.raises(SublexError, match=message):
+        fitted.search("zyzzyva", f"BM25 >> topic({topic}, of={of})")
+
+
+def test_the_nearest_label_is_named(fitted):
+    label = fitted.representation(MODEL).labels[3]
+    for part in (label.split(", ")[1], label[:-1], f"{label}x"):
+        with pytest.raises(InputError, match=f"did you mean {label}"):
+            find_label(part, [label, "Natural gas"], "topic", MODEL)
+    with pytest.raises(InputError, match="several topics NATURAL_GAS; write one of their numbers: 0 and 2"):
+        find_label("NATURAL_GAS", ["Natural gas", "Coffee", "natural  gas"], "topic", MODEL)
+    with pytest.raises(InputError, match="names no topics"):
+        find_label("gas", [], "topic", "lsi(e=5)")
+
+
+def test_a_run_records_the_model_that_a_filter_names(fitted):
+    pipeline = fitted.pipeline(f"BM25 >> topic(1, of={MODEL})")
+    assert pipeline.models[MODEL].startswith(fitted.representation(MODEL).fingerprint)
+
+
+# Facets and marks.
+
+
+def test_facets_count_the_hits_that_the_filter_keeps(fitted):
+    hits = fitted.search("the river", k=100)
+    facets = fitted.facets(hits, MODEL)
+    assert [facet.docs for facet in facets] == sorted((facet.docs for facet in facets), reverse=True)
+    assert {facet.label for facet in facets} <= set(fitted.representation(MODEL).labels)
+    kept = {n: len(fitted.search("the river", f"BM25 >> topic({n}, of={MODEL})", k=100)) for n in range(6)}
+    assert {facet.number: facet.docs for facet in facets} == {n: number for n, number in kept.items() if number}
+    assert fitted.facets(hits.first(0), MODEL) == []
+    assert fitted.labelled_models(f"BM25 + 0.1*{MODEL} >> topic(1, of=lda(k=3, method=variational, iterations=20))") == [
+        MODEL, "lda(k=3, method=variational, iterations=20)",
+    ]  # fmt: skip
+
+
+def test_labels_are_made_once_for_an_open_index(fitted, monkeypatch):
+    made = []
+    monkeypatch.setattr(LDARepresentation, "labels", lambda self, view: made.append(1) or [str(k) for k in range(6)])
+    index = sublex.open(fitted.path)
+    for score in ("cosine", "js"):
+        assert index.facets(index.search("river"), f"{MODEL[:-1]}, score={score})")
+        assert index.representation(MODEL).labels[3] == "3"
+    assert len(made) == 1
+
+
+def test_hits_of_another_generation_are_refused(fitted, tmp_path):
+    other = sublex.build([Document("a", "river"), Document("b", "river bank")], tmp_path / "other")
+    other.fit("lsi(e=1, min_df=1)")
+    with pytest.raises(InputError, match=r"has no labels to count; name a model that has"):
+        other.facets(other.search("river"), "lsi(e=1, min_df=1)")
+    with pytest.raises(InputError, match=r"The hits are 'river' \(str\); give what search returned"):
+        fitted.facets("river", MODEL)
+    with pytest.raises(InputError, match="another generation of .*demo, or another index; search again"):
+        fitted.facets(other.search("river"), MODEL)
+
+
+def test_marks_name_the_most_probable_topic_of_each_word(fitted):
+    model = fitted.representation(MODEL)
+    docno = "birds-05"
+    marks = fitted.marks(TEXT, docno, MODEL)
+    doc = fitted.snapshot.doc(docno)
+    known = {term for term in fitted.analyze(fitted.document(docno).contents) if term in model.vocabulary.numbers}
+    assert {mark.terms for mark in marks} == {(term,) for term in known}
+    theta = shares(fitted)[doc]
+    for mark in marks:
+        chances = theta * model.model.estimator.phi_[model.vocabulary.numbers[mark.terms[0]]]
+        assert mark.number == chances.argmax()
+        assert mark.weight == pytest.approx(chances.max() / chances.sum())
+        assert mark.label == model.labels[mark.number]
+
+
+def test_search_prints_facets(demo: Callable[..., Done]):
+    assert demo("fit", "demo", "lda(k=3, iterations=20)").code == 0
+    code, output, messages = demo("search", "demo", TEXT, "-k", "1", "--facets", "2", "--of", "lda(k=3, iterations=20)")
+    assert (code, messages) == (0, "")
+    hit, _, _, title, head, *rows = output.splitlines()
+    assert "birds-05" in hit
+    assert re.fullmatch(r"\d+ documents by the labels of lda\(k=3, iterations=20\):", title)
+    assert head.split() == ["documents", "number", "label"]
+    assert len(rows) == 2
+    found = json.loads(
+        demo(
+            "search", "demo", TEXT, "-r", "BM25 >> lda(k=3, iterations=20)", "--facets", "3", "--format", "json"
+        ).output
+    )
+    assert found["of"] == "lda(k=3, iterations=20)"
+    assert len(found["hits"]) == 10 < found["counted"]
+    assert all(0 < facet["documents"] <= found["counted"] for facet in found["facets"])
+    for arguments, message in (
+        (("--facets", "3"), "No model in BM25 has labels to count; name one, for example --of"),
+        (("--of", "lda(k=3)"), "--of names the model of --facets"),
+        (("--facets", "3", "--of", "lda(k=3, iterations=20)", "--format", "csv"), "--facets has no form csv"),
+        (("--facets", "3", "--of", "BM25"), "BM25 is not a single fitted model"),
+    ):
+        code, output, messages = demo("search", "demo", TEXT, *arguments)
+        assert (code, output) == (2, "")
+        assert message in messages
 
 
 # Rows, the card, the page.

@@ -118,6 +118,26 @@ def test_a_word_in_the_expression_overrules_the_query(fitted):
     assert added(fitted, "Bank", f'senses=["BANK:{topic}"], ') == added(fitted, "bank", f'senses=["bank:{topic}"], ')
 
 
+def test_an_explanation_shows_chosen_and_rejected_senses(fitted):
+    topic = water(fitted)
+    docno = fitted.search("bank flood", f"{MODEL} >> BM25").docnos[0]
+    (stage,) = [
+        part for part in fitted.explain("bank flood", docno, f"{MODEL} >> BM25").parts if part.kind == "evidence"
+    ]
+    bank, _ = stage.parts
+    assert bank.label.startswith(f"bank is taken in topic {topic}: ")
+    assert set(bank.label.partition(": ")[2].split(", ")) <= set(WATER)
+    (rejected,) = bank.parts
+    assert rejected.label.startswith(f"not in topic {1 - topic}: ") and rejected.kind == "evidence"
+    assert set(rejected.label.partition(": ")[2].split(", ")) <= set(MONEY)
+    assert bank.value > rejected.value > 0 and bank.value + rejected.value == pytest.approx(1, abs=1e-3)
+    forced = fitted.answer("bank flood", f'swg(senses=["bank:{1 - topic}"], topics={TOPICS}) >> BM25').query
+    assert forced.evidence[0].label.startswith(f"bank is taken by senses in topic {1 - topic}: ")
+    # The same terms with other evidence are the same query.
+    plain = Query(forced.text, forced.terms)
+    assert plain == forced and hash(plain) == hash(forced) and repr(plain) == repr(forced) and not plain.evidence
+
+
 def test_the_main_sense_ignores_the_other_words(fitted):
     model = fitted.fitted_model(f"swg(sense=main, topics={TOPICS})").model
     bank, flood = (model.graphs.numbers[word] for word in ("bank", "flood"))

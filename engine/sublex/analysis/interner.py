@@ -77,7 +77,7 @@ class Interner:
 
 
 def _longer(values: np.ndarray, least: int) -> np.ndarray:
-    """Return a copy with room for at least `least` entries and at least twice as many as before."""
+    """Return a copy of an array with room for at least `least` entries and twice as many as before; the new ones have any value."""
     longer = np.empty((max(least, 2 * len(values)), *values.shape[1:]), values.dtype)
     longer[: len(values)] = values
     return longer

@@ -8,13 +8,14 @@ their keys are; longer ones need a comparison of the bytes that follow.
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint8, uint32, uint64
+from numba import int32, int64, uint8, uint16, uint32, uint64
 from numba.core.types import Array
 
 from sublex.compiled import inner, kernel
 
 # The types of arguments.
 U8 = uint8[::1]
+U16 = uint16[::1]
 U32 = uint32[::1]
 U64 = uint64[::1]
 I32 = int32[::1]
@@ -452,3 +453,53 @@ def _residual(w, start, k, tables, step4):
                 continue
             return j if _measure(w, start, j) > 1 else k
     return k
+
+
+# Kinds of break, as in `sublex.base.Break`.
+HYPHEN, DASH, OTHER, START = 1, 2, 128, 256
+
+
+@inner
+def _character(text, i):
+    """Return the code point of the character at `i` and its number of bytes; `text` is UTF-8."""
+    c = int64(text[i])
+    if c < 0x80:
+        return c, 1
+    if c < 0xE0:
+        return (c & 0x1F) << 6 | int64(text[i + 1]) & 0x3F, 2
+    if c < 0xF0:
+        return (c & 0x0F) << 12 | (int64(text[i + 1]) & 0x3F) << 6 | int64(text[i + 2]) & 0x3F, 3
+    return int64(0x10000), 4
+
+
+@kernel((TEXT, I64, I64, U16, I32, I64, KEYS, I64, U16))
+def mark_breaks(text, ends, titles, kinds, numbers, token_ends, keys, starts, marks):
+    """Set `marks`, one for each occurrence of a raw token, to the kinds of break before it.
+
+    The arguments are those of `tokenize` and its results. `titles` has the bytes of each document's title, and `kinds` the kind of break
+    of each character up to U+FFFF.
+    """
+    o = 0
+    for doc in range(len(ends)):
+        at = ends[doc - 1] if doc else 0
+        title_end = at + titles[doc] if titles[doc] else np.int64(-1)
+        mark = START
+        while o < token_ends[doc]:
+            first, length = starts[numbers[o]], int64(keys[numbers[o], 2])
+            begin, characters, newlines = at, 0, 0
+            while at < ends[doc] and not (text[at] == text[first] and _same(text, first, text, at, length)):
+                point, width = _character(text, at)
+                kind = kinds[point] if point < len(kinds) else OTHER
+                # An empty line is two line ends with nothing but white space between them.
+                newlines = 0 if kind else newlines + (text[at] == NEWLINE)
+                mark |= START if newlines > 1 else kind
+                characters += 1
+                at += width
+            if characters == 1 and mark & DASH:
+                mark ^= HYPHEN | DASH
+            if begin <= title_end <= at:
+                mark |= START
+            marks[o] = mark
+            mark = 0
+            at += length
+            o += 1

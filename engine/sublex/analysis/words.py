@@ -91,6 +91,12 @@ def words(text: str, bigrams: bool) -> list[str]:
     return cut + _bigrams(singles)
 
 
+def word_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each word of a text begins and ends; Han and Hiragana characters are words alone."""
+    for offset, match in _windowed(text) if len(text) > ENDLESS else ((0, m) for m in _pattern().finditer(text)):
+        yield offset + match.start(), offset + match.end()
+
+
 def _bigrams(singles: list[str]) -> list[str]:
     """Return overlapping pairs of adjacent characters; a character without neighbours stays alone."""
     return singles if len(singles) < 2 else [a + b for a, b in pairwise(singles)]

@@ -38,11 +38,12 @@ NEEDED = {
     "explain": {**SEARCH, "retrieval": "retrieve place unpack rescore"},
     "run": {**SEARCH, "trec": "shortest write classify"},
     "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
-    "info": NOTHING,
+    "info": NOTHING, "phrases": NOTHING,
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
     "demo": {
         "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
         "retrieval": SEARCH["retrieval"], "representations": "dot products", "estimators": "gram dots advance turn",
+        "estimators.lda": "sweep fold_in", "estimators.word_graphs": "neighbourhoods",
         "sublex_fisher": "fisher similarities", "sublex_dcot": "affine",
     },
 }  # fmt: skip

@@ -81,7 +81,7 @@ def random(seed: int, item: int = 0) -> np.random.Generator:
 def rows_of(matrix: Any, columns: int | None = None) -> csr_array:
     """Return a matrix, dense or sparse, as sparse rows that kernels can read.
 
-    Raises `InputError` for a value that is not finite, or, with `columns`, for another number of columns.
+    Raises `InputError` for a value that is not finite, or if there are not `columns` columns.
     """
     from scipy.sparse import csr_array
 

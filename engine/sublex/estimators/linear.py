@@ -25,7 +25,7 @@ Valuer = Callable[[np.ndarray, np.ndarray], Any]
 
 
 class Shares(NamedTuple):
-    """A score by pairs of words: the query's words, the document's words, and `values[i, j]`, what the pair (i, j) adds to the score."""
+    """A score split by pairs of words. `values[i, j]` is what the word `query[i]` and the word `document[j]` add to it together."""
 
     query: np.ndarray
     document: np.ndarray

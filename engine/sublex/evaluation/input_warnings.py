@@ -54,7 +54,10 @@ def input_warnings(
 
 
 def _depth_warnings(systems: Sequence[System]) -> list[str]:
-    """Return a warning for each run that was cut at half the depth of the longest run, or less."""
+    """Return a warning for each run that seems to be cut at half the depth of the longest run, or less.
+
+    The depth of a run is its largest number of hits for a topic.
+    """
     sizes = {system.name: np.diff(system.run.offsets) for system in systems}
     depths = {name: int(hits.max(initial=0)) for name, hits in sizes.items()}
     # A run that was cut has its greatest number of hits for most topics; a run that found few documents has not.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from sublex.index.snapshot import Snapshot
+    from sublex.index.words import Words
 
 # Bytes of one entry of a sparse matrix: an int32 count and an int32 column.
 ENTRY_BYTES = 8
@@ -151,6 +152,13 @@ class Corpus:
         for begin in range(0, len(self.docs), TEXTS):
             texts = [self.raw(doc) for doc in self.docs[begin : begin + TEXTS].tolist()]
             yield from sequences(self._snapshot.analyzer, texts)
+
+    def words(self) -> Words:
+        """Return the words of the live documents as arrays, block by block. This is much faster than `sequences`."""
+        from sublex.index.words import Words
+
+        self._snapshot.need("text", "the corpus view reads")
+        return Words(self._snapshot, self.numbers)
 
 
 _NOTHING = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))

@@ -104,7 +104,7 @@ class Composer:
             return False
         return node.kind == "representation" or isinstance(node.make(), Fitted)
 
-    def fitted_components(self, resolved: Expression) -> list[Component]:
+    def fitted_components(self, resolved: Expression | tuple[Any, ...]) -> list[Component]:
         """Return the components of a resolved expression that are fitted, without the models that they depend on."""
 
         def walk(node: Any) -> Iterator[Component]:
@@ -113,11 +113,16 @@ class Composer:
                     yield from walk(item)
             elif self.is_fitted(node):
                 yield node
+                yield from walk(_named_in(node) if node.kind != "representation" else ())
             elif isinstance(node, Expression):
                 for child in node.children():
                     yield from walk(child)
 
         return list(walk(resolved))
+
+    def models_in(self, component: Component) -> dict[str, LoadedModel]:
+        """Return the fitted models that the parameters of an expander or a filter name, by their expressions."""
+        return {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
 
     def models(self, components: list[Component]) -> dict[str, str]:
         """Return for each fitted component the fingerprint of its model, its code, and how many documents it does not cover."""
@@ -223,9 +228,15 @@ class _Composition:
             assert isinstance(model, LoadedRepresentation)
             return RepresentationStage(model)
         made = composer.model(component).model if composer.is_fitted(component) else component.make()
+        name, models = str(component), composer.models_in(component)
         if component.kind == "filter":
-            return FilterStage(str(component), made, composer.term_table)
-        return ExpanderStage(str(component), made, RankerStage(composer.searcher(self.feedback)))
+            return FilterStage(name, made, composer.term_table, models)
+        return ExpanderStage(name, made, RankerStage(composer.searcher(self.feedback)), models)
+
+
+def _named_in(component: Component) -> tuple[Any, ...]:
+    """Return the values of a component's query parameters, among which are the models that it asks for when it runs."""
+    return tuple(component.values[p.name] for p in component.registration.params if p.stage == "query")
 
 
 def _is_filter(node: Expression) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex import arguments, plugins, profiles
-from sublex.base import Explanation, Query, QueryTerm
+from sublex.base import Explanation, Facet, Mark, Query, QueryTerm
 from sublex.errors import InputError
 from sublex.expression import Expression
 from sublex.functions import operand, versions
@@ -180,6 +180,29 @@ class Index(Contents):
         tree = ready.scorer.explain(State(query), doc)
         hits = ready.answer(query, max(1, len(ready.snapshot))).hits
         return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
+
+    # Labels that fitted models give.
+
+    def labelled_models(self, pipeline: Expr | Pipeline | None = None) -> list[str]:
+        """Return the fitted models in a pipeline that name topics or keyphrases, by their expressions."""
+        models = map(self._composer.model, self._composer.fitted_components(self.pipeline(pipeline).expression))
+        return list(dict.fromkeys(model.name for model in models if model.labels))
+
+    def facets(self, hits: Hits, expression: Expr) -> list[Facet]:
+        """Return the labels that a fitted model gives to hits, such as topics, and the number of hits that have each.
+
+        The most frequent label comes first. The hits must come from the index as it is now.
+        """
+        if not hasattr(hits, "snapshot"):
+            raise InputError(f"The hits are {arguments.shown(hits)}; give what search returned.")
+        if (hits.snapshot.path, hits.snapshot.generation) != (self.path, self.generation):
+            raise InputError(f"The hits come from another generation of {self.path}, or another index; search again.")
+        return self.representation(expression).facets(hits.docs)
+
+    def marks(self, text: str, docno: str, expression: Expr) -> list[Mark]:
+        """Return the words of a document that belong to labels of a fitted model, such as topics, given a query."""
+        model = self.representation(expression)
+        return model.marks(model.query(self.query(text)), self._live(docno))
 
     # Impacts kept on disk.
 

@@ -15,6 +15,7 @@ from sublex.base import VERSION
 from sublex.errors import InputError
 from sublex.evaluation.comparison import Comparison
 from sublex.files import replace_file
+from sublex.fitted import PAGE_MARK
 from sublex.readers.irds import source_name
 from sublex.report import svg
 from sublex.report.curves import Sweep, precision_and_gain, sweep
@@ -25,7 +26,7 @@ from sublex.statistics.sentences import p_cell
 TEMPLATES = Path(__file__).parent / "templates"
 LIBRARIES = ("numpy", "scipy", "ir-measures", "pytrec-eval-terrier")
 # A file is a report of Sublex if this stands within its first HEAD bytes.
-MARK = b'<meta name="generator" content="Sublex">'
+MARK = PAGE_MARK.encode()
 HEAD = 4096
 TESTS = {"t": "paired t test", "wilcoxon": "Wilcoxon's signed rank test", "randomisation": "randomisation test"}
 CORRECTIONS = {

@@ -175,7 +175,7 @@ class _Frame:
 
 
 def _mark(number: int, x: float, y: float, title: str) -> str:
-    """Return a point with a title; its shape tells systems of the same colour apart."""
+    """Return the SVG element of a data point. `title` is its tooltip; its shape tells systems of the same colour apart."""
     shape = MARKS[number // COLOURS % len(MARKS)]
     title_element = f"<title>{_text(title)}</title>"
     if shape == "circle":

@@ -1,10 +1,10 @@
 """Kernels that score documents: sums over their terms, and products of their rows with a vector.
 
-Callers check the arguments. Each sum is kept in four parts, which a processor adds independently of one another.
+Callers check the arguments. Sums over terms and dense rows are kept in four parts, which a processor adds independently of one another.
 """
 
 import numpy as np
-from numba import float32, float64, int64, uint32, uint64
+from numba import float32, float64, int32, int64, uint32, uint64
 
 from sublex.compiled import kernel
 
@@ -13,6 +13,8 @@ U32 = uint32[::1]
 U64 = uint64[::1]
 I64 = int64[::1]
 F64 = float64[::1]
+I32 = int32[::1]
+F32 = float32[::1]
 MATRIX = float32[:, ::1]
 
 
@@ -53,3 +55,13 @@ def products(rows, vector, docs, sums):
         for j in range(last, width):
             v += row[j] * vector[j]
         sums[k] = (v + w) + (x + y)
+
+
+@kernel((F32, I32, I32, F64, I64, F64))
+def sparse_products(data, columns, starts, vector, docs, sums):
+    """Set sums[k] to the product of sparse row docs[k] with a vector; row d has the entries starts[d] to starts[d + 1]."""
+    for k in range(len(docs)):
+        total = 0.0
+        for i in range(starts[docs[k]], starts[docs[k] + 1]):
+            total += data[i] * vector[columns[i]]
+        sums[k] = total

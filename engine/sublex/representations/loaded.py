@@ -6,11 +6,12 @@ The engine goes through these classes whenever it calls a fitted plugin: they ch
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.base import Explanation, Query
+from sublex.base import Explanation, Facet, Mark, Query
 from sublex.errors import IndexProblem, InputError, PluginError, contract
 from sublex.fitted import Representation, Rows
 from sublex.index.directory import Directory
@@ -25,6 +26,9 @@ from sublex.representations.rows import checked_rows, read_rows, zero_rows
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
 from sublex.scores import NO_OPINION
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # The largest relative difference between a score and its explanation: rows are float32, and explanations may add up float64.
 TOLERANCE = 1e-3
@@ -63,12 +67,18 @@ class LoadedModel:
             **described,
         }
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
+        return ()
+
     def page(self) -> str:
         """Return the HTML page on which the plugin shows the model; raise InputError if it has none."""
-        if not hasattr(self.model, "page"):
-            raise InputError(f"{self.name} has no page; leave out -o to print its card.")
         with contract(self._identity.kind, self.name):
-            return str(self.model.page(self.view, self.name))
+            text = str(self.model.page(self.view, self.name))
+        if not text:
+            raise InputError(f"{self.name} has no page; leave out -o to print its card.")
+        return text
 
     def _coverage(self) -> dict[str, Any]:
         return {}
@@ -192,3 +202,38 @@ class LoadedRepresentation(LoadedModel):
             if not abs(found.value - score) <= TOLERANCE * max(1.0, abs(score)):
                 raise PluginError(f"{self.name} explained {found.value:g} where the score is {score:g}.")
             return found
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
+        with contract("representation", self.name):
+            labels: tuple[str, ...] = self.view.once("labels", lambda: tuple(self.model.labels(self.view)))
+        if not all(isinstance(label, str) and label.strip() for label in labels):
+            raise PluginError(f"{self.name} gave a label that is not a text.")
+        return labels
+
+    def label_shares(self, docs: np.ndarray) -> csr_array:
+        """Return how much of each label each document has, from 0 to 1, as sparse rows: documents by labels."""
+        with contract("representation", self.name):
+            shares = checked_rows(self.model.label_shares(self.view, docs), len(docs), self.name)
+        if shares.shape != (len(docs), len(self.labels)) or not hasattr(shares, "indptr"):
+            raise PluginError(f"{self.name} gave shares of shape {shares.shape} for {len(self.labels):,} labels.")
+        return shares
+
+    def facets(self, docs: np.ndarray) -> list[Facet]:
+        """Return the labels of documents with the number of documents that have each, most frequent first."""
+        if not self.labels:
+            raise InputError(f"{self.name} has no labels to count; name a model that has, for example lda(k=20).")
+        with contract("representation", self.name):
+            facets = list(self.model.facets(self.view, docs))
+        if not all(isinstance(facet, Facet) and 0 < facet.docs <= len(docs) for facet in facets):
+            raise PluginError(f"{self.name} counted labels by something else than Facet, or beyond the documents.")
+        return facets
+
+    def marks(self, encoded: Any, doc: int) -> list[Mark]:
+        """Return the words of a document with the labels that they belong to."""
+        with contract("representation", self.name):
+            marks = list(self.model.marks(encoded, self.view, doc))
+        if not all(isinstance(mark, Mark) and 0 < mark.weight <= 1 for mark in marks):
+            raise PluginError(f"{self.name} marked words by something else than Mark, or with a weight outside 0 to 1.")
+        return marks

@@ -150,7 +150,9 @@ class StoreReader:
         fits = ascending and indptr[-1] == len(data) == len(indices)
         if not fits or (len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]):
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.")
-        return csr_array((data, indices, indptr), shape=shape)
+        # SciPy gives columns and offsets one type. Offsets of 4 bytes leave the columns mapped, where 8 bytes would copy them.
+        starts = indptr.astype(np.int32) if len(data) <= np.iinfo(np.int32).max else indptr
+        return csr_array((data, indices, starts), shape=shape)
 
 
 def _is_sparse(value: Any) -> bool:

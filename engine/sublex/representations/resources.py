@@ -137,5 +137,5 @@ def _is_whole(folder: Directory, entry: Manifest) -> bool:
 
 @lru_cache(maxsize=64)
 def _hash(path: Path, size: int, changed: int) -> str:
-    """Return the hash of a file; it is computed anew when the file's size or time of change (in ns) differs."""
+    """Return the hash of a file; calls with the same size and time of change (in ns) read the file once."""
     return hash_of(path)

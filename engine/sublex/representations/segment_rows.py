@@ -85,7 +85,7 @@ def _encode_rows(fitting: Fitting, name: str, folder: str, expression: str) -> N
 
 
 def _advise_refit(fitted: Manifest, name: str, root: Path, say: Callable[[str], None]) -> None:
-    """Advise a refit when a model knows too little of the documents that were added since it was fitted.
+    """Tell the user to refit a model that knows too few of the words that were added since it was fitted.
 
     The share of unknown tokens is compared with that at the time of the fit, because a model may leave out words on purpose.
     """

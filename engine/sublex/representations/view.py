@@ -7,7 +7,7 @@ what the sums mean is up to the model.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,7 +54,8 @@ class View:
         self.index, self.segments, self.vocabulary, self._parts = index, segments, vocabulary, parts
         self.bases = starts_of(np.array([segment.docs for segment in segments], np.int64))
         self._decoded: dict[int, Forward] = {}
-        self._lock = threading.Lock()
+        self._kept: dict[str, Any] = {}
+        self._lock, self._keeping = threading.Lock(), threading.RLock()
 
     def __len__(self) -> int:
         """Return the number of documents, deleted ones included."""
@@ -75,8 +76,50 @@ class View:
             return parts[0][:0]
         return stacked(rows)[np.argsort(np.concatenate(places), kind="stable")]
 
+    def map_rows(self, function: Callable[[Rows], np.ndarray], docs: np.ndarray | None = None) -> np.ndarray:
+        """Return `function(rows)` for the rows of documents. The function gets the rows of one segment at a time, without `docs` mapped."""
+        if docs is None:
+            parts = [np.asarray(function(part)) for part in self._parts]
+            return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        results = np.asarray(function(self._parts[0][:0]))
+        if len(docs):
+            found = [
+                (chosen, np.asarray(function(self._parts[number][local])))
+                for number, chosen, local in self._by_segment(docs)
+            ]
+            results = np.empty((len(docs), *found[0][1].shape[1:]), found[0][1].dtype)
+            for chosen, values in found:
+                results[chosen] = values
+        return results
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what `compute()` returned when it was first called under this name."""
+        with self._keeping:
+            if name not in self._kept:
+                self._kept[name] = compute()
+            return self._kept[name]
+
+    def lengths(self, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return the number of terms of each document, float64."""
+        lengths = self.once("lengths of documents", self._lengths)
+        return lengths if docs is None else lengths[docs]
+
+    def _lengths(self) -> np.ndarray:
+        return np.concatenate([segment.lengths for segment in self.segments]).astype(np.float64)
+
+    def counts(self, word: int, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return how often a term of the vocabulary, given by its number, occurs in each document, float64; read from posting lists."""
+        counts = np.zeros(len(self))
+        term = self.vocabulary.terms[word]
+        for segment, base in zip(self.segments, self.bases.tolist(), strict=False):
+            ordinal = segment.find(term)
+            if ordinal is not None:
+                found, tfs = segment.postings(ordinal, ordinal + 1)
+                counts[base + found.astype(np.int64)] = tfs
+        return counts if docs is None else counts[docs]
+
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the product of each document's dense row with a vector, float64."""
+        """Return the product of each document's row with a vector, float64."""
         from sublex.representations import kernels
 
         vector = np.ascontiguousarray(vector, np.float64)
@@ -87,6 +130,10 @@ class View:
                 raise PluginError(
                     f"A vector of shape {vector.shape} cannot be multiplied with rows of {rows.shape[1:]}."
                 )
+            if hasattr(rows, "indptr"):
+                kernels.sparse_products(rows.data, rows.indices, rows.indptr, vector, local, segment_products)
+                products[chosen] = segment_products
+                continue
             for begin in range(0, len(local), DOCUMENTS_PER_BLOCK):
                 block = local[begin : begin + DOCUMENTS_PER_BLOCK]
                 if rows.dtype == np.float16:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from sublex.base import Statistics, TermStats, TermVector
+from sublex.base import NO_FIELDS, Statistics, TermStats, TermVector
+from sublex.errors import InputError
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
 
 
 class Feedback:
-    """The context of one query for an expander or a filter; implements `sublex.base.Context`."""
+    """The context of one query for an expander or a filter; implements `sublex.base.Context`.
 
-    def __init__(self, hits: Hits, term_table: TermTable):
-        self.hits, self.term_table = hits, term_table
+    `models` are the fitted models that its parameters name, by their expressions.
+    """
+
+    def __init__(self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS):
+        self.hits, self.term_table, self._models = hits, term_table, models
         self.docs, self.scores = hits.docs, hits.scores
 
     @cached_property
@@ -44,3 +49,16 @@ class Feedback:
     def names(self, numbers: np.ndarray) -> list[str]:
         """Return the terms with these numbers."""
         return self.term_table.names(numbers)
+
+    def surface(self, term: str) -> str:
+        """Return the most frequent written form of a term; the term itself when no live document contains it."""
+        return self.hits.snapshot.corpus.surface(term)
+
+    def model(self, expression: Any) -> Any:
+        """Return the fitted model that a parameter names; raise InputError for an expression that is not a fitted model."""
+        found = self._models.get(str(expression))
+        if found is None:
+            raise InputError(
+                f"{expression} is not a model that is fitted to an index; name one, for example lda(k=20)."
+            )
+        return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,6 +29,9 @@ AMBIGUOUS = ("crane", "bank", "seal", "pitch", "mercury")
 # Fitted models, and a query for which each finds a document that contains none of its words.
 MODELS = ("fisher(k=4)", "dcot")
 QUERY = "river floods"
+# A model of word senses, and a query of one word with several.
+SENSES = "swg(topics=lda(k=8))"
+WORD = "mercury"
 
 
 @click.command(epilog=examples("sublex demo", "sublex demo -o report.html"))
@@ -58,6 +61,7 @@ def demo(output: str) -> None:
     click.echo()
     show(f"The report is {output}: topic by topic, curves, agreement. Open it in a browser.")
     _search_beyond_words(index)
+    _search_by_sense(index)
     _print_commands(topics, qrels)
 
 
@@ -122,6 +126,22 @@ def _search_beyond_words(index: Index) -> None:
         click.echo(f"* {expression} ranks {hit.docno}, {title!r}, at {hit.rank} for {QUERY!r}, because of {reasons}")
 
 
+def _search_by_sense(index: Index) -> None:
+    """Fit word graphs, and print the first documents for an ambiguous word before and after choosing its sense."""
+    click.echo(f"\nWord graphs learn the senses of a word, and you choose one. The first documents for {WORD!r}:")
+    index.fit(SENSES)
+    graphs: Any = index.fitted_model(SENSES).model.graphs
+    number = graphs.numbers[index.analyze(WORD)[0]]
+    rankings = [("BM25 alone", "BM25")]
+    for sense in graphs.senses(number):
+        near = [index.term(graphs.vocabulary[word]) for word, _ in graphs.neighbours(number, sense.topic, 3)]
+        words = ", ".join(term.surface for term in near if term)
+        rankings.append((f"as in {words}", f'{SENSES[:-1]}, senses=["{WORD}:{sense.topic}"]) >> BM25'))
+    for label, expression in rankings:
+        titles = [index.document(hit.docno).title for hit in index.search(WORD, expression, k=2)]
+        show(f"* {label}: {'; '.join(titles)}")
+
+
 def _largest_parts(tree: Explanation) -> list[str]:
     """Return the words or prototypes that add most to a score, at most four."""
     values: dict[str, float] = {}
@@ -141,6 +161,7 @@ def _print_commands(topics: Path, qrels: Path) -> None:
         "explain demo 'cranes by the river' river-08",
         "search demo 'river floods' -r 'PL2 + 0.3*fisher(k=4)'",
         "explain demo 'cranes by the river' river-08 -r dcot",
+        f"senses demo bank '{SENSES}'",
         f"run demo {shlex.quote(str(topics))} -r BM25 -r 'BM25 >> RM3 >> BM25' -o runs",
         f"compare demo {files} -r BM25 -r 'BM25(k1=0.9, b=0.4)' -r DPH -o report.html",
         "info demo",

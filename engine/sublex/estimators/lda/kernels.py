@@ -17,7 +17,7 @@ I32, I64, U64, F64, MATRIX = int32[::1], int64[::1], uint64[::1], float64[::1], 
 
 @inner
 def uniform(state):
-    """Return the next random number in [0, 1) of SplitMix64 (Steele, Lea and Flood 2014); `state` holds one uint64."""
+    """Return the next random number in [0, 1) of SplitMix64 (Steele, Lea and Flood 2014), and advance `state`, an array of one uint64."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     x = state[0]
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from sublex.base import Expander, Explanation
+from sublex.base import NO_FIELDS, Evidence, Expander, Explanation
 from sublex.errors import PluginError, contract
 from sublex.pipeline.stages.ranker import RankerStage
 from sublex.pipeline.stages.stage import Stage, State
@@ -15,8 +18,8 @@ from sublex.retrieval.hits import Hits
 class ExpanderStage(Stage):
     """An expander. When there are no hits before it, `first` retrieves the documents that it learns from."""
 
-    def __init__(self, name: str, expander: Expander, first: RankerStage):
-        self.name, self.expander, self.first = name, expander, first
+    def __init__(self, name: str, expander: Expander, first: RankerStage, models: Mapping[str, Any] = NO_FIELDS):
+        self.name, self.expander, self.first, self.models = name, expander, first, models
         docs = getattr(expander, "docs", None)
         if not isinstance(docs, int) or docs < 0:
             raise PluginError(
@@ -30,14 +33,23 @@ class ExpanderStage(Stage):
         if hits is None:
             hits = Hits.none(searcher.snapshot)
         with contract("expander", self.name):
-            query = self.expander.expand(state.query, Feedback(hits, searcher.term_table))
+            query = self.expander.expand(state.query, Feedback(hits, searcher.term_table, self.models))
             finite = np.isfinite([term.weight for term in query.terms]).all()
+            known = all(isinstance(evidence, Evidence) for evidence in query.evidence)
         if not finite:
             raise PluginError(f"The expander {self.name} gave a weight that is not a finite number.")
+        if not known:
+            raise PluginError(f"The expander {self.name} gave evidence that is not sublex.base.Evidence.")
         return state._replace(query=query, hits=None)
 
     def trace(self, state: State, doc: int) -> Explanation:
         surface = self.first.searcher.snapshot.corpus.surface
         added = {surface(t.term): round(t.weight, 6) for t in state.query.terms if t.origin != "query"}
         label = f"{self.name} made the query {len(state.query.terms)} words"
-        return Explanation(float(len(added)), label, "evidence", evidence={"added": added})
+        parts = tuple(map(_explained, state.query.evidence))
+        return Explanation(float(len(added)), label, "evidence", parts, {"added": added})
+
+
+def _explained(evidence: Evidence) -> Explanation:
+    """Return evidence of an expander as a part of an explanation."""
+    return Explanation(evidence.value, evidence.label, "evidence", tuple(map(_explained, evidence.parts)))

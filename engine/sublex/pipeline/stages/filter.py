@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from sublex.base import Explanation, Filter
+from sublex.base import NO_FIELDS, Explanation, Filter
 from sublex.errors import InputError, PluginError, contract
 from sublex.pipeline.stages.stage import Scorer, State, rank_in, scores_in
 from sublex.retrieval.feedback import Feedback
@@ -18,8 +21,8 @@ class FilterStage(Scorer):
 
     finds = False
 
-    def __init__(self, name: str, filter: Filter, term_table: TermTable):
-        self.name, self.filter, self.term_table = name, filter, term_table
+    def __init__(self, name: str, filter: Filter, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS):
+        self.name, self.filter, self.term_table, self.models = name, filter, term_table, models
 
     def find(self, state: State, k: int | None = None) -> Hits:
         hits = state.hits
@@ -28,7 +31,7 @@ class FilterStage(Scorer):
                 f"{self.name} keeps or drops hits, and there are none yet; put a ranker before it, as in BM25 >> {self.name}."
             )
         with contract("filter", self.name):
-            mask = np.asarray(self.filter.keep(hits.docs, Feedback(hits, self.term_table)))
+            mask = np.asarray(self.filter.keep(hits.docs, Feedback(hits, self.term_table, self.models)))
         if mask.shape != hits.docs.shape or mask.dtype != bool:
             raise PluginError(
                 f"The filter {self.name} gave {mask.dtype} of shape {mask.shape} for {len(hits):,} documents, not yes or no for each."

@@ -23,7 +23,7 @@ class State(NamedTuple):
 
 
 class Stage:
-    """One stage of a pipeline. `finds` says whether a pipeline may begin with it: without hits before it, it retrieves some."""
+    """One stage of a pipeline. `finds` says whether it can retrieve hits by itself, so that a pipeline may begin with it."""
 
     finds = True
 

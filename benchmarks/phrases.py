@@ -1,0 +1,125 @@
+"""Measure phrases on a collection: time, number, the quality score against gold keyphrases, and lists to read and judge.
+
+    python benchmarks/phrases.py ARXIV INSPEC [--workers 2] [--support 10] [--verdicts benchmarks/phrases_verdicts.csv]
+
+ARXIV is a collection, such as arxiv-cs.jsonl.xz (100,000 abstracts), and INSPEC a file of JSON lines with `keyphrases`, such as
+inspec.jsonl.xz. AUC: the chance that a gold phrase of several words that occurs often enough has a higher quality than another sequence
+with about its frequency. The script compares the first 100 phrases and a seeded random 100 with the verdicts in a file, prints how many
+are phrases, and lists those without a verdict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import lzma
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import rankdata
+
+import sublex
+from sublex.estimators.phrases import NAMES, Mined, PhraseList, Text, mine, read_text
+from sublex.workers import Workers
+
+# Phrases that are judged, other sequences for each gold phrase, and bins of the frequency for each doubling of it.
+JUDGED, OTHERS, BINS = 100, 10, 4
+
+
+def measured(index: sublex.Index, support: int, workers: int) -> tuple[Text, Mined]:
+    """Print how long each part takes, and return the text and the phrases."""
+    vocabulary = index.corpus.vocabulary
+    begin, processor = time.perf_counter(), time.process_time()
+    with Workers(workers) as pool:
+        words = index.corpus.words()
+        text = read_text(words.blocks(pool.map), vocabulary, lambda: words.surfaces)
+        read = time.perf_counter() - begin
+        print(
+            f"words {len(text.units):,}, read in {read:.1f} s, {len(text.units) / read / 1e6:.1f} million words a second"
+        )
+        mined = mine(text, support, run=pool.map)
+    spent = time.process_time() - processor
+    print(f"phrases mined in {time.perf_counter() - begin:.1f} s in all, {spent:.1f} s of processor time")
+    return text, mined
+
+
+def gold_nodes(index: sublex.Index, path: str, text: Text, mined: Mined, several: bool = True) -> np.ndarray:
+    """Return the nodes of the gold phrases of several words, or of the single words among them."""
+    with lzma.open(path, "rt") as lines:
+        gold = {phrase for line in lines for phrase in json.loads(line)["keyphrases"]}
+    sequences = {text.lexicon.sequence(phrase, index.analyze) for phrase in gold}
+    nodes = mined.ngrams.nodes(sorted(sequence for sequence in sequences if (len(sequence) > 1) == several))
+    return np.array(sorted(node for node in nodes if node >= 0), np.int64)
+
+
+def auc(mined: Mined, gold: np.ndarray, others: np.ndarray) -> float:
+    """Return the area under the ROC curve of the quality, gold phrases against others of like frequency; `others` is a mask."""
+    chance, drawn = np.random.default_rng(0), []
+    bins = np.floor(np.log2(mined.ngrams.counts) * BINS).astype(np.int64)
+    is_gold = np.zeros(len(bins), bool)
+    is_gold[gold] = True
+    for like in np.unique(bins[gold]):
+        pool = np.flatnonzero(others & ~is_gold & (bins == like))
+        drawn.append(chance.choice(pool, min(len(pool), OTHERS * int((bins[gold] == like).sum())), replace=False))
+    other = np.concatenate(drawn)
+    ranks = rankdata(np.concatenate([mined.judged[gold], mined.judged[other]]))[: len(gold)]
+    return float((ranks.sum() - len(gold) * (len(gold) + 1) / 2) / len(gold) / len(other))
+
+
+def judge(phrases: PhraseList, verdicts: Path) -> None:
+    """Print how many of the first and of random phrases of several words are phrases by the verdicts, and those without a verdict."""
+    several = np.flatnonzero(phrases.lengths > 1)
+    lists = {"first": several[:JUDGED], "random": np.random.default_rng(0).choice(several, JUDGED, replace=False)}
+    with open(verdicts, encoding="utf-8", newline="") as file:
+        known = {(row["list"], row["phrase"]): row["verdict"] for row in csv.DictReader(file)}
+    for name, chosen in lists.items():
+        names = [phrases.names[k] for k in chosen.tolist()]
+        missing = [phrase for phrase in names if (name, phrase) not in known]
+        good = sum(known.get((name, phrase)) == "phrase" for phrase in names)
+        print(f"{name} {len(names)}: {good} phrases, {len(missing)} without a verdict")
+        for phrase in missing:
+            print(f"{name},{phrase}")
+
+
+def main() -> None:
+    """Run the measurements."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("collection")
+    parser.add_argument("gold")
+    parser.add_argument(
+        "--index", help="an index of the collection that stores text; by default one is built and deleted"
+    )
+    parser.add_argument("--support", type=int, default=10)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--verdicts", type=Path, default=Path(__file__).with_name("phrases_verdicts.csv"))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        index = (
+            sublex.open(options.index) if options.index else sublex.build(Path(folder) / "index", options.collection)
+        )
+        text, mined = measured(index, options.support, options.workers)
+        gold = gold_nodes(index, options.gold, text, mined)
+        several = mined.ngrams.lengths > 1
+        inner = several & (mined.table[:, [NAMES.index("first_stop"), NAMES.index("last_stop")]] == 0).all(axis=1)
+        print(
+            f"AUC {auc(mined, gold, several):.3f} of {len(gold):,} gold phrases against others of like frequency, and"
+        )
+        print(f"    {auc(mined, gold, inner):.3f} against those that neither begin nor end with a stop word")
+        single = gold_nodes(index, options.gold, text, mined, several=False)
+        print(
+            f"    {auc(mined, single, ~several):.3f} of {len(single):,} single gold words, against other words of like frequency"
+        )
+        phrases = PhraseList.of(text, mined)
+        count = int((phrases.lengths > 1).sum())
+        merged = sum(map(bool, phrases.abbreviations))
+        print(
+            f"{count:,} phrases of several words, {len(phrases) - count:,} single words; {merged:,} with another name"
+        )
+        judge(phrases, options.verdicts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""Turn texts into arrays: for each word the number of its surface, the number of its term, and the kinds of break before it.
+
+Kernels cut the text and find the breaks; Python looks at each distinct raw token once. `sublex.analysis.tokens.sequences` returns the same
+words as `Token` records, with all kinds of break as one.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache, reduce
+from operator import or_
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.analysis.interner import Interner
+from sublex.analysis.tokens import RawTokens, terms_of, tokenize, with_spare
+from sublex.analysis.words import split_terms, word_spans
+from sublex.base import Analyzer, Break
+from sublex.strings import read_only
+
+# Characters that end a sentence, that separate its parts, and that quote, beside those that Unicode's categories tell.
+_STOPS = ".!?…‼⁇⁈⁉。！？．｡؟۔।॥։፧።။៕᠃᠉"
+_COMMAS = ",;:，；：、､،؛՝፣፤፥၊"
+_QUOTES = "\"'`´‚„「」『』｢｣〝〞〟"
+_DASHES = "−～"
+_CATEGORIES = {
+    "Pd": Break.DASH, "Ps": Break.OPEN, "Pe": Break.CLOSE, "Pi": Break.QUOTE, "Pf": Break.QUOTE, "Zs": 0, "Zl": 0, "Zp": 0,
+}  # fmt: skip
+
+
+class CutText(NamedTuple):
+    """Texts cut by the kernels: the bytes, their raw tokens, and the kinds of break before each occurrence of a raw token."""
+
+    text: np.ndarray
+    raw: RawTokens
+    breaks: np.ndarray
+
+
+@cache
+def kinds_of_characters() -> np.ndarray:
+    """Return the kind of break of each character up to U+FFFF (uint16); 0 for white space."""
+    points = [chr(point) for point in range(1 << 16)]
+    kinds = [0 if point.isspace() else _CATEGORIES.get(unicodedata.category(point), Break.OTHER) for point in points]
+    table = np.array(kinds, np.uint16)
+    for characters, kind in (
+        (_STOPS, Break.STOP),
+        (_COMMAS, Break.COMMA),
+        (_QUOTES, Break.QUOTE),
+        (_DASHES, Break.DASH),
+    ):
+        table[[ord(character) for character in characters]] = kind
+    return table
+
+
+def cut_text(text: np.ndarray, ends: np.ndarray, titles: np.ndarray) -> CutText:
+    """Cut texts, whose UTF-8 bytes lie end to end, into raw tokens with breaks. Any thread may call this.
+
+    `ends` is where each text ends. `titles` has the bytes of the title with which each text begins, 0 for none.
+    """
+    from sublex.analysis import kernels
+
+    text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
+    raw = tokenize(text, ends)
+    breaks = np.empty(len(raw.numbers), np.uint16)
+    kernels.mark_breaks(
+        text, ends, titles, kinds_of_characters(), raw.numbers, raw.ends, raw.keys, raw.starts, breaks
+    )  # fmt: skip
+    return CutText(text, raw, breaks)
+
+
+class WordTable:
+    """Numbers the words of texts by their first appearance, and looks up the terms of each distinct raw token once.
+
+    `surfaces` and `terms` have the text of each word as it is written and its term, empty for a stop word. A surface that has two terms,
+    which happens in runs of words outside ASCII, stands there twice.
+    """
+
+    def __init__(self, analyzer: Analyzer):
+        self._analyzer, self._raws = analyzer, Interner()
+        self.surfaces: list[str] = []
+        self.terms: list[str] = []
+        self._numbers: dict[tuple[str, str], int] = {}
+        # For each raw token: its first word, its number of words, and the break after it; then the words, and the break before each.
+        self._first, self._counts, self._after = _Growing(np.int64), _Growing(np.int64), _Growing(np.uint16)
+        self._words, self._before = _Growing(np.int32), _Growing(np.uint16)
+
+    def read(self, cut: CutText) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return where the words of each text end, the number of each word (int32), and the breaks before each."""
+        known = self._raws.size
+        raw = cut.raw
+        numbers = self._raws.add_described(cut.text, raw.starts, raw.keys, raw.hashes)
+        new = np.flatnonzero(numbers >= known)
+        # New raw tokens are numbered in the order in which they stand in the text.
+        self._learn([cut.text[s : s + n].tobytes().decode("utf-8", "replace") for s, n in _spans(raw, new)])
+        return self._expand(numbers[raw.numbers], cut.breaks, raw.ends)
+
+    def _learn(self, raws: list[str]) -> None:
+        """Append new raw tokens with their words."""
+        joined = terms_of(self._analyzer, raws) if raws else []
+        for raw, terms in zip(raws, map(split_terms, joined), strict=True):
+            words, after = ([(raw, terms, 0)], 0) if raw.isascii() else self._pieces(raw, terms)
+            self._first.append(len(self._words))
+            for text, own, before in words:
+                for surface, term in _forms(text, own):
+                    number = self._numbers.setdefault((surface, term), len(self.surfaces))
+                    if number == len(self.surfaces):
+                        self.surfaces.append(surface)
+                        self.terms.append(term)
+                    self._words.append(number)
+                    self._before.append(before)
+                    before = 0
+            self._counts.append(len(self._words) - self._first.last)
+            self._after.append(after)
+
+    def _pieces(self, raw: str, terms: list[str]) -> tuple[list[tuple[str, list[str], int]], int]:
+        """Return the parts of a raw token between punctuation, each with its terms and the break before, and the break after the last.
+
+        The raw token stays whole if its parts have other terms than the whole.
+        """
+        pieces: list[tuple[int, int, int]] = []
+        kinds, before, end = kinds_of_characters(), 0, 0
+        for start, stop in word_spans(raw):
+            gap = _kinds_in(raw[end:start], kinds)
+            if pieces and start == end:
+                start = pieces.pop()[0]
+            else:
+                before = gap
+            pieces.append((start, stop, before))
+            end = stop
+        texts = [raw[start:stop] for start, stop, _ in pieces]
+        own = [split_terms(joined) for joined in terms_of(self._analyzer, texts)] if texts else []
+        if [term for part in own for term in part] != terms:
+            return [(raw, terms, 0)], 0
+        breaks = [before for *_, before in pieces]
+        return list(zip(texts, own, breaks, strict=True)), _kinds_in(raw[end:], kinds)
+
+    def _expand(
+        self, raws: np.ndarray, breaks: np.ndarray, ends: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the ends, words and breaks of occurrences of raw tokens, each of which may be several words."""
+        first, counts, after = self._first.array[raws], self._counts.array[raws], self._after.array[raws]
+        breaks = breaks.copy()
+        # A break after a raw token, or around one without words, belongs to the word that follows in the same text.
+        last = set((ends - 1).tolist()) if after.any() else set()
+        for k in np.flatnonzero(after).tolist():
+            if k not in last:
+                breaks[k + 1] |= after[k] | (0 if counts[k] else breaks[k])
+        if len(raws) and (counts != 1).any():
+            places = np.concatenate(([0], np.cumsum(counts)))
+            within = np.arange(places[-1]) - np.repeat(places[:-1], counts)
+            breaks = np.where(within > 0, 0, np.repeat(breaks, counts)).astype(np.uint16)
+            ends, first = places[ends], np.repeat(first, counts) + within
+        breaks = breaks | self._before.array[first]
+        mixed = (breaks > Break.HYPHEN) & (breaks & Break.HYPHEN > 0)
+        breaks[mixed] = breaks[mixed] - Break.HYPHEN | Break.DASH
+        return ends, self._words.array[first], breaks
+
+
+class _Growing:
+    """An array that grows at its end."""
+
+    def __init__(self, dtype: type):
+        self._data: np.ndarray = np.empty(1 << 12, dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def array(self) -> np.ndarray:
+        return self._data[: self._size]
+
+    @property
+    def last(self) -> int:
+        return int(self._data[self._size - 1])
+
+    def append(self, value: int) -> None:
+        if self._size == len(self._data):
+            self._data = np.concatenate([self._data, np.empty_like(self._data)])
+        self._data[self._size] = value
+        self._size += 1
+
+
+def _spans(raw: RawTokens, numbers: np.ndarray) -> list[tuple[int, int]]:
+    """Return the start and the length of some distinct raw tokens."""
+    return list(zip(raw.starts[numbers].tolist(), raw.keys[numbers, 2].tolist(), strict=True))
+
+
+def _forms(text: str, terms: list[str]) -> list[tuple[str, str]]:
+    """Return the surface and the term of each word of a raw token. With several terms, each stands for its own surface."""
+    return [(term, term) for term in terms] if len(terms) > 1 else [(text, terms[0] if terms else "")]
+
+
+def _kinds_in(gap: str, kinds: np.ndarray) -> int:
+    """Return the kinds of break in the characters between two words."""
+    if len(gap) == 1 and kinds[min(ord(gap), 0xFFFF)] == Break.DASH:
+        return Break.HYPHEN
+    return reduce(or_, (int(kinds[min(ord(character), 0xFFFF)]) for character in gap), 0)

@@ -1,0 +1,13 @@
+"""LAKI: texts as the keyphrases that they are about, mentioned or not, after J. Liu et al., WWW 2016.
+
+A noisy-OR network links keyphrases to rarer keyphrases and to content units, which are words and phrases. `structure` makes it from a
+collection and from similarities, `learn` fits its weights by EM, and `encode` returns the probabilities of the keyphrases of texts.
+"""
+
+from sublex.estimators.laki.inference import encode, evidence
+from sublex.estimators.laki.learning import Learned, learn
+from sublex.estimators.laki.network import Network
+from sublex.estimators.laki.structure import structure
+from sublex.estimators.laki.vectors import unit_vectors
+
+__all__ = ["Learned", "Network", "encode", "evidence", "learn", "structure", "unit_vectors"]

@@ -1,0 +1,138 @@
+"""The noisy-OR network: keyphrases, content units, and the weighted links from keyphrases to both.
+
+A node j is off with probability exp(-leak_j - sum of w_ij over its parents i that are on) (equation 1 of LAKI).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+
+from sublex.errors import InputError
+
+# The range of weights and leaks. exp(-100) is 0 beside 1, and smaller leaks make single chains get stuck.
+LEAST, MOST = 1e-12, 100.0
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A noisy-OR network, checked when it is made. Its nodes are the keyphrases, parents before children, and then the units.
+
+    Attributes
+    ----------
+    starts : int64, where the links to each node begin, and the number of links
+    parents : int32, the keyphrase at the other end of each link, ascending for each node
+    weights : float64, the weight of each link
+    leaks : float64, the leak of each node
+    phrases : int32, the unit that mentions each keyphrase, or -1
+    """
+
+    starts: np.ndarray
+    parents: np.ndarray
+    weights: np.ndarray
+    leaks: np.ndarray
+    phrases: np.ndarray
+
+    def __post_init__(self) -> None:
+        nodes = len(_vector(self.leaks, "leaks", "f"))
+        keyphrases = len(_vector(self.phrases, "phrases", "iu"))
+        links = len(_vector(self.weights, "weights", "f"))
+        _vector(self.starts, "starts", "iu"), _vector(self.parents, "parents", "iu")
+        if keyphrases > nodes or nodes >= 1 << 31:
+            raise InputError(f"LAKI: a network cannot have {keyphrases:,} keyphrases among {nodes:,} nodes.")
+        if len(self.starts) != nodes + 1 or len(self.parents) != links:
+            raise InputError("LAKI: the links of the network do not fit its nodes; the arrays have other lengths.")
+        if self.starts[0] != 0 or self.starts[-1] != links or (self.starts[1:] < self.starts[:-1]).any():
+            raise InputError("LAKI: the links of the network do not fit its nodes; their places must ascend from 0.")
+        for name in ("weights", "leaks"):
+            values = getattr(self, name)
+            if not ((values >= LEAST) & (values <= MOST)).all():
+                raise InputError(f"LAKI: {name} must be between {LEAST:g} and {MOST:g}; some are not.")
+        self._check_parents(keyphrases)
+        mentioned = self.phrases[self.phrases != -1]
+        if len(mentioned) and (mentioned.min() < 0 or mentioned.max() >= nodes - keyphrases):
+            raise InputError("LAKI: a keyphrase belongs to a unit that the network does not have.")
+        if len(np.unique(mentioned)) != len(mentioned):
+            raise InputError("LAKI: two keyphrases belong to the same unit.")
+        for name, kind in (("starts", np.int64), ("parents", np.int32), ("phrases", np.int32)):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), kind))
+        for name in ("weights", "leaks"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
+
+    def _check_parents(self, keyphrases: int) -> None:
+        """Raise `InputError` for a link from a node that is no keyphrase, or from one that does not come before the child."""
+        children = np.repeat(np.arange(len(self.leaks)), np.diff(self.starts))
+        if (self.parents < 0).any() or (self.parents >= np.minimum(children, keyphrases)).any():
+            raise InputError("LAKI: a link of the network does not lead from a keyphrase to a later node.")
+        if ((children[1:] == children[:-1]) & (self.parents[1:] <= self.parents[:-1])).any():
+            raise InputError("LAKI: the links to a node of the network must come from ascending keyphrases.")
+
+    @property
+    def keyphrases(self) -> int:
+        """The number of keyphrases."""
+        return len(self.phrases)
+
+    @property
+    def units(self) -> int:
+        """The number of content units."""
+        return len(self.leaks) - len(self.phrases)
+
+    @cached_property
+    def strengths(self) -> np.ndarray:
+        """The probability of each link to turn its child on when its parent is on: 1 - exp(-weight)."""
+        return -np.expm1(-self.weights)
+
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """The sum of the weights of each keyphrase's links."""
+        return np.bincount(self.parents, self.weights, self.keyphrases)
+
+    @cached_property
+    def children(self) -> csr_array:
+        """The weights of the links by keyphrase, in sparse rows of keyphrases by nodes."""
+        shape = (self.keyphrases, len(self.leaks))
+        return csr_array(csc_array((self.weights, self.parents, self.starts), shape=shape))
+
+    @property
+    def silhouettes(self) -> csr_array:
+        """The weights of the links from keyphrases to units, in sparse rows."""
+        return self.children[:, self.keyphrases :]
+
+    @property
+    def hierarchy(self) -> csr_array:
+        """The weights of the links from keyphrases to rarer keyphrases, in sparse rows."""
+        return self.children[:, : self.keyphrases]
+
+    def with_values(self, weights: np.ndarray, leaks: np.ndarray) -> Network:
+        """Return a network with the same links and other weights and leaks."""
+        return replace(self, weights=weights, leaks=leaks)
+
+    def without_weak_links(self, least: float) -> Network:
+        """Return a network without the links whose weight is below `least`."""
+        kept = self.weights >= least
+        starts = np.append(0, np.cumsum(kept))[self.starts]
+        return replace(self, starts=starts, parents=self.parents[kept], weights=self.weights[kept])
+
+
+def _vector(values: Any, name: str, kinds: str) -> np.ndarray:
+    """Return an array; raise `InputError` if it does not have one dimension and a type of these kinds."""
+    if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in kinds:
+        raise InputError(
+            f"LAKI: {name} of the network must be a list of {'fractions' if kinds == 'f' else 'whole numbers'}."
+        )
+    return values
+
+
+def network_of(links: csr_array, leaks: np.ndarray, phrases: np.ndarray) -> Network:
+    """Return the network with the given links, a sparse matrix of keyphrases by nodes. Weights and leaks are set to what is allowed."""
+    by_child = csc_array(links)
+    by_child.sum_duplicates()
+    by_child.sort_indices()
+    return Network(
+        by_child.indptr.astype(np.int64), by_child.indices.astype(np.int32), np.clip(by_child.data, LEAST, MOST),
+        np.clip(leaks, LEAST, MOST), np.asarray(phrases, np.int32),
+    )  # fmt: skip

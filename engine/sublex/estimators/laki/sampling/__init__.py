@@ -1,0 +1,1 @@
+"""Gibbs sampling of the keyphrases that are on."""

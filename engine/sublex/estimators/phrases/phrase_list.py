@@ -1,0 +1,147 @@
+"""The phrases of a collection as a model keeps them: what is known of each, and the means to find them in any text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.estimators.phrases.features import NAMES
+from sublex.estimators.phrases.kernels import find_longest, hash_keys, segment
+from sublex.estimators.phrases.mining import Mined
+from sublex.estimators.phrases.text import Lexicon, Text
+
+
+class _Trie(NamedTuple):
+    """A trie whose first nodes are the units: the other nodes' keys with their hash table, and for all nodes parents, lengths and weights.
+
+    `phrases` has the phrase of each node, -1 for none.
+    """
+
+    keys: np.ndarray
+    slots: np.ndarray
+    parents: np.ndarray
+    lengths: np.ndarray
+    weights: np.ndarray
+    phrases: np.ndarray
+
+
+class PhraseList:
+    """Phrases by number: those of several words first, and both kinds best first.
+
+    `names` has each phrase as it is written most often. For each phrase: `quality` from 0 to 1; `counts`, the occurrences of its words in a
+    row, and `mentions`, those that segmentation keeps whole, with those of its abbreviations; `features`, in columns as `NAMES` says;
+    `forms` and `abbreviations`, each as [text, count]. `sequences` has its units, with -1 after the last. `word_phrases` has for each
+    unit the phrase that it is alone or abbreviates, -1 for none. `weights` and `word_weights` say how likely each phrase and each unit is.
+    """
+
+    # The values that a model stores, and their attributes.
+    ARRAYS = ("quality", "counts", "mentions", "features", "sequences", "weights", "word_phrases", "word_weights")
+    LISTS = ("forms", "abbreviations")
+
+    def __init__(self, terms: Sequence[str], stops: Sequence[str], values: Mapping[str, Any]):
+        self.lexicon = Lexicon(terms, stops)
+        self.quality, self.counts, self.mentions = values["quality"], values["counts"], values["mentions"]
+        self.features, self.sequences, self.weights = values["features"], values["sequences"], values["weights"]
+        self.word_phrases, self.word_weights = values["word_phrases"], values["word_weights"]
+        self.forms: list[list[Any]] = values["forms"]
+        self.abbreviations: list[list[Any]] = values["abbreviations"]
+
+    @classmethod
+    def of(cls, text: Text, mined: Mined) -> PhraseList:
+        """Return the phrases that were mined from a text."""
+        ngrams, singles = mined.ngrams, mined.ngrams.singles
+        words = [text.lexicon.words[unit] for unit in ngrams.last[:singles].tolist()]
+        terms = int((ngrams.last[:singles] < text.lexicon.first_stop).sum())
+        # The nodes of single units are in the order of the units, and so number those that are kept.
+        node_of = np.full(len(text.lexicon) + 1, -1, np.int32)
+        node_of[ngrams.last[:singles]] = np.arange(singles)
+        word_phrases = np.full(singles, -1, np.int32)
+        alone = np.flatnonzero(ngrams.lengths[mined.nodes] == 1)
+        word_phrases[mined.nodes[alone]] = alone
+        for node, phrase in mined.aliases.items():
+            word_phrases[node] = phrase
+        values = {
+            "quality": mined.quality, "counts": ngrams.counts[mined.nodes], "mentions": mined.mentions,
+            "features": mined.table[mined.nodes].astype(np.float32), "sequences": node_of[ngrams.sequences()[mined.nodes]],
+            "weights": mined.weights[mined.nodes], "word_phrases": word_phrases, "word_weights": mined.weights[:singles],
+            "forms": mined.forms, "abbreviations": mined.abbreviations,
+        }  # fmt: skip
+        return cls(words[:terms], words[terms:], values)
+
+    def values(self) -> dict[str, Any]:
+        """Return all that a model must store, by name."""
+        stops = self.lexicon.first_stop
+        words = {"terms": self.lexicon.words[:stops], "stops": self.lexicon.words[stops:]}
+        return words | {name: getattr(self, name) for name in (*self.ARRAYS, *self.LISTS)}
+
+    def is_whole(self) -> bool:
+        """Return whether the values fit each other, so that kernels stay within their arrays."""
+        phrases, words = len(self.quality), len(self.lexicon)
+        return (
+            all(len(getattr(self, name)) == phrases for name in ("counts", "mentions", "features", "sequences", "weights", *self.LISTS))
+            and len(self.word_phrases) == len(self.word_weights) == words
+            and self.sequences.ndim == 2 and self.features.shape == (phrases, len(NAMES))
+            and bool(((self.sequences >= -1) & (self.sequences < words)).all())
+            and bool((self.sequences[:, :1] >= 0).all())
+            and bool(((self.word_phrases >= -1) & (self.word_phrases < max(phrases, 1))).all())
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.quality)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Each phrase as it is written most often."""
+        return [forms[0][0] for forms in self.forms]
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """The number of words of each phrase."""
+        return (self.sequences >= 0).sum(axis=1)
+
+    def units(self, phrase: int) -> list[int]:
+        """Return the units of a phrase."""
+        return self.sequences[phrase, : self.lengths[phrase]].tolist()
+
+    @cached_property
+    def _trie(self) -> _Trie:
+        singles = len(self.lexicon)
+        children: dict[int, int] = {}
+        nodes = []
+        for phrase in range(len(self)):
+            node, *rest = self.units(phrase)
+            for unit in rest:
+                node = children.setdefault(node << 32 | unit, singles + len(children))
+            nodes.append(node)
+        total, lengths = singles + len(children), np.ones(singles + len(children), np.int32)
+        keys = np.fromiter(children, np.int64, len(children))
+        parents = np.full(total, -1, np.int32)
+        parents[singles:] = keys >> 32
+        for node, parent in enumerate(parents[singles:].tolist(), singles):
+            lengths[node] = lengths[parent] + 1
+        weights, phrases = np.full(total, -np.inf), np.full(total, -1, np.int32)
+        weights[:singles], phrases[:singles] = self.word_weights, self.word_phrases
+        several = self.lengths > 1
+        weights[np.array(nodes, np.int64)[several]] = self.weights[several]
+        phrases[np.array(nodes, np.int64)[several]] = np.flatnonzero(several)
+        return _Trie(keys, hash_keys(keys), parents, lengths, weights, phrases)
+
+    def find(self, units: np.ndarray, walls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where segments begin in a text, and the phrase of each segment, -1 for a word that is no phrase.
+
+        `units` are those of the lexicon, -1 for unknown words. `walls` says which words a phrase cannot continue to from the word before.
+        """
+        trie = self._trie
+        units, walls = np.ascontiguousarray(units, np.int32), np.ascontiguousarray(walls, np.uint8)
+        longest, found = np.empty(len(units), np.int32), np.full(len(units), -2, np.int32)
+        find_longest(units, walls, trie.keys, trie.slots, len(self.lexicon), longest)
+        segment(longest, walls, trie.parents, trie.lengths, trie.weights, 0, len(units), found)
+        inside = np.zeros(len(units) + 1, np.int64)
+        known = np.flatnonzero(found >= 0)
+        np.add.at(inside, known + 1, 1)
+        np.add.at(inside, np.minimum(known + trie.lengths[found[known]], len(units)), -1)
+        begins = np.flatnonzero((found >= 0) | (np.cumsum(inside)[: len(units)] == 0))
+        return begins, np.where(found[begins] >= 0, trie.phrases[found[begins]], -1)

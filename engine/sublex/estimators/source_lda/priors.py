@@ -1,0 +1,138 @@
+"""The priors of topics: what each expects of the words, made from the counts of a knowledge source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+# The kinds of topics: without a source; Source-LDA's; EDA's, whose words are fixed; CTM's, which knows only which words belong to it; gone.
+UNLABELLED, SOURCE, FIXED, CONCEPT, HIDDEN = range(5)
+# Added to the count of every word of the vocabulary, so that no word is impossible: the smallest step of float64 at 1.
+EPSILON = float(np.finfo(np.float64).eps)
+# Kernels read points in groups of this size; points of weight 0 fill the last group.
+LANES = 4
+
+
+class Points(NamedTuple):
+    """The values of lambda at which the integral over lambda is computed, and their weights, which add up to 1."""
+
+    values: np.ndarray
+    weights: np.ndarray
+
+
+class Priors(NamedTuple):
+    """The priors of topics. Word w occurs in the source texts of `topics[starts[w]:starts[w + 1]]`.
+
+    `classes` has for each of these pairs the row of `powers` with (count + epsilon)^lambda for each point; equal counts of a topic share
+    a row. `sums` and `floors` have for each topic and point the sum of these powers over the vocabulary, and epsilon^lambda.
+    """
+
+    kinds: np.ndarray
+    starts: np.ndarray
+    topics: np.ndarray
+    classes: np.ndarray
+    powers: np.ndarray
+    sums: np.ndarray
+    floors: np.ndarray
+    weights: np.ndarray
+
+    def keep(self, kept: np.ndarray) -> Priors:
+        """Return the priors of some topics, given by ascending number."""
+        number = np.full(len(self.kinds), -1)
+        number[kept] = np.arange(len(kept))
+        pairs = number[self.topics] >= 0
+        starts = np.append(0, np.cumsum(pairs))[self.starts]
+        return self._replace(
+            kinds=self.kinds[kept], starts=starts, topics=number[self.topics[pairs]].astype(np.int32),
+            classes=self.classes[pairs], sums=self.sums[kept], floors=self.floors[kept],
+        )  # fmt: skip
+
+
+def points_of(mu: float, sigma: float, points: int, low: float = 0.0, high: float = np.inf) -> Points:
+    """Return points that lie evenly within two sigma of mu and between `low` and `high`, weighted by the normal density.
+
+    With sigma 0 or a single point, lambda is mu.
+    """
+    if sigma == 0 or points == 1:
+        return Points(np.array([mu]), np.ones(1))
+    values = np.linspace(max(mu - 2 * sigma, low), min(mu + 2 * sigma, high), points)
+    weights = np.exp(-0.5 * ((values - mu) / sigma) ** 2)
+    return Points(values, weights / weights.sum())
+
+
+def source_priors(
+    counts: csr_array, unlabelled: int, points: Points, epsilon: float = EPSILON,
+    smooth: Sequence[Callable[[np.ndarray], np.ndarray]] = (),
+) -> Priors:  # fmt: skip
+    """Return the priors of Source-LDA: `unlabelled` topics, then one for each row of `counts`, which are sources by words.
+
+    The Dirichlet parameter of a word is (count + epsilon)^lambda. `smooth` has for each source the function g that is applied to lambda.
+    """
+    topics, words = unlabelled + counts.shape[0], counts.shape[1]
+    lambdas = np.array([function(points.values) for function in smooth] or [points.values] * counts.shape[0])
+    source, column, value = _entries(counts)
+    source, column, value = source[value > 0], column[value > 0], value[value > 0]
+    distinct, classes = np.unique(np.column_stack([source, value]), axis=0, return_inverse=True)
+    owner = distinct[:, 0].astype(np.int64)
+    powers = (distinct[:, 1:] + epsilon) ** lambdas[owner]
+    times = np.bincount(classes.ravel(), minlength=len(distinct))
+    floors, sums = np.ones((2, topics, len(points.values)))
+    floors[unlabelled:] = epsilon**lambdas
+    sums[unlabelled:] = (words - np.bincount(source, minlength=counts.shape[0]))[:, None] * floors[unlabelled:]
+    np.add.at(sums, owner + unlabelled, powers * times[:, None])
+    kinds = np.repeat([UNLABELLED, SOURCE], [unlabelled, counts.shape[0]])
+    return _by_word(kinds, column, source + unlabelled, classes.ravel(), powers, sums, floors, points.weights, words)
+
+
+def fixed_priors(counts: csr_array, unlabelled: int) -> Priors:
+    """Return the priors of EDA (Hansen, Ringger and Seppi 2013): the words of a labelled topic are distributed as in its source."""
+    source, column, value = _entries(counts)
+    chances = (value / np.bincount(source, value, counts.shape[0])[source])[:, None]
+    return _of_comparison(FIXED, counts, unlabelled, source, column, chances, 1.0, 0.0)
+
+
+def concept_priors(counts: csr_array, unlabelled: int, weight: float = 200.0) -> Priors:
+    """Return the priors of CTM (Steyvers, Smyth and Chemudugunta 2011): a labelled topic consists of its source's words, all alike.
+
+    A word that the source lists with the count 0 belongs to the topic. A word gets `weight` divided by the number of words of all sources.
+    """
+    source, column, value = _entries(counts)
+    beta = weight / max(1, len(np.unique(column)))
+    powers = np.full((len(value), 1), beta)
+    return _of_comparison(CONCEPT, counts, unlabelled, source, column, powers, beta * counts.shape[1], beta)
+
+
+def _of_comparison(
+    kind: int, counts: csr_array, unlabelled: int, source: np.ndarray, column: np.ndarray, powers: np.ndarray,
+    total: float, floor: float,
+) -> Priors:  # fmt: skip
+    """Return the priors of a model with one point, in which each pair of a source and a word has a row of `powers`."""
+    topics = unlabelled + counts.shape[0]
+    kinds = np.repeat([UNLABELLED, kind], [unlabelled, counts.shape[0]])
+    sums, floors = np.full((topics, 1), total), np.full((topics, 1), floor)
+    classes = np.arange(len(powers))
+    return _by_word(kinds, column, source + unlabelled, classes, powers, sums, floors, np.ones(1), counts.shape[1])
+
+
+def _entries(counts: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the row, the column and the value of each entry."""
+    return np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices, counts.data.astype(np.float64)
+
+
+def _by_word(
+    kinds: np.ndarray, column: np.ndarray, topic: np.ndarray, classes: np.ndarray, powers: np.ndarray, sums: np.ndarray,
+    floors: np.ndarray, weights: np.ndarray, words: int,
+) -> Priors:  # fmt: skip
+    """Return priors with the pairs sorted by word and topic, and with points of weight 0 that fill the last group of lanes."""
+    order = np.lexsort((topic, column))
+    starts = np.append(0, np.cumsum(np.bincount(column, minlength=words)))
+    fill = ((0, 0), (0, -len(weights) % LANES))
+    return Priors(
+        kinds.astype(np.int64), starts.astype(np.int64), topic[order].astype(np.int32), classes[order].astype(np.int32),
+        np.pad(powers, fill), np.pad(sums, fill, constant_values=1.0), np.pad(floors, fill), np.pad(weights, fill[1]),
+    )  # fmt: skip

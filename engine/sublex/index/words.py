@@ -1,0 +1,97 @@
+"""The words of all live documents as arrays, for plugins that read word sequences of a whole collection.
+
+The stored texts are decompressed and cut block by block, without a Python object for each document or word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sublex.analysis.word_arrays import CutText, WordTable, cut_text
+from sublex.base import WordArrays
+from sublex.index.segment import Segment
+
+if TYPE_CHECKING:
+    from sublex.index.snapshot import Snapshot
+
+# Bytes of texts that are cut together. The number does not depend on the number of workers.
+BLOCK_BYTES = 1 << 20
+
+
+class _Texts(NamedTuple):
+    """Texts end to end, with the number of each document in the index, -1 for a deleted one."""
+
+    docs: np.ndarray
+    text: np.ndarray
+    ends: np.ndarray
+    titles: np.ndarray
+
+
+class Words:
+    """The words of the live documents, in the order of the documents' numbers.
+
+    `surfaces` has each word as it is written; it is complete after the last block. Words are numbered by their first appearance.
+    """
+
+    def __init__(self, snapshot: Snapshot, vocabulary: Mapping[str, int]):
+        self._snapshot, self._vocabulary = snapshot, vocabulary
+        self._table = WordTable(snapshot.analyzer)
+        self._terms = np.empty(0, np.int32)
+
+    @property
+    def surfaces(self) -> list[str]:
+        """The words that occur in the blocks that were read, as they are written."""
+        return self._table.surfaces
+
+    def blocks(self, run: Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]] = map) -> Iterator[WordArrays]:
+        """Yield the words of some documents after the other, about a megabyte of text at a time.
+
+        `run` calls a function for each of many items; with `job.map` the workers of a job share the work.
+        """
+        for docs, cut in run(_cut, self._texts()):
+            ends, words, breaks = self._table.read(cut)
+            if len(docs) and docs.min() < 0:
+                sizes = np.diff(ends, prepend=0)
+                live = np.repeat(docs >= 0, sizes)
+                ends, words, breaks = np.cumsum(sizes[docs >= 0]), words[live], breaks[live]
+                docs = docs[docs >= 0]
+            yield WordArrays(docs, ends, words, self._term_numbers()[words], breaks)
+
+    def _term_numbers(self) -> np.ndarray:
+        """Return the place in the vocabulary of the term of each word that is known so far."""
+        new = self._table.terms[len(self._terms) :]
+        if new:
+            numbers = [self._vocabulary.get(term, -1) for term in new]
+            self._terms = np.concatenate([self._terms, np.array(numbers, np.int32)])
+        return self._terms
+
+    def _texts(self) -> Iterator[_Texts]:
+        """Yield the texts of all segments, some blocks at a time."""
+        base = 0
+        for segment in self._snapshot.segments:
+            yield from _texts_of(segment, base)
+            base += segment.docs
+
+
+def _cut(texts: _Texts) -> tuple[np.ndarray, CutText]:
+    return texts.docs, cut_text(texts.text, texts.ends, texts.titles)
+
+
+def _texts_of(segment: Segment, base: int) -> Iterator[_Texts]:
+    """Yield the texts of a segment whose first document has the number `base` in the index."""
+    assert segment.texts is not None
+    pending: list[Any] = []
+    begin = size = doc = 0
+    for block, count in enumerate(segment.texts.counts.tolist()):
+        pending.append(segment.texts.raw(block))
+        size += len(pending[-1].text)
+        doc += count
+        if size >= BLOCK_BYTES or doc == segment.docs:
+            sizes = np.concatenate([part.sizes for part in pending])
+            docs = np.where(segment.dead[begin:doc], -1, np.arange(base + begin, base + doc))
+            text = np.concatenate([part.text for part in pending])
+            yield _Texts(docs, text, np.cumsum(sizes[:, 1]), np.ascontiguousarray(sizes[:, 0]))
+            pending, begin, size = [], doc, 0

@@ -1,0 +1,27 @@
+"""The filter `topic`: keeps the documents in which a topic of a fitted model has at least a share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sublex.base import Context
+from sublex.errors import InputError
+from sublex.labels import share_of_label
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sublex import Expression
+
+
+class Topic:
+    """Keeps the documents that have at least a share of a topic. Any model that names its topics will do, not only `lda`."""
+
+    def __init__(self, topic: str | int, of: Expression, share: float = 0.2):
+        if not isinstance(topic, (str, int)) or isinstance(topic, bool) or not str(topic).strip():
+            raise InputError(f"topic: {topic!r} names no topic; write its number, or its label in quotes.")
+        self.topic, self.of, self.share = topic, of, share
+
+    def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
+        """Return for each document whether the topic has at least the share."""
+        return share_of_label(context.model(self.of), self.topic, docs, "topic") >= self.share

@@ -1,0 +1,41 @@
+"""Phrases as a plugin: registers the expander `phrases`, which other models can build on, and the command `phrases`."""
+
+from typing import Any
+
+from sublex.base import Expander, Param, Resource
+from sublex.hookspecs import Register, hookimpl
+
+sublex_api = 2
+
+PARAMS = [
+    Param("support", int, 10, stage="fit", range=(2, 10**9), help="how often a sequence of words occurs at least"),
+    Param("quality", float, 0.5, stage="fit", range=(0.01, 1), help="the least quality of a phrase"),
+    Param("good", Resource, None, stage="fit", help="a file of phrases that are known to be good, to learn from"),
+    Param("list", Resource, None, stage="fit", help="a file that lists the phrases: these and no others"),
+    Param("weight", float, 0.3, range=(0, 10), help="the weight of the words that are added to a query"),
+]
+
+
+def make(**params: Any) -> Expander:
+    """Return the phrases of a collection, an expander that adds what abbreviations stand for.
+
+    X. Liu, J. Shang, C. Wang, X. Ren and J. Han, Mining Quality Phrases from Massive Text Corpora, 2015.
+    """
+    # NumPy and the estimators are imported only when the expander is made.
+    from sublex_phrases.expander import Phrases
+
+    return Phrases(**params)
+
+
+@hookimpl
+def register_expanders(register: Register) -> None:
+    """Register `phrases`: the phrases of a collection; in a query they join abbreviations with what these stand for."""
+    register("phrases", make, PARAMS)
+
+
+@hookimpl
+def register_commands(cli: Any) -> None:
+    """Add the command `phrases`."""
+    from sublex_phrases.commands import phrases
+
+    cli.add_command(phrases)

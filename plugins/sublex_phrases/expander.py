@@ -1,0 +1,137 @@
+"""The fitted phrases of an index, and the expander that they are: it joins abbreviations with the phrases that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from sublex.base import Context, Query, QueryTerm
+from sublex.errors import InputError
+from sublex.estimators.phrases import PhraseList, mine, read_text
+from sublex.fitted import Corpus, Fitted, Job, Store, Stored, View
+from sublex.word_sums import check_model
+from sublex_phrases.read_list import Phrase, read_list
+
+# Bytes that fitting takes for each word of the text, and words of the text for each indexed one: stop words are indexed by no term.
+BYTES_PER_WORD, WORDS_PER_TERM = 40, 2
+# Phrases on the model's card.
+CARD_PHRASES = 10
+
+
+class Phrases(Fitted):
+    """The phrases of a collection (X. Liu et al. 2015), with their abbreviations.
+
+    `phrases` has them after `fit` or `load`; other models take it from there. As an expander this adds to an abbreviation in a query the
+    words that it stands for, and to a phrase its abbreviations.
+    """
+
+    docs = 0
+    phrases: PhraseList
+
+    def __init__(
+        self,
+        support: int = 10,
+        quality: float = 0.5,
+        good: str | None = None,
+        list: str | None = None,
+        weight: float = 0.3,
+    ):
+        self.support, self.quality, self.weight = support, quality, weight
+        self._good, self._list = good, list
+        self._left_out = 0
+        if good is not None and list is not None:
+            raise InputError(
+                "phrases: list says which the phrases are, so there is nothing to learn from good; leave one out."
+            )
+
+    def estimate(self, corpus: Corpus, job: Job) -> int:
+        """Return the bytes of the arrays over all words."""
+        return BYTES_PER_WORD * WORDS_PER_TERM * int(corpus.lengths.sum())
+
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Mine the phrases of the collection, or find those of the user's list in it."""
+        given = read_list(job.resource(self._list)) if self._list is not None else None
+        good = read_list(job.resource(self._good)) if self._good is not None else []
+        words = corpus.words()
+        text = read_text(words.blocks(job.map), corpus.vocabulary, lambda: words.surfaces)
+
+        def sequences(phrases: list[Phrase]) -> dict[tuple[int, ...], float]:
+            """Return the units of phrases with their quality; phrases with unknown words are left out."""
+            found = {text.lexicon.sequence(phrase.text, corpus.analyze): phrase.quality for phrase in phrases}
+            return {units: quality for units, quality in found.items() if units and min(units) >= 0}
+
+        listed = None if given is None else sequences(given)
+        mined = mine(text, self.support, self.quality, [*sequences(good)], listed, job.map, job.progress)
+        if given is not None and not len(mined.nodes):
+            raise InputError(
+                f"phrases: none of the phrases in {self._list} occurs in this collection; name another file."
+            )
+        found = {*mined.nodes.tolist(), *mined.aliases}
+        known = sum(node in found for node in mined.ngrams.nodes(listed or ()))
+        self._left_out = len(given) - known if given is not None else 0
+        self.phrases = PhraseList.of(text, mined)
+
+    def save(self, store: Store) -> None:
+        """Store the phrases, and how many of the user's list were not found."""
+        store.put("left_out", self._left_out)
+        for name, value in self.phrases.values().items():
+            store.put(name, value)
+
+    def load(self, store: Stored) -> None:
+        """Restore the phrases."""
+        self._left_out = store.get("left_out")
+        names = (*PhraseList.ARRAYS, *PhraseList.LISTS)
+        self.phrases = PhraseList(store.get("terms"), store.get("stops"), {name: store.get(name) for name in names})
+        check_model(self.phrases.is_whole())
+
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return the number of phrases of each kind, and the best of them."""
+        found = self.phrases
+        rows = [
+            {"phrase": found.names[k], "quality": round(float(found.quality[k]), 3), "mentions": int(found.mentions[k])}
+            for k in range(min(CARD_PHRASES, len(found)))
+        ]
+        several = int((found.lengths > 1).sum())
+        facts = {"phrases of several words": several, "single words": len(found) - several}
+        facts |= {"with abbreviations": sum(map(bool, found.abbreviations))}
+        facts |= {"of the list, not found": self._left_out} if self._list is not None else {}
+        return {**facts, "best": rows}
+
+    def expand(self, query: Query, context: Context) -> Query:
+        """Return the query with what its abbreviations stand for, and with the abbreviations of its phrases."""
+        if not self.weight:
+            return query
+        weights, added = query.weights(), dict[str, QueryTerm]()
+        order = [term.term for term in query.terms]
+        for phrase, words, abbreviations in self._abbreviated:
+            name = self.phrases.names[phrase]
+            for word in abbreviations:
+                if word in weights:
+                    origin = f"phrases: {word} stands for {name}"
+                    for other in words:
+                        added.setdefault(other, QueryTerm(other, self.weight * weights[word], origin))
+                elif _holds(order, words):
+                    weight = self.weight * min(weights[other] for other in words)
+                    added.setdefault(word, QueryTerm(word, weight, f"phrases: {name} is abbreviated as {word}"))
+        new = [term for term in added.values() if term.term not in weights]
+        return query._replace(terms=(*query.terms, *new))
+
+    @cached_property
+    def _abbreviated(self) -> list[tuple[int, list[str], list[str]]]:
+        """The phrases that have abbreviations, with their words and their abbreviations, as terms."""
+        found, words = self.phrases, self.phrases.lexicon.words
+        short: dict[int, list[str]] = {}
+        for unit, phrase in enumerate(found.word_phrases.tolist()):
+            if phrase >= 0 and found.lengths[phrase] > 1:
+                short.setdefault(phrase, []).append(words[unit])
+        stops = found.lexicon.first_stop
+        return [
+            (phrase, [words[unit] for unit in found.units(phrase) if unit < stops], abbreviations)
+            for phrase, abbreviations in short.items()
+        ]
+
+
+def _holds(order: list[str], words: list[str]) -> bool:
+    """Return whether words stand in a query in this order, one after the other."""
+    return any(order[k : k + len(words)] == words for k in range(len(order) - len(words) + 1))

@@ -1,0 +1,80 @@
+"""Source-LDA as a plugin: registers the representation `sourcelda`, whose topics have the labels of a knowledge source."""
+
+from typing import Any
+
+from sublex.base import Param, Resource
+from sublex.fitted import Representation
+from sublex.hookspecs import Register, hookimpl
+
+sublex_api = 2
+
+ABOVE_0 = (0, 10**6)
+PARAMS = [
+    Param("source", Resource, ..., stage="fit", help="labelled texts or counts of words, one label in each line"),
+    Param("k", int, 100, stage="fit", range=(1, 10_000), help="topics that are left in the end"),
+    Param(
+        "model",
+        str,
+        "full",
+        stage="fit",
+        range=("full", "mixture", "bijective", "eda", "ctm"),
+        help="the best k of all topics, all labels and k others, all labels alone; or EDA or CTM, for comparison",
+    ),
+    Param("iterations", int, 500, stage="fit", range=(10, 10**6), help="sweeps of Gibbs sampling"),
+    Param(
+        "closeness",
+        float,
+        0.7,
+        stage="fit",
+        range=(0, 1),
+        help="how closely labelled topics keep to their text, the mean of lambda",
+    ),
+    Param(
+        "spread", float, 0.3, stage="fit", range=(0, 10), help="how far topics differ in this, the deviation of lambda"
+    ),
+    Param("points", int, 25, stage="fit", range=(1, 1000), help="values of lambda for its integral"),
+    Param(
+        "alphas",
+        float,
+        10.0,
+        stage="fit",
+        range=ABOVE_0,
+        open=True,
+        help="prior of topics in a document, summed over topics",
+    ),
+    Param(
+        "betas",
+        float,
+        200.0,
+        stage="fit",
+        range=ABOVE_0,
+        open=True,
+        help="prior of words in a topic without a label, summed over words",
+    ),
+    Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="the fewest documents that a word must occur in"),
+    Param(
+        "max_df", float, 0.1, stage="fit", range=(0, 1), help="the largest share of documents that a word may occur in"
+    ),
+    Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of random draws"),
+    Param("likeness", float, 0.4, range=(0, 1), help="how like its text a topic must be to keep the label"),
+    Param("score", str, "cosine", range=("cosine", "js", "likelihood"), help="how a document is compared with a query"),
+    Param("share", float, 0.3, range=(0, 1), help="the share of topics, next to the document's words, in a likelihood"),
+    Param("mu", float, 1000.0, range=(0, 10**9), open=True, help="Dirichlet smoothing of the words in a likelihood"),
+]
+
+
+def make(**params: Any) -> Representation:
+    """Return Source-LDA: documents as mixtures of topics, some of which are those of labelled texts.
+
+    J. Wood, P. Tan, W. Wang and C. Arnold, Source-LDA: Enhancing probabilistic topic models using prior knowledge sources, ICDE 2017.
+    """
+    # SciPy and the model are imported only when the representation is made.
+    from sublex_sourcelda.representation import SourceLDARepresentation
+
+    return SourceLDARepresentation(**params)
+
+
+@hookimpl
+def register_representations(register: Register) -> None:
+    """Register `sourcelda`: the topics of query and document, among them those of labelled texts."""
+    register("sourcelda", make, PARAMS)

@@ -1,0 +1,154 @@
+"""Reading a knowledge source: labels with the counts of words, or with texts. The file may be compressed.
+
+Each line of a file of counts has a label, then words and counts in turns. Each line of a file of texts is a JSON object with the texts
+`label` and `text`. In labels, `_` is a blank.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.readers.source import FileSource
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+# The most bytes of a line, and the most occurrences of a word in a text.
+MAX_LINE, MAX_COUNT = 1 << 26, 10**9
+# The most characters of a label that a message shows.
+SHOWN = 60
+Analyze = Callable[[str], list[str]]
+Path = str | os.PathLike[str]
+
+
+class Knowledge(NamedTuple):
+    """The labels of a knowledge source, the counts of words for each, and the labels that are left out since no word is known."""
+
+    labels: list[str]
+    counts: csr_array
+    unknown: list[str]
+
+
+def read_knowledge(
+    path: Path, vocabulary: Sequence[str], analyze: Analyze, progress: Callable[[int], None] = lambda done: None
+) -> Knowledge:
+    """Return the labels of a file that have words of the vocabulary, with the counts of these words.
+
+    `analyze` turns texts and words into terms, as the index's analyzer does. Raises `InputError` for a file in another format, a label that
+    is there twice, or a file without any word of the vocabulary.
+    """
+    from scipy.sparse import csr_array
+
+    numbers = {term: number for number, term in enumerate(vocabulary)}
+    lines: dict[str, int] = {}
+    labels, unknown = list[str](), list[str]()
+    columns, values, starts = list[int](), list[int](), [0]
+    for number, label, terms in _entries(os.fspath(path), analyze):
+        progress(number)
+        plain = label.casefold()
+        if plain in lines:
+            raise InputError(
+                f"{path}:{number}: line {lines[plain]} has the label {label[:SHOWN]} already; join the two, or rename one."
+            )
+        lines[plain] = number
+        known = {numbers[term]: count for term, count in terms.items() if term in numbers}
+        if not any(known.values()):
+            unknown.append(label)
+            continue
+        labels.append(label)
+        columns += sorted(known)
+        values += [known[column] for column in sorted(known)]
+        starts.append(len(columns))
+    if not lines:
+        raise InputError(
+            f"{path} holds no labels; write a label, then words and counts, in each line, or JSON with label and text."
+        )
+    if not labels:
+        raise InputError(f"{path} has none of the {len(vocabulary):,} words of the documents; is it in their language?")
+    return Knowledge(
+        labels, csr_array((np.array(values, np.float64), columns, starts), shape=(len(labels), len(numbers))), unknown
+    )
+
+
+def count_lines(path: Path) -> int:
+    """Return the number of lines of a knowledge source, the most labels that it may have."""
+    with FileSource(path).open() as stream:
+        return sum(1 for _ in _lines(os.fspath(path), stream.readline))
+
+
+def _entries(path: str, analyze: Analyze) -> Iterator[tuple[int, str, Counter[str]]]:
+    """Yield for each label its line, the label, and the counts of terms."""
+    # A word of a file of counts occurs under many labels.
+    analyze_word = cache(analyze)
+    parse: Callable[[str, str], tuple[str, Counter[str]]] | None = None
+    with FileSource(path).open() as stream:
+        for number, line in _lines(path, stream.readline):
+            place = f"{path}:{number}"
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+            except UnicodeDecodeError:
+                raise InputError(f"{place}: the line is not in UTF-8; convert the file.") from None
+            if not text:
+                continue
+            if parse is None:
+                parse = _text_parser(analyze) if text.startswith("{") else _count_parser(analyze_word)
+            label, terms = parse(place, text)
+            label = " ".join(label.replace("_", " ").split())
+            if not label:
+                raise InputError(f"{place}: the label is empty; name the topic.")
+            yield number, label, terms
+
+
+def _lines(path: str, readline: Callable[[int], bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a stream with their numbers; raise `InputError` for a line that is too long."""
+    number = 0
+    while line := readline(MAX_LINE):
+        number += 1
+        if len(line) == MAX_LINE:
+            raise InputError(
+                f"{path}:{number}: the line has more than {MAX_LINE >> 20} MB, so this is no knowledge source."
+            )
+        yield number, line
+
+
+def _text_parser(analyze: Analyze) -> Callable[[str, str], tuple[str, Counter[str]]]:
+    """Return the parser of lines with JSON objects."""
+
+    def parse(place: str, line: str) -> tuple[str, Counter[str]]:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            raise InputError(f"{place}: the line is no JSON object, but the first line is one.") from None
+        if not (isinstance(record, dict) and all(isinstance(record.get(name), str) for name in ("label", "text"))):
+            raise InputError(f"{place}: a JSON object with the texts label and text is needed.")
+        return record["label"], Counter(analyze(record["text"]))
+
+    return parse
+
+
+def _count_parser(analyze: Analyze) -> Callable[[str, str], tuple[str, Counter[str]]]:
+    """Return the parser of lines with a label, words and counts."""
+
+    def parse(place: str, line: str) -> tuple[str, Counter[str]]:
+        label, *fields = line.split()
+        words, counts = fields[::2], fields[1::2]
+        wrong = next((count for count in counts if not (count.isascii() and count.isdigit() and len(count) < 11)), None)
+        if len(words) != len(counts) or wrong is not None or any(int(count) > MAX_COUNT for count in counts):
+            raise InputError(
+                f"{place}: after the label, words and whole counts must take turns, as in: gold mine 3 ounce 2."
+            )
+        terms = Counter[str]()
+        for word, count in zip(words, counts, strict=True):
+            for term in analyze(word):
+                terms[term] += int(count)
+        return label, terms
+
+    return parse

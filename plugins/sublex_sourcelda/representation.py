@@ -1,0 +1,160 @@
+"""Source-LDA on an index: stores the expected tokens of each document in each topic, and compares the topics of query and document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from sublex.errors import InputError
+from sublex.estimators.lda.coherence import npmi, top_words
+from sublex.estimators.source_lda.model import SourceLDA
+from sublex.fitted import Corpus, Job, Store, Stored, View
+from sublex.word_sums import check_model, count_blocks, frequent_terms
+from sublex_lda.page import topics_page
+from sublex_lda.representation import LDARepresentation
+from sublex_sourcelda.knowledge import count_lines, read_knowledge
+
+# Stands before the words of a topic without a label.
+UNLABELLED = "unlabelled"
+# Labels without a known word that the card lists.
+LISTED = 20
+
+
+class SourceLDARepresentation(LDARepresentation):
+    """Scores by topics, as `lda` does. Topics have the labels of their texts, and the others are named by their words.
+
+    A topic whose words are less like those of its text than `likeness` has no label. `share` and `mu` matter only for score="likelihood".
+    """
+
+    version = 1
+
+    def __init__(
+        self,
+        source: str = "",
+        k: int = 100,
+        model: str = "full",
+        iterations: int = 500,
+        closeness: float = 0.7,
+        spread: float = 0.3,
+        points: int = 25,
+        alphas: float = 10.0,
+        betas: float = 200.0,
+        min_df: int = 2,
+        max_df: float = 0.1,
+        seed: int = 0,
+        likeness: float = 0.4,
+        score: str = "cosine",
+        share: float = 0.3,
+        mu: float = 1000.0,
+    ):
+        super().__init__(k, min_df=min_df, max_df=max_df, score=score, share=share, mu=mu)
+        self.source, self.least_likeness = source, likeness
+        self.estimator = SourceLDA(
+            k, model, iterations, closeness, spread, points, alphas=alphas, betas=betas, informed=True, seed=seed
+        )
+        # For each topic: the label of its text, how like the text it is, and the label if that is enough.
+        self.texts: list[str | None] = []
+        self.likeness = np.zeros(0)
+        self.topic_labels: list[str | None] = []
+        self.unknown: list[str] = []
+
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Read the knowledge source, and learn the topics from the counts of words that are neither too rare nor too common."""
+        if len(corpus.docs) < 2:
+            raise InputError("sourcelda: topics are learned from several documents; add some more.")
+        self.vocabulary = frequent_terms(corpus, self.min_df, self.max_df)
+        if not self.vocabulary:
+            raise InputError(
+                f"sourcelda: no word is in {self.min_df:,} or more of {len(corpus.docs):,} documents and in no more than "
+                f"{self.max_df:.0%} of them; lower min_df, or raise max_df."
+            )
+        path = job.resource(self.source)
+        knowledge = read_knowledge(
+            path, self.vocabulary, corpus.analyze, lambda done: job.progress(0, self.estimator.iterations)
+        )
+        matrix = csr_array(vstack(list(count_blocks(corpus, self.vocabulary)())))
+        self.estimator.fit(matrix, knowledge.counts, job.workers, job.progress)
+        self.coherence = npmi(matrix, top_words(self.estimator.phi_))
+        self.texts = [knowledge.labels[k] if k >= 0 else None for k in self.estimator.topics_.tolist()]
+        self.likeness = self.estimator.likeness(knowledge.counts)
+        self.unknown = knowledge.unknown
+
+    def save(self, store: Store) -> None:
+        """Store the vocabulary, the topics with their labels, and the tokens of words in topics."""
+        fitted = self.estimator
+        store.put("vocabulary", list(self.vocabulary))
+        store.put("texts", self.texts)
+        store.put("likeness", self.likeness)
+        store.put("phi", fitted.phi_)
+        store.put("alpha", fitted.alpha_)
+        store.put("word_topics", csr_array(fitted.word_topics_.astype(np.float64)))
+        store.put("coherence", self.coherence)
+        store.put("trace", fitted.trace_)
+        store.put("unknown", self.unknown)
+
+    def load(self, store: Stored) -> None:
+        """Restore the model, and check every shape and number that the kernels rely on."""
+        self.vocabulary, self.texts, self.likeness = store.get("vocabulary"), store.get("texts"), store.get("likeness")
+        self.coherence, self.unknown = store.get("coherence"), store.get("unknown")
+        phi, alpha, word_topics = store.get("phi"), store.get("alpha"), store.get("word_topics")
+        topics = len(self.texts)
+        check_model(topics > 0 and phi.shape == word_topics.shape == (len(self.vocabulary), topics))
+        check_model(
+            alpha.shape == self.coherence.shape == self.likeness.shape == (topics,)
+            and phi.dtype == alpha.dtype == np.float64
+        )
+        check_model(np.isfinite(phi).all() and (phi >= 0).all() and np.isfinite(alpha).all() and (alpha > 0).all())
+        check_model((np.asarray(phi.sum(axis=1)) > 0).all() and word_topics.sum() > 0)
+        self.estimator.restore(phi, alpha, word_topics)
+        self.estimator.trace_ = store.get("trace")
+        self.topic_labels = [
+            text if like >= self.least_likeness else None
+            for text, like in zip(self.texts, self.likeness.tolist(), strict=True)
+        ]
+
+    def estimate(self, corpus: Corpus, job: Job) -> int:
+        """Return the bytes of the counts, of the tokens with their topics, and of the tables of words by topics."""
+        topics = self.estimator.k + count_lines(job.resource(self.source))
+        return 80 * int(corpus.lengths.sum()) + (4 + 3 * 8) * len(corpus.vocabulary) * topics
+
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return the topics, by falling share, with their labels, words, coherence and documents, and the figures of the fit."""
+        labelled = [label for label in self.topic_labels if label is not None]
+        facts: dict[str, Any] = {
+            "alpha": float(f"{self.estimator.alpha_[0]:.4g}"),
+            "topics at first": self.estimator.trace_[0],
+            "labelled topics": len(labelled),
+            "unlabelled topics": len(self.topic_labels) - len(labelled),
+            "mean coherence": round(float(self.coherence.mean()), 3),
+        }
+        if self.unknown:
+            rest = len(self.unknown) - LISTED
+            facts["labels without a known word"] = ", ".join(self.unknown[:LISTED]) + (
+                f" and {rest:,} others" if rest > 0 else ""
+            )
+        facts["topics"] = [
+            {
+                "label": self.topic_labels[topic.number] or f"({UNLABELLED})",
+                "likeness": round(float(self.likeness[topic.number]), 2),
+                **topic.summary(),
+            }
+            for topic in self._topics(view)
+        ]
+        return facts
+
+    def page(self, view: View, title: str) -> str:
+        """Return the topics as a self-contained HTML page."""
+        names = {number: label or f"{number} ({UNLABELLED})" for number, label in enumerate(self.topic_labels)}
+        return topics_page(title, self._topics(view), names)
+
+    def _label(self, topic: int, view: View) -> str:
+        """Return the label of a topic; a topic without one is named by its most probable words."""
+        return self.topic_labels[topic] or f"{UNLABELLED}: {self._words(topic, view)}"
+
+    def _name(self, topic: int, view: View, share: float) -> str:
+        """Return the label of a topic, its share in the document, and its most probable words."""
+        label = self.topic_labels[topic] or f"{topic} ({UNLABELLED})"
+        return f"topic {label} ({share:.2f}): {self._words(topic, view)}"
