@@ -23,7 +23,7 @@ pytest.importorskip("prompt_toolkit")
 pytestmark = pytest.mark.slow
 
 # Seconds that a loaded machine may take for what takes milliseconds.
-PATIENCE = 20
+PATIENCE = 60
 # Sequences that steer a terminal, which the tests do not look at.
 SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?<>= ]*[A-Za-z]|\][^\x07]*\x07|[()][A-Z0-9]|[=>78])")
 
