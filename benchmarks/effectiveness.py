@@ -1,11 +1,12 @@
 """Measure what representations are worth, alone and blended with classical rankers, on real collections, with significance.
 
-    python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...]]
+    python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...] | --labels]
 
 COLLECTIONS holds a folder for each of adi, cacm, cranfield, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR, with
 train and test judgements). With --choose the script compares options on adi, cacm and scifact's training topics; PART limits it to some
 of them (lsi, vectors, prototypes, feedback, topics, graphs, blends). Without it, the chosen options are measured on the other collections:
-as they are, and with weights by cross-validation over five folds of the topics.
+as they are, and with weights by cross-validation over five folds of the topics. With --labels it measures topics with the labels of
+MedlinePlus (knowledge/medlineplus.jsonl) on medline, with weights by cross-validation.
 """
 
 from __future__ import annotations
@@ -93,6 +94,12 @@ TUNED = (
     f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200)",
     f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200) + {{0,0.2,0.5}}*{FISHER}",
     f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200) + {{0,0.2,0.5}}*{LDA}",
+)
+
+SOURCES = "sourcelda(medlineplus)"
+LABELLED = (
+    *(f"BM25 + {W}*{part}" for part in (SOURCES, f"{SOURCES[:-1]}, score=likelihood)", "lda", LDA, "lsi(e=200)")),
+    *(f"BM25 + {W}*(BM25 >> {name} >> BM25)" for name in ("Bo1", "RM3")),
 )
 
 # The options to choose from: representations alone, blended with BM25 by weight, then feedback, then all of them blended.
@@ -234,9 +241,14 @@ def report(tests: Sequence[Test]) -> None:
         for text in (BASE, *PARTS, BEST, f"BM25 >> {BEST}", WITH_TOPICS)
     }
     show("R@1000", tests, recall, BASE)
+    report_tuned(tests, TUNED)
+
+
+def report_tuned(tests: Sequence[Test], expressions: Sequence[str]) -> None:
+    """Print the table of expressions with weights by cross-validation, and the weights."""
     tuned: dict[str, list[Any]] = {}
-    held_out = {BASE: fixed[BASE]}
-    for text in TUNED:
+    held_out = {BASE: [test.scores(BASE) for test in tests]}
+    for text in expressions:
         tuned[text] = [test.tune(text) for test in tests]
         held_out[text] = [by_topic(found.qids, found.held_out) for found in tuned[text]]
     show("AP, weights by five-fold cross-validation", tests, held_out, BASE)
@@ -281,12 +293,18 @@ def main() -> None:
         metavar="PART",
         help="measure the options on the collections for choosing",
     )
+    parser.add_argument("--labels", action="store_true", help="measure topics with labels on medline")
     given = parser.parse_args()
     # The control `ppmi` stands beside this script.
     installed = plugins.entry_points
     plugins.entry_points = lambda group: [*installed(group=group), EntryPoint("ppmi", "ppmi", group)]
     choosing = given.choose is not None
     with tempfile.TemporaryDirectory() as work:
+        if given.labels:
+            test = load(given.collections, "medline", "", Path(work))
+            test.index.add_resource("medlineplus", given.collections / "knowledge" / "medlineplus.jsonl")
+            report_tuned([test], LABELLED)
+            return
         tests = [load(given.collections, *one, Path(work)) for one in (CHOICE if choosing else REPORT)]
         if choosing:
             choose(tests, given.choose or [*OPTIONS, "blends"])

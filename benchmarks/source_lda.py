@@ -7,7 +7,8 @@ ARCHIVE is source-lda.tar.xz, the data of the paper's experiments. EXPERIMENT is
 compiled with g++ -O2 and libgsl.
 
 The archive lacks two files. The sources of `integrate` are lines 101 to 200 of wiki/ks_src.dat. The documents of `wiki` are drawn anew,
-each token from the source that its key names. Processor time is that of the sweeps alone.
+each token from the topic that its key names; topics are drawn from the sources with the paper's lambda, of mean 5 and deviation 2.
+Processor time is that of the sweeps alone.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from sublex.estimators.lda.counts import Tokens
 from sublex.estimators.lda.model import LDA
 from sublex.estimators.source_lda.chain import Chain
 from sublex.estimators.source_lda.model import SourceLDA
-from sublex.estimators.source_lda.priors import Priors, concept_priors, fixed_priors, points_of, source_priors
+from sublex.estimators.source_lda.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
 from sublex.estimators.source_lda.smoothing import EXPONENTS, divergence, smoothings
 
 # The five labels of Reuters that the paper shows.
@@ -264,7 +265,7 @@ def held_out(archive: Path, points: Any, sweeps: int) -> float:
 
 
 def wiki_data(archive: Path, sources: str) -> tuple[Data, np.ndarray]:
-    """Return the documents of wiki, drawn anew from the keyed topics, with a file of sources, and the key."""
+    """Return the documents of wiki, drawn anew by the model from the keyed topics, with a file of sources, and the key."""
     key, starts = key_of(archive, "wiki/key.dat")
     numbers: dict[str, int] = {}
     lines = read(archive, "wiki/ks_bijective.dat")
@@ -272,10 +273,12 @@ def wiki_data(archive: Path, sources: str) -> tuple[Data, np.ndarray]:
         for word in line.split()[1::2]:
             numbers.setdefault(word, len(numbers))
     counts, rng = sources_of(lines, numbers)[1].toarray(), np.random.default_rng(0)
+    lambdas = np.maximum(np.random.default_rng(1).normal(5, 2, len(counts)), 0)
     words = np.empty(len(key), np.int32)
     for topic, row in enumerate(counts):
         own = key == topic
-        words[own] = rng.choice(len(row), own.sum(), p=row / row.sum())
+        phi = rng.dirichlet(np.where(row > 0, row, EPSILON) ** lambdas[topic])
+        words[own] = rng.choice(len(row), own.sum(), p=phi)
     # The vocabulary is that of the documents.
     used, words = np.unique(words, return_inverse=True)
     vocabulary = [word for word, number in numbers.items() if number in set(used.tolist())]

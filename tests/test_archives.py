@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import tarfile
 import zipfile
 from pathlib import Path
@@ -176,6 +177,9 @@ def test_a_faulty_archive_costs_one_sentence_and_makes_no_index(tmp_path, kind, 
         build(tmp_path / "index", broken(kind, tmp_path))
     assert sentence in str(error.value) and "\n" not in str(error.value)
     assert not (tmp_path / "index" / "index.json").exists()
+    # The archive is closed, though the error still holds on to what read it.
+    opened = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+    assert not [name for name in opened if name.startswith(str(tmp_path))]
 
 
 def test_an_archive_from_a_pipe_is_refused(sublex, tmp_path):

@@ -752,6 +752,16 @@ def test_irds_maps_a_datasets_fields_to_documents(datasets):
     assert docs("bare") == [Document("b1", "H\nC", "", {"head": "H", "content": "C"})]
 
 
+def test_of_what_ir_datasets_prints_only_warnings_are_shown(datasets, capsys):
+    import ir_datasets
+
+    read(Irds(), b"", "irds:sublex-test/bare")
+    said = ir_datasets.log.easy()
+    said.info("building an index")
+    said.warn("careful")
+    assert "building" not in (shown := capsys.readouterr().err) and "careful" in shown
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

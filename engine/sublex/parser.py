@@ -164,7 +164,13 @@ class _Parser:
         """Raise _Unreadable: `what` was expected at the position."""
         before = self.tokens[self.at - 1].text if self.at else ""
         after = f" after {_printable(before[:30])}{'…' * (len(before) > 30)}" if before else ""
-        raise _Unreadable(f"Expected {what}{after}", self.now.at)
+        raise _Unreadable(f"Expected {what}{after}{self.hint() if what.startswith('>>') else ''}", self.now.at)
+
+    def hint(self) -> str:
+        """Return how to write what the token at the position seems to mean, or an empty string."""
+        if self.now.text.startswith("-"):
+            return " (to subtract, give a negative weight, as in a + -0.5*b)"
+        return " (a weight comes first, as in 0.5*a)" if self.now.text == "*" else ""
 
     def pipeline(self) -> Expression:
         stages = [self.stage()]

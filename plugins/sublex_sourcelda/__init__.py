@@ -1,4 +1,4 @@
-"""Source-LDA as a plugin: registers the representation `sourcelda`, whose topics have the labels of a knowledge source."""
+"""Source-LDA as a plugin: registers the representation `sourcelda`, with labelled topics, and the command `match`."""
 
 from typing import Any
 
@@ -78,3 +78,11 @@ def make(**params: Any) -> Representation:
 def register_representations(register: Register) -> None:
     """Register `sourcelda`: the topics of query and document, among them those of labelled texts."""
     register("sourcelda", make, PARAMS)
+
+
+@hookimpl
+def register_commands(cli: Any) -> None:
+    """Add the command `match`."""
+    from sublex_sourcelda.commands import match
+
+    cli.add_command(match)

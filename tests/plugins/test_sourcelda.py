@@ -264,3 +264,17 @@ def test_the_command_line_fits_shows_and_counts(demo: Callable[..., Done], sourc
     assert code == 0 and "documents by the labels of sourcelda(themes" in output
     code, output, messages = demo("fit", "demo", "sourcelda(thmes)")
     assert (code, output) == (2, "") and "thmes" in messages
+
+
+def test_match_puts_the_topics_of_two_models_side_by_side(demo: Callable[..., Done], source):
+    assert demo("resource", "add", "demo", "themes", str(source)).code == 0
+    models = "sourcelda(themes, k=2, model=mixture, iterations=20)", "lda(k=3, iterations=20, min_df=3)"
+    assert demo("fit", "demo", *models).code == 0
+    rows = json.loads(demo("match", "demo", *models, "--format", "json").output)
+    assert len(rows) == 7
+    assert [row["overlap"] for row in rows] == sorted((row["overlap"] for row in rows), reverse=True)
+    assert sum(row["partner"] != "" for row in rows) == 3 and {"Birds", "Ships"} <= {row["topic"] for row in rows}
+    own = json.loads(demo("match", "demo", models[0], models[0], "--format", "json").output)
+    assert all(row["overlap"] == 1 and row["topic"] == row["partner"] for row in own)
+    code, output, messages = demo("match", "demo", models[0], "BM25")
+    assert (code, output) == (2, "") and "BM25" in messages

@@ -60,7 +60,7 @@ class Duplicates:
         if docnos and self.rule == "error":
             raise InputError(
                 f"Document {docnos[0]} is there twice, so nothing was added; "
-                "duplicates=first keeps the old one, duplicates=last takes the new one."
+                "--duplicates first (in Python duplicates='first') keeps the old one, --duplicates last takes the new one."
             )
         return is_new, docnos
 

@@ -6,6 +6,7 @@ its topics and judgements.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,12 +49,18 @@ def _records(name: str) -> Iterator[Any]:
     yield from iterated(name, dataset.docs_iter)
 
 
+def _is_warning(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING
+
+
 def load(name: str, what: str) -> Any:
     """Return a dataset of ir_datasets. `what` needs the package, for the message when it is not installed."""
     try:
         import ir_datasets
     except ImportError:
         raise MissingExtra(what, "irds") from None
+    # ir_datasets prints what it does; only its warnings reach the user.
+    logging.getLogger("ir_datasets").addFilter(_is_warning)
     try:
         return ir_datasets.load(name)
     except KeyError:

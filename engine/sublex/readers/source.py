@@ -76,7 +76,12 @@ class Guarded(io.RawIOBase):
     """A stream that decompresses another, and turns read errors into InputErrors that name the file."""
 
     def __init__(self, raw: BinaryIO, path: str):
-        self.raw, self.stream, self.path = raw, _decompressed(raw), path
+        self.raw, self.stream, self.path = raw, raw, path
+        try:
+            self.stream = _decompressed(raw)
+        except BaseException:
+            self.close()
+            raise
 
     def readable(self) -> bool:
         return True

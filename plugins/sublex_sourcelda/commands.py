@@ -1,0 +1,66 @@
+"""The command `match`, which puts the topics of two fitted models side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from sublex.cli.plugin_commands import (
+    fitted_model,
+    format_option,
+    index_argument,
+    model_argument,
+    open_index,
+    print_records,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# The end of the message for a model of another plugin.
+NO_TOPICS = "has no topics to match; name a fitted lda or sourcelda"
+
+
+@click.command()
+@index_argument
+@model_argument
+@click.argument("other", metavar="OTHER")
+@format_option("table", "json", "csv")
+def match(name: str, expression: str, other: str, form: str) -> None:
+    """Match the topics of two fitted models, EXPR and OTHER, one to one by their words.
+
+    The overlap of two topics is 1 if their words are equally probable, and 0 if they share none. The largest overlap comes
+    first. A topic without a partner has the overlap 0.
+
+    \b
+      sublex match press "sourcelda(themes, k=8, model=mixture)" "lda(k=10)"
+    """
+    from sublex.estimators.lda.choosing import matched
+    from sublex_lda.representation import LDARepresentation
+
+    index = open_index(name, allow_uncovered=True)
+    first, second = (fitted_model(index, given, LDARepresentation, NO_TOPICS) for given in (expression, other))
+    words = sorted({*first.model.vocabulary, *second.model.vocabulary})
+    partners, overlaps = matched(
+        *(spread(one.model.estimator.phi_, one.model.vocabulary, words) for one in (first, second))
+    )
+    rows = sorted(
+        (
+            (round(float(overlap), 3), first.labels[topic], second.labels[partner] if partner >= 0 else "")
+            for topic, (partner, overlap) in enumerate(zip(partners.tolist(), overlaps.tolist(), strict=True))
+        ),
+        key=lambda row: -row[0],
+    )
+    print_records(form, ("overlap", "topic", "partner"), rows)
+
+
+def spread(phi: np.ndarray, vocabulary: Sequence[str], words: Sequence[str]) -> np.ndarray:
+    """Return the topics of a model over more words, those that it does not know with probability 0."""
+    import numpy as np
+
+    numbers = {word: number for number, word in enumerate(words)}
+    rows = np.zeros((len(words), phi.shape[1]))
+    rows[[numbers[word] for word in vocabulary]] = phi
+    return rows
