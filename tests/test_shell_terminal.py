@@ -23,7 +23,7 @@ pytest.importorskip("prompt_toolkit")
 pytestmark = pytest.mark.slow
 
 # Seconds that a loaded machine may take for what takes milliseconds.
-PATIENCE = 20
+PATIENCE = 60
 # Sequences that steer a terminal, which the tests do not look at.
 SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?<>= ]*[A-Za-z]|\][^\x07]*\x07|[()][A-Z0-9]|[=>78])")
 
@@ -223,3 +223,12 @@ def test_without_prompt_toolkit_a_sentence_says_how_to_install_it(demo, monkeypa
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
     with pytest.raises(MissingExtra, match="--plain does without.*optional part; to install it: .*(prompt|shell)"):
         talk(None, "demo", None, [], plain=False)
+
+
+def test_a_terminal_of_few_rows_has_a_prompt_without_a_toolbar(terminal):
+    shell = terminal("shell", "demo", size=(6, 60))
+    shell.type(":set k=1 pager=off\r")
+    shell.type("dancing cranes\r")
+    shell.wait("birds-05.*demo> ")
+    shell.type(":quit\r")
+    assert shell.ended() == 0 and "too small" not in shell.seen

@@ -29,6 +29,8 @@ from sublex.display.lines import Line, wrapped
 if TYPE_CHECKING:
     from sublex.shell.prompt import Talker
 
+# Rows of the terminal with which there is a toolbar, and rows of the menu of completions.
+LEAST_ROWS, MENU_ROWS = 8, 6
 # The styles of spans, and of the prompt.
 STYLE = Style.from_dict(
     {
@@ -73,29 +75,34 @@ def _depth() -> ColorDepth:
 
 def prompt_session(talker: Talker, keys: str, history: str | None) -> PromptSession[str]:
     """Return the prompt of a talker. `keys` is "emacs" or "vi", and `history` the file of the history, if there is one."""
-
-    def toolbar() -> FormattedText:
-        reading = talker.reading(get_app().current_buffer.text)
-        spans = [(f"class:{style}", text) for text, style in reading.spans]
-        return FormattedText([*spans, ("", "\n"), ("class:facts", f" {talker.facts()} ")])
-
     session: PromptSession[str] = PromptSession(
         FormattedText([("class:prompt", f"{talker.name}> ")]),
         history=FileHistory(history) if history else InMemoryHistory(),
         auto_suggest=AutoSuggestFromHistory(),
         completer=ThreadedCompleter(_Completer(talker)),
         complete_while_typing=True,
-        bottom_toolbar=toolbar,
         style=STYLE,
         color_depth=_depth(),
         editing_mode=EditingMode.VI if keys == "vi" else EditingMode.EMACS,
         enable_open_in_editor=True,
         key_bindings=_keys(),
         refresh_interval=1.0,
-        reserve_space_for_menu=6,
     )
     session.app.after_render += lambda _: talker.start()
     return session
+
+
+def fit_to_terminal(prompt: PromptSession[str], talker: Talker) -> None:
+    """Give a prompt the toolbar and the room for its menu that the terminal has rows for."""
+
+    def toolbar() -> FormattedText:
+        reading = talker.reading(get_app().current_buffer.text)
+        spans = [(f"class:{style}", text) for text, style in reading.spans]
+        return FormattedText([*spans, ("", "\n"), ("class:facts", f" {talker.facts()} ")])
+
+    rows = shutil.get_terminal_size().lines
+    prompt.bottom_toolbar = toolbar if rows >= LEAST_ROWS else None
+    prompt.reserve_space_for_menu = max(0, min(MENU_ROWS, rows - LEAST_ROWS))
 
 
 def _keys() -> KeyBindings:

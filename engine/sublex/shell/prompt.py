@@ -127,7 +127,10 @@ class Talker:
         """Return the next line of the user; None at the end. Ctrl-C empties the line."""
         from prompt_toolkit.patch_stdout import patch_stdout
 
+        from sublex.shell.painting import fit_to_terminal
+
         while True:
+            fit_to_terminal(prompt, self)
             try:
                 with patch_stdout(raw=True):
                     return prompt.prompt()

@@ -215,7 +215,7 @@ class Session:
         if word.isdecimal():
             known = f"they have the ranks 1 to {len(found)}" if found else "there are none yet; type a query"
             raise InputError(f"No hit {word} among the last results; {known}.")
-        raise InputError(f"No document {word or repr(word)} in {self.path}.")
+        raise InputError(f"No document {word.removeprefix('=') or repr(word)} in {self.path}.")
 
     def new_file(self, name: str) -> Path:
         """Return the path of a file to write. Raise InputError for one that exists, unless this session wrote it."""
