@@ -321,11 +321,15 @@ class Representation(Fitted):
 
     `vocabulary` lists the model's terms; `fit` and `load` set it. A model whose `labels` name its topics or keyphrases works with filters,
     facets and marks; `least_share` is the share from which on a document counts as having a label.
+
+    `row_shape` is the shape of a document's row, `()` for one number; `load` may set it. The engine then refuses stored rows of another
+    shape, before `score` sees them.
     """
 
     reads: str = "terms"
     vocabulary: Sequence[str] = ()
     least_share: float = 0.2
+    row_shape: tuple[int, ...] | None = None
 
     def encode_documents(self, inputs: Any) -> Rows:
         """Return one row for each text of `inputs`.
