@@ -375,8 +375,8 @@ class Representation(Fitted):
     def labels(self, view: View) -> Sequence[str]:
         """Return the names that the model gives to its topics, senses or keyphrases; none for a model that names nothing.
 
-        A label's place is its number. Users name a label by its text or its number, in filters and commands. Labels must not depend on
-        parameters of the stage query; the engine calls the method once for each view.
+        A label's place is its number. Users name a label by its text or its number, in filters and commands. Parameters of the stage
+        query may change labels, but not their number. The engine keeps the labels of a loaded model.
         """
         return ()
 
@@ -394,8 +394,7 @@ class Representation(Fitted):
         """
         from sublex.labels import count_labels
 
-        labels = view.once("labels", lambda: tuple(self.labels(view)))
-        return count_labels(labels, self.label_shares(view, docs), self.least_share)
+        return count_labels(tuple(self.labels(view)), self.label_shares(view, docs), self.least_share)
 
     def marks(self, query: Any, view: View, doc: int) -> Sequence[Mark]:
         """Return the words of a document with the labels that they belong to; by default none.
