@@ -211,8 +211,7 @@ class LoadedRepresentation(LoadedModel):
     def labels(self) -> tuple[str, ...]:
         """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
         with contract("representation", self.name):
-            # Parameters of the stage query may change labels, and such representations share the view.
-            name = f"labels of {self.name}"
+            name = self.model.labels_name
             labels: tuple[str, ...] = self.view.once(name, lambda: tuple(self.model.labels(self.view)))
         if not all(isinstance(label, str) and label.strip() for label in labels):
             raise PluginError(f"{self.name} gave a label that is not a text.")
