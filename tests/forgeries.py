@@ -327,7 +327,8 @@ def attempt(whole: Path, place: Path, seed: int, right: list[Any], below: str = 
         answered = right
     if answered != right and not problems and not content:
         findings.append(f"{what}: wrong answers, and check finds nothing")
-    for words in [*chance.sample(reading(what), 3), *chance.sample(WRITING, 1)]:
+    able = reading(what)
+    for words in [*chance.sample(able, min(3, len(able))), *chance.sample(WRITING, 1)]:
         done = invoke(*(str(root) if word == "INDEX" else word for word in words))
         last = done.messages.splitlines()[-1:]
         if done.code not in (0, 1, 2) or done.code == 2 and not "".join(last).startswith("sublex: "):

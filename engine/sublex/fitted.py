@@ -320,7 +320,8 @@ class Representation(Fitted):
       without the terms that expanders added. The index must store text, and `vocabulary` may stay empty.
 
     `vocabulary` lists the model's terms; `fit` and `load` set it. A model whose `labels` name its topics or keyphrases works with filters,
-    facets and marks; `least_share` is the share from which on a document counts as having a label.
+    facets and marks; `least_share` is the share from which on a document counts as having a label. Where labels depend on a parameter of the
+    stage query, `labels_name` has to name its value, because models that differ in such parameters share a view.
 
     `row_shape` is the shape of a document's row, `()` for one number; `load` may set it. The engine then refuses stored rows of another
     shape, before `score` sees them.
@@ -329,6 +330,7 @@ class Representation(Fitted):
     reads: str = "terms"
     vocabulary: Sequence[str] = ()
     least_share: float = 0.2
+    labels_name: str = "labels"
     row_shape: tuple[int, ...] | None = None
 
     def encode_documents(self, inputs: Any) -> Rows:
@@ -375,8 +377,8 @@ class Representation(Fitted):
     def labels(self, view: View) -> Sequence[str]:
         """Return the names that the model gives to its topics, senses or keyphrases; none for a model that names nothing.
 
-        A label's place is its number. Users name a label by its text or its number, in filters and commands. Labels must not depend on
-        parameters of the stage query; the engine calls the method once for each view.
+        A label's place is its number. Users name a label by its text or its number, in filters and commands. The engine calls
+        the method once for each view and `labels_name`.
         """
         return ()
 
@@ -394,7 +396,7 @@ class Representation(Fitted):
         """
         from sublex.labels import count_labels
 
-        labels = view.once("labels", lambda: tuple(self.labels(view)))
+        labels = view.once(self.labels_name, lambda: tuple(self.labels(view)))
         return count_labels(labels, self.label_shares(view, docs), self.least_share)
 
     def marks(self, query: Any, view: View, doc: int) -> Sequence[Mark]:

@@ -52,6 +52,7 @@ class SourceLDARepresentation(LDARepresentation):
     ):
         super().__init__(k, min_df=min_df, max_df=max_df, score=score, share=share, mu=mu)
         self.source, self.least_likeness = source, likeness
+        self.labels_name = f"labels, likeness={likeness}"
         self.estimator = SourceLDA(
             k, model, iterations, closeness, spread, points, alphas=alphas, betas=betas, informed=True, seed=seed
         )

@@ -211,7 +211,8 @@ class LoadedRepresentation(LoadedModel):
     def labels(self) -> tuple[str, ...]:
         """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
         with contract("representation", self.name):
-            labels: tuple[str, ...] = self.view.once("labels", lambda: tuple(self.model.labels(self.view)))
+            name = self.model.labels_name
+            labels: tuple[str, ...] = self.view.once(name, lambda: tuple(self.model.labels(self.view)))
         if not all(isinstance(label, str) and label.strip() for label in labels):
             raise PluginError(f"{self.name} gave a label that is not a text.")
         return labels
