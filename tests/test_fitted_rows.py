@@ -514,8 +514,8 @@ def test_all_that_a_tuning_lacks_is_named_at_once(index):
 @pytest.mark.parametrize(
     ("fit", "sentence"),
     [
-        ("BM25", "is not fitted; name a representation"),
-        ("fisher(words=BM25)", "is not fitted; name a representation"),
+        ("BM25", "needs no fit; name a model that needs one"),
+        ("fisher(words=BM25)", "needs no fit; name a model that needs one"),
         ("vectors(nope)", "No file 'nope'"),
     ],
 )

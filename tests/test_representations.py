@@ -699,7 +699,7 @@ def test_an_expander_is_fitted_once_and_then_expands(index, companions, tmp_path
 
 def test_what_is_not_fitted_cannot_be(index):
     for expression in ("BM25", "RM3", "PL2(c=3)"):
-        with pytest.raises(InputError, match="is not fitted; name a representation"):
+        with pytest.raises(InputError, match="needs no fit; name a model that needs one"):
             index.fit(expression)
         with pytest.raises(InputError, match="is not a single fitted model"):
             index.card(expression)

@@ -219,7 +219,8 @@ def test_settings_change_with_their_types(session):
     assert (session.settings.k, session.settings.expression) == (3, "BM25(k1=2, b=0.4)")
     assert session.settings.timing and session.settings.labels == "lda(k=4)"
     listed = text_of(session.run(":set"))
-    assert "lda(k=4)" in listed and "BM25(k1=2, b=0.4)" in listed
+    assert "lda(k=4)" in listed and re.search(r"rank +BM25\(k1=2, b=0.4\)\n", listed)
+    assert re.search(r"timing +on\n", listed) and re.search(r"profile +none\n", listed)
     for change, message in (
         ("k=0", "above 0"), ("k=x", "whole number"), ("bars=maybe", "on or off"), ("kk=3", "No setting kk; did you mean k"),
         ("format=xml", "table or json"), ("k", "has no value"), ("PL2.c=3", "PL2 is not in"), ("BM25.b=9", "b=9"),
@@ -281,6 +282,49 @@ def test_the_difference_of_two_scores_is_the_sum_of_its_parts(session):
         assert gap == pytest.approx(hits[0].score - hits[2].score, abs=1e-5), expression
     with pytest.raises(InputError, match=":explain 3 vs 5"):
         session.run(":explain 1 and 3")
+
+
+def test_documents_that_are_not_found_are_compared_in_words(session):
+    session.run("river")
+    session.run(":set k=100")
+    found = session.answer.hits.docnos[0]
+    sentence = f"{found} is found for river, and music-01 is not"
+    assert text_of(session.run(f":explain {found} vs music-01")).startswith(sentence)
+    assert text_of(session.run(f":explain music-01 vs {found}")).startswith(sentence)
+    assert text_of(session.run(":explain music-01 vs music-02")) == "music-01 and music-02 are not found for river\n"
+    with pytest.raises(InputError, match=f"Both are {found}; name two documents."):
+        session.run(f":explain 1 vs {found}")
+
+
+def test_a_ranker_is_no_expander(session):
+    session.run(QUERY)
+    with pytest.raises(InputError, match="BM25 is no expander, it is a ranker; write :expand RM3, or :rank BM25"):
+        session.run(":expand BM25")
+    assert session.settings.expression is None
+    session.run(":expand RM3(terms=4)")
+    assert session.settings.expression == "BM25 >> RM3(terms=4) >> BM25"
+
+
+def test_nothing_kept_yet_is_said(session):
+    for command, message in (
+        (":snapshot", "no snapshots"), (":diff", ":snapshot NAME first"), (":queries", "no saved queries"),
+        (":", "Write a command after the colon"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            session.run(command)
+    session.run(QUERY)
+    session.run(":snapshot a")
+    with pytest.raises(InputError, match="Write :diff NAME"):
+        session.run(":diff")
+
+
+def test_an_unknown_word_is_named_as_it_was_typed(session):
+    assert session.run(":term cranes zzzies").notes == [f"No document of {session.path} contains zzzies."]
+
+
+def test_the_text_of_a_document_is_wrapped_at_blanks(session):
+    rows = [row.text for each in session.run(":doc birds-05").lines for row in wrapped(each, 60)]
+    assert max(map(len, rows)) <= 60 and any(row.endswith("marsh and grassland,") for row in rows)
 
 
 def test_why_not_names_words_stages_and_changes_that_help(session):
@@ -626,6 +670,9 @@ def test_what_may_follow_is_offered(session):
     assert offered(session, ":topics so") == ["some folder/", "some.txt"]
     session.run(f":topics {TOPICS}")
     assert offered(session, ":topic 1")[:2] == ["1", "10"]
+    assert {"RM3", "phrases"} <= set(offered(session, ":expand ")) and "BM25" not in offered(session, ":expand ")
+    assert {"lsi", "phrases"} <= set(offered(session, ":fit ")) and not {"BM25", "RM3"} & set(offered(session, ":fit "))
+    assert "e=" in offered(session, ":fit lsi(") and "rank=" in offered(session, ":set ")
     assert offered(session, ":nope x") == offered(session, ":overview x") == []
 
 

@@ -100,7 +100,7 @@ def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: 
 def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:
     """Return a value of the declared type, for the component `name`. Raise `InputError` if the value does not fit."""
     if value is ...:
-        raise InputError(f"{name} needs {param.name}; write {name}({param.name}=…).")
+        raise InputError(f"{name} needs the parameter {param.name}, as in {name}({param.name}=…).")
     if value is None and param.default is None:
         return None
     shown = f"{name}: {param.name}={print_value(value)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -30,9 +31,9 @@ def difference(one: Explanation, other: Explanation, docnos: tuple[str, str], qu
     head = (*HEAD, *docnos)
 
     def lines() -> Iterator[Line]:
-        gap = one.value - other.value
-        better = "equal to" if not gap else "above" if gap > 0 else "below"
-        yield line(Span(docnos[0], "docno"), f" is {abs(gap):.6g} {better} ", Span(docnos[1], "docno"), f" for {query}")
+        yield _verdict(one.value, other.value, docnos, query)
+        if not rows:
+            return
         yield line()
         cells = [(f"{gap:+.6g}", part, label, f"{a:.6g}", f"{b:.6g}") for gap, part, label, a, b in rows]
         # Only a blend has several parts.
@@ -42,6 +43,18 @@ def difference(one: Explanation, other: Explanation, docnos: tuple[str, str], qu
         yield from table_lines([[row[place] for place in shown] for row in cells], [head[p] for p in shown], right)
 
     return Shown(lines, lambda: [dict(zip(head, row, strict=True)) for row in rows], head, rows)
+
+
+def _verdict(one: float, other: float, docnos: tuple[str, str], query: str) -> Line:
+    """Return the sentence that compares two scores; a document that is not found has the score minus infinity."""
+    first, second = (Span(docno, "docno") for docno in docnos)
+    if one == other:
+        state = "have the same score for" if math.isfinite(one) else "are not found for"
+        return line(first, " and ", second, f" {state} {query}")
+    if not math.isfinite(one - other):
+        found, missing = (second, first) if one < other else (first, second)
+        return line(found, f" is found for {query}, and ", missing, " is not")
+    return line(first, f" is {abs(one - other):.6g} {'above' if one > other else 'below'} ", second, f" for {query}")
 
 
 def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[Unit]:

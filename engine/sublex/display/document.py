@@ -29,4 +29,4 @@ def _lines(found: Document) -> Iterator[Line]:
     yield from table_lines([("docno", found.docno), *title, *fields])
     yield line()
     for paragraph in found.text.split("\n"):
-        yield line(paragraph)
+        yield line(paragraph, indent=0)

@@ -37,5 +37,6 @@ def words(index: Index, text: str) -> Shown:
     if not analyzed:
         raise InputError(f"The analyzer leaves no term of {text!r}.")
     found = [term for term in map(index.term, analyzed) if term]
-    missing = ", ".join(term for term in analyzed if index.term(term) is None)
+    written = {term: word for word in reversed(text.split()) for term in index.analyze(word)}
+    missing = ", ".join(written.get(term, term) for term in analyzed if index.term(term) is None)
     return records(HEAD, found, [f"No document of {index.path} contains {missing}."] if missing else [])

@@ -106,7 +106,7 @@ class Namer:
         with contract(component.kind, component):
             model = component.make()
         if not isinstance(model, Fitted):
-            raise InputError(f"{component} is not fitted; name a representation, for example lsi(e=100).")
+            raise InputError(f"{component} needs no fit; name a model that needs one, for example lsi(e=100).")
         if isinstance(model, Representation) and model.reads not in READINGS:
             raise PluginError(f"{component} reads {model.reads}; representations read {' or '.join(READINGS)}.")
         return model

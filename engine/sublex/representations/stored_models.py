@@ -66,7 +66,10 @@ def advising_refit(root: Path, expression: str) -> Iterator[None]:
 
 def not_fitted(root: Path, expression: Any, fitted: Manifest, advise: bool = True) -> str:
     """Return the message for a model that is not fitted; with `advise` it ends with the command that fits the model."""
-    fitted_expressions = sorted({entry["expression"] for entry in fitted.values()})
+    name = str(expression).partition("(")[0]
+    # Models of the same component come first.
+    by_name = {entry["expression"]: entry["expression"].partition("(")[0] != name for entry in fitted.values()}
+    fitted_expressions = sorted(by_name, key=lambda text: (by_name[text], text))
     advice = f" Run: {command('fit', root, expression)}" if advise else ""
     if str(expression) in fitted_expressions:
         return (

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from sublex.display.card import expressions_of
 from sublex.index.spelling import suggestions
+from sublex.plugins import Registration
 from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
-from sublex.shell.settings import NAMES
+from sublex.shell.settings import SETTINGS
 from sublex.shell.vocabulary import Vocabulary
 
 # Completions that are offered at most.
@@ -38,6 +39,7 @@ class Completions:
         self._generation = -1
         self._kinds: dict[str, Callable[[str], Iterable[Offer]]] = {
             "word": self._words, "docno": self._docnos, "expression": self._expressions, "model": self._models,
+            "expander": self._expanders, "fittable": self._fittable,
             "component": self._components, "file": _files, "setting": self._settings, "topic": self._topics,
             "command": self._commands, "snapshot": self._snapshots, "saved": self._saved,
         }  # fmt: skip
@@ -104,6 +106,22 @@ class Completions:
         for found in fuzzy(typed, helps):
             yield Offer(found, len(typed), helps[found])
 
+    def _expanders(self, text: str) -> Iterator[Offer]:
+        yield from self._that_are(text, lambda component: component.kind == "expander")
+
+    def _fittable(self, text: str) -> Iterator[Offer]:
+        yield from self._that_are(
+            text, lambda c: c.kind == "representation" or any(param.stage != "query" for param in c.params)
+        )
+
+    def _that_are(self, text: str, wanted: Callable[[Registration], bool]) -> Iterator[Offer]:
+        """Yield the wanted components, and fitted models of theirs; within parentheses, all that may follow."""
+        registry = self.session.index.registry
+        names = {name for name in registry.names("component") if wanted(registry.find("component", name))}
+        for offer in self._expressions(text):
+            if "(" in text or offer.text.partition("(")[0] in names:
+                yield offer
+
     def _models(self, text: str) -> Iterator[Offer]:
         yield from (Offer(model, len(text)) for model in fuzzy(text, self._fitted()))
 
@@ -127,7 +145,7 @@ class Completions:
                 for name in fuzzy(parameter, params):
                     yield Offer(f"{name}=", len(parameter), params[name])
             return
-        yield from (Offer(f"{name}=", len(word)) for name in fuzzy(word, NAMES) if name != "expression")
+        yield from (Offer(f"{name}=", len(word)) for name in fuzzy(word, SETTINGS))
 
     def _topics(self, text: str) -> Iterator[Offer]:
         for topic in self.session.topics or ():

@@ -54,7 +54,7 @@ class Commands:
         """Add a command: a function of the session and of the text after the command's name, which returns what to show.
 
         The name of the command is that of the function, with - for _. `usage` shows its arguments, as in "WORD TOPIC".
-        `completes` says what may follow: "docno", "word", "expression", "model", "component" or "file".
+        `completes` says what may follow: "docno", "word", "expression", "expander", "fittable", "model", "component" or "file".
         """
         named = name or function.__name__.replace("_", "-")
         if named in self._commands:
@@ -71,6 +71,8 @@ class Commands:
 
     def find(self, name: str) -> Command:
         """Return a command by its name, whatever its case. Raise UnknownName, with the most similar name."""
+        if not name:
+            raise InputError("Write a command after the colon; :help lists all.")
         found = self._commands.get(name.lower())
         if found is None:
             hint = nearest(name, self._commands)

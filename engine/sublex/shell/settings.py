@@ -32,18 +32,27 @@ class Settings:
     pager: bool = True
     keys: str = "emacs"
 
+    def shown(self, name: str) -> str:
+        """Return a setting as a user types it: on or off, none, a number or a text."""
+        value = getattr(self, name)
+        if isinstance(value, bool):
+            return "on" if value else "off"
+        return "none" if value is None else str(value)
+
     def change(self, name: str, value: Any) -> None:
         """Give a setting a value that a user typed. Raise InputError for an unknown name or a value of another type."""
         if name == "rank":
             name = "expression"
         kinds = {name: type(getattr(Settings(), name)) for name in NAMES}
         if name not in kinds:
-            raise InputError(unknown("setting", name, ["rank", *(name for name in NAMES if name != "expression")]))
+            raise InputError(unknown("setting", name, SETTINGS))
         setattr(self, name, _typed(name, value, kinds[name]))
 
 
 # The settings that can be changed while an index is open.
 NAMES = [field.name for field in fields(Settings) if field.name != "allow_uncovered"]
+# These settings as a user names them.
+SETTINGS = ["rank" if name == "expression" else name for name in NAMES]
 
 
 def _typed(name: str, value: Any, kind: type) -> Any:

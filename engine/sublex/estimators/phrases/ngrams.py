@@ -155,7 +155,7 @@ def check_enough(text: Text, ngrams: Ngrams, support: int) -> None:
             f"The collection is too small for phrases: fewer than {FEWEST} pairs of words occur twice in it; add documents."
         )
     raise InputError(
-        f"Too few word sequences occur {support:,} times in this collection to tell phrases from; "
+        f"Too few word sequences occur {support:,} times in this collection to learn phrases from; "
         f"write phrases(support={int(counts[FEWEST - 1])})."
     )
 

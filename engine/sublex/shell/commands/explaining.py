@@ -28,6 +28,8 @@ def explain(session: Session, rest: str) -> Shown:
     index, asked = session.index, session.asked()
     pipeline = session.pipeline(session.used)
     docnos = [session.docno(word) for word in words[::2]]
+    if len(docnos) == 2 and docnos[0] == docnos[1]:
+        raise InputError(f"Both are {docnos[0]}; name two documents.")
     trees = [index.explain(asked, docno, pipeline) for docno in docnos]
     if len(trees) == 2:
         session.step = None

@@ -10,7 +10,7 @@ from sublex.errors import InputError
 from sublex.files import replace_file
 from sublex.messages import counted, unknown
 from sublex.pipeline.weighted import weighted_query
-from sublex.shell.arguments import exactly
+from sublex.shell.arguments import exactly, needed
 from sublex.shell.registry import Theme
 from sublex.shell.saved import Saved, read_saved
 from sublex.shell.saved import save as save_query
@@ -22,6 +22,8 @@ command = Theme("Keep results and queries")
 @command("[NAME]")
 def snapshot(session: Session, rest: str) -> Shown:
     """Remember the last hits under a name, to compare with later ones by :diff. Without NAME, list the names."""
+    if not rest and not session.snapshots:
+        raise InputError("There are no snapshots; :snapshot NAME keeps the last hits.")
     if not rest:
         return records(("snapshot", "hits"), [(name, len(docnos)) for name, docnos in session.snapshots.items()])
     session.asked()
@@ -33,10 +35,10 @@ def snapshot(session: Session, rest: str) -> Shown:
 @command("NAME", completes="snapshot")
 def diff(session: Session, rest: str) -> Shown:
     """Compare the last hits with a snapshot: how far each document rose or fell, which are new or gone."""
-    if rest not in session.snapshots:
-        raise InputError(
-            unknown("snapshot", rest, session.snapshots) if session.snapshots else "Write :snapshot NAME first."
-        )
+    if not session.snapshots:
+        raise InputError("Write :snapshot NAME first.")
+    if needed(rest, ":diff NAME") not in session.snapshots:
+        raise InputError(unknown("snapshot", rest, session.snapshots))
     session.asked()
     assert session.answer is not None
     return versus([Ranking(rest, session.snapshots[rest]), Ranking("now", session.answer.hits.docnos)])
@@ -58,14 +60,14 @@ def save(session: Session, rest: str) -> Shown:
 def queries(session: Session, rest: str) -> Shown:
     """List the saved queries, or ask one of them again, by its own expression."""
     saved = read_saved()
+    if not saved:
+        raise InputError("There are no saved queries; :save NAME keeps one.")
     if not rest:
         return records(
             ("name", "query", "expression", "index"), [(n, s.query, s.expression, s.path) for n, s in saved.items()]
         )
     if rest not in saved:
-        raise InputError(
-            unknown("saved query", rest, saved) if saved else "There are no saved queries; :save NAME keeps one."
-        )
+        raise InputError(unknown("saved query", rest, saved))
     chosen = saved[rest]
     session.settings.expression = str(session.pipeline(chosen.expression))
     return session.search(weighted_query(chosen.query) if chosen.weighted else chosen.query)

@@ -9,6 +9,8 @@ from sublex.display.lines import Shown, line, records
 from sublex.display.versus import Ranking
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError
+from sublex.expression import Call
+from sublex.parser import parse
 from sublex.pipeline.weighted import query_of
 from sublex.shell.arguments import needed, unquoted, whole, words_of
 from sublex.shell.registry import Theme
@@ -38,7 +40,8 @@ def change(session: Session, rest: str) -> Shown:
     """
     settings = session.settings
     if not rest:
-        return records(("setting", "value"), [(name, str(getattr(settings, name))) for name in NAMES])
+        others = [(name, settings.shown(name)) for name in NAMES if name != "expression"]
+        return records(("setting", "value"), [("rank", str(session.pipeline())), *others])
     before = asdict(settings)
     try:
         for text in _changes(rest):
@@ -79,11 +82,17 @@ def _changes(text: str) -> list[str]:
     return [change for change in changes if change]
 
 
-@command("EXPANDER | none", completes="expression")
+@command("EXPANDER | none", completes="expander")
 def expand(session: Session, rest: str) -> Shown:
     """Expand the query by an expander such as RM3, and answer the last query again. `:expand none` takes expanders out."""
     text, expander = str(session.pipeline()), unquoted(needed(rest, ":expand RM3"))
-    return session.rank_by(_without(session, text) if expander == "none" else with_expander(text, expander))
+    if expander == "none":
+        return session.rank_by(_without(session, text))
+    given = parse(expander)
+    kind = session.index.registry.find("component", given.name).kind if isinstance(given, Call) else "expander"
+    if kind != "expander":
+        raise InputError(f"{expander} is no expander, it is a {kind}; write :expand RM3, or :rank {expander}.")
+    return session.rank_by(with_expander(text, expander))
 
 
 @command("[N]...")
@@ -114,7 +123,7 @@ def drop(session: Session, rest: str) -> Shown:
 def versus(session: Session, rest: str) -> Shown:
     """Show the rankings of several expressions for the last query side by side.
 
-    Put an expression with blanks in quotes: :versus BM25 'PL2 + 0.3*lsi'. The others are compared with the first. With one
+    Put an expression with blanks in quotes: :versus BM25 'PL2 + 0.3*dcot'. The others are compared with the first. With one
     expression, the first is that of the session.
     """
     expressions = words_of(needed(rest, ":versus BM25 PL2"))
@@ -128,7 +137,7 @@ def versus(session: Session, rest: str) -> Shown:
     return side_by_side(rankings)
 
 
-@command("EXPR", completes="expression")
+@command("EXPR", completes="fittable")
 def fit(session: Session, rest: str) -> Shown:
     """Fit a model such as lda(k=20) to the index, with its progress. Ctrl-C stops it and leaves the index as it was."""
     from sublex.cli.interrupts import reporting_interrupts
