@@ -270,6 +270,20 @@ def test_pruning_keeps_the_keyphrases_that_explain_the_units_best():
         assert subgraphs(network, csr_array(counts[None]), 7).nodes.tolist() == expected.tolist()
 
 
+def test_mentioned_keyphrases_can_be_kept_before_others():
+    network = structure(
+        csr_array(np.ones((2, 40))), range(30), np.random.default_rng(0).standard_normal((40, 3)), beta=0.5
+    )
+    counts = np.zeros((1, 40))
+    counts[0, [3, 8, 35]] = 1, 2, 1
+    mentioned = [k for k in range(30) if network.phrases[k] in (3, 8)]
+    assert subgraphs(network, csr_array(counts), 2, mentioned_first=True).nodes.tolist() == mentioned
+    assert subgraphs(network, csr_array(counts), 2).nodes.tolist() != mentioned
+    more = subgraphs(network, csr_array(counts), 6, mentioned_first=True).nodes
+    assert set(mentioned) < set(more.tolist())
+    assert len(more) == 6
+
+
 def test_a_pruned_subgraph_is_the_network_with_other_keyphrases_off():
     network = made(30, 40, seed=2, fanout=5)
     rows = documents(network, 1)

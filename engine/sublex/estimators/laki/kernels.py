@@ -18,11 +18,12 @@ I32, I64, F64 = int32[::1], int64[::1], float64[::1]
 FOUND = 1e-300
 
 
-@kernel((I64, I32, F64, I64, I32, F64, F64, F64, F64, int64))
-def cut(rows, units, counts, starts, parents, weights, strengths, leaks, totals, most):
+@kernel((I64, I32, F64, I64, I32, F64, F64, F64, F64, I32, int64))
+def cut(rows, units, counts, starts, parents, weights, strengths, leaks, totals, mentioned, most):
     """Return the subgraph of each row: its best keyphrases, at most `most`, and the links among them and to the row's units.
 
-    `totals` has the sum of the weights of each keyphrase's links. The result is: where the keyphrases of each row begin; the keyphrases,
+    `totals` has the sum of the weights of each keyphrase's links. `mentioned` has the keyphrase that each unit mentions, or -1; these
+    keyphrases come before all others. An empty array means that mentions do not matter. The result is: where the keyphrases of each row begin; the keyphrases,
     ascending; for each the sum of the weights of its links that leave the subgraph; where the links to each child begin, in which a
     row's children are its keyphrases and then its units; the parent of each link, as a place among the row's keyphrases; and the link's
     number in the network.
@@ -39,6 +40,9 @@ def cut(rows, units, counts, starts, parents, weights, strengths, leaks, totals,
         size = score(
             row, counts[rows[d] : rows[d + 1]], starts, parents, strengths, leaks, products, found, scores, touched
         )
+        for unit in row[: len(row) if len(mentioned) else 0]:
+            if mentioned[unit] >= 0 and scores[mentioned[unit]] > 0.0:
+                scores[mentioned[unit]] = np.inf
         kept = best(touched[:size], scores, most)
         scores[touched[:size]] = 0.0
         begin = node_rows[d]

@@ -115,7 +115,7 @@ def expectation(
 
     def work(span: slice) -> Statistics:
         part = rows[span]
-        graphs = subgraphs(network, part, most)
+        graphs = subgraphs(network, part, most, mentioned_first=True)
         if hold:
             keyphrases = graphs.children()[: len(graphs.nodes)]
             graphs.on[keyphrases] *= HELD

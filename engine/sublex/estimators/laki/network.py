@@ -92,6 +92,14 @@ class Network:
         return np.bincount(self.parents, self.weights, self.keyphrases)
 
     @cached_property
+    def mentioned(self) -> np.ndarray:
+        """The keyphrase that each unit mentions, or -1."""
+        found = np.full(self.units, -1, np.int32)
+        known = self.phrases >= 0
+        found[self.phrases[known]] = np.flatnonzero(known)
+        return found
+
+    @cached_property
     def children(self) -> csr_array:
         """The weights of the links by keyphrase, in sparse rows of keyphrases by nodes."""
         shape = (self.keyphrases, len(self.leaks))
