@@ -12,6 +12,7 @@ sublex_api = 2
 PARAMS = [
     Param("phrases", Expression, "phrases:phrases", stage="fit", help="the phrases that may be keyphrases"),
     Param("words", Expression, None, stage="fit", help="a model whose word vectors say how similar units are"),
+    Param("max_df", float, 0.1, stage="fit", range=(0, 1), help="the largest share of documents with a keyphrase of one word"),
     Param("width", int, 100, stage="fit", range=(1, 2000), help="the width of the vectors, if words names no model"),
     Param("alpha", float, 0.5, stage="fit", range=(0.01, 1), help="the least p(K|K') of a link between keyphrases"),
     Param("beta", float, 0.3, stage="fit", range=(0.01, 1), help="the least similarity of a link"),

@@ -53,6 +53,7 @@ class LAKIRepresentation(Representation):
         self,
         phrases: Expression,
         words: Expression | None = None,
+        max_df: float = 0.1,
         width: int = 100,
         alpha: float = 0.5,
         beta: float = 0.3,
@@ -64,7 +65,7 @@ class LAKIRepresentation(Representation):
         swaps: int = 0,
         most: int = 200,
     ):
-        self.phrases, self.words, self.width = phrases, words, width
+        self.phrases, self.words, self.max_df, self.width = phrases, words, max_df, width
         self.alpha, self.beta, self.links, self.iterations, self.seed = alpha, beta, links, iterations, seed
         self.inference, self.sweeps, self.swaps, self.most = inference, sweeps, swaps, most
         self.perplexities: list[float] = []
@@ -84,13 +85,14 @@ class LAKIRepresentation(Representation):
             raise InputError(f"laki: {self.phrases} has no phrases; name a model that has, such as phrases(support=10).")
         everything = Units.of(phrases)
         counts = everything.of_corpus(corpus, job)
-        kept = np.flatnonzero(np.bincount(counts.indices, minlength=len(everything)))
+        df = np.bincount(counts.indices, minlength=len(everything))
+        kept = np.flatnonzero(df)
         self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
-        keyphrases = np.flatnonzero(self.units.is_phrase)
+        keyphrases = np.flatnonzero(self.units.may_be_keyphrases(df[kept], self.max_df * len(corpus.docs)))
         if len(keyphrases) < FEWEST:
             raise InputError(
-                f"laki: {self.phrases} finds fewer than {FEWEST} phrases in {len(corpus.docs):,} documents; give it a lower "
-                "support or quality, or add documents."
+                f"laki: {self.phrases} finds fewer than {FEWEST} keyphrases in {len(corpus.docs):,} documents; give it a lower "
+                "support or quality, raise max_df, or add documents."
             )
         vectors = self._vectors(counts, corpus, job)
         network = structure(
