@@ -179,9 +179,7 @@ def show_swaps() -> None:
 
 def show_weights() -> None:
     """Print how well EM finds weights again when keyphrases are observed, from 20,000 documents."""
-    print(
-        "\n| seed | links | of them | within 5 % | relative error, median | largest |\n|---|---|---|---|---|"
-    )
+    print("\n| seed | links | of them | within 5 % | relative error, median | largest |\n|---|---|---|---|---|")
     for seed in range(3):
         teacher = random_network(seed, 10, 30, 0.05)
         states = drawn(teacher, 20_000, np.random.default_rng(seed))

@@ -23,10 +23,11 @@ def cut(rows, units, counts, starts, parents, weights, strengths, leaks, totals,
     """Return the subgraph of each row: its best keyphrases, at most `most`, and the links among them and to the row's units.
 
     `totals` has the sum of the weights of each keyphrase's links. `mentioned` has the keyphrase that each unit mentions, or -1; these
-    keyphrases come before all others. An empty array means that mentions do not matter. The result is: where the keyphrases of each row begin; the keyphrases,
-    ascending; for each the sum of the weights of its links that leave the subgraph; where the links to each child begin, in which a
-    row's children are its keyphrases and then its units; the parent of each link, as a place among the row's keyphrases; and the link's
-    number in the network.
+    keyphrases come before all others. An empty array means that mentions do not matter.
+
+    The result is: where the keyphrases of each row begin; the keyphrases, ascending; for each the sum of the weights of its links that
+    leave the subgraph; where the links to each child begin, in which a row's children are its keyphrases and then its units; the parent
+    of each link, as a place among the row's keyphrases; and the link's number in the network.
     """
     keyphrases, first = len(totals), rows[0]
     products, scores = np.zeros(keyphrases), np.zeros(keyphrases)
