@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sublex.base import Context
 from sublex.errors import InputError
 from sublex.labels import share_of_label
+from sublex_laki.representation import LAKIRepresentation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,4 +25,8 @@ class Keyphrase:
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
         """Return for each document whether the probability of the keyphrase is large enough."""
-        return share_of_label(context.model(self.of), self.phrase, docs, "keyphrase") >= self.share
+        found, wanted = context.model(self.of), self.phrase
+        if isinstance(found.model, LAKIRepresentation):
+            # Other forms of a keyphrase and its abbreviations name it too.
+            wanted = found.model.keyphrases(found.view).number(wanted, found.name)
+        return share_of_label(found, wanted, docs, "keyphrase") >= self.share

@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.estimators.laki import Network, evidence
+from sublex.estimators.laki import Network
+from sublex.labels import find_label
 from sublex_laki.units import Units
 
 Surface = Callable[[str], str]
 # Units of a silhouette whose names are at least so alike, from 0 to 1, are shown once.
 ALIKE = 0.85
-# Sweeps of the chain that says which words evoke which keyphrases.
-EVIDENCE_SWEEPS = 2000
 # A word evokes a keyphrase if it is turned on by it with at least this probability.
 LEAST_EVIDENCE = 0.05
 
@@ -39,6 +38,24 @@ class Keyphrases:
     def names(self) -> list[str]:
         """The name of each keyphrase."""
         return self.units.names(self.network.phrases.tolist(), self._surface)
+
+    @cached_property
+    def _forms(self) -> dict[str, int]:
+        """The keyphrase of each form in which one is written, and of each abbreviation, without case."""
+        phrases, found = self.units.phrases, dict[str, int]()
+        for k, unit in enumerate(self.network.phrases.tolist()):
+            code = int(self.units.codes[unit])
+            for text, _ in (*phrases.forms[code], *phrases.abbreviations[code]):
+                found.setdefault(text.casefold(), k)
+        return found
+
+    def number(self, wanted: str | int, model: str) -> int:
+        """Return the number of a keyphrase that a user names: in any of its forms, by an abbreviation, or by the number.
+
+        Raise `InputError`, with the nearest keyphrase, for an unknown one.
+        """
+        plain = " ".join(str(wanted).replace("_", " ").split()).casefold()
+        return self._forms[plain] if plain in self._forms else find_label(wanted, self.names, "keyphrase", model)
 
     @cached_property
     def _silhouettes(self) -> csr_array:
@@ -65,7 +82,9 @@ class Keyphrases:
 
     def broader(self, keyphrase: int) -> list[Weighted]:
         """Return the keyphrases that lead to a keyphrase, with the probability that they turn it on."""
-        return [Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in _falling(self._broader[[keyphrase]])]
+        return [
+            Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in _falling(self._broader[[keyphrase]])
+        ]
 
     def narrower(self, keyphrase: int) -> list[Weighted]:
         """Return the rarer keyphrases that a keyphrase leads to, with the probability that it turns them on."""
@@ -76,10 +95,6 @@ class Keyphrases:
         """Return for each of some keyphrases whether a text has it; `counts` is the text's row of units."""
         own = set(counts.indices.tolist())
         return [int(self.network.phrases[k]) in own for k in keyphrases]
-
-    def evoked(self, counts: csr_array, most: int, seed: int) -> csr_array:
-        """Return the probability that a keyphrase turns a unit of a text on, as sparse rows of keyphrases by units."""
-        return evidence(self.network, counts, most=most, sweeps=EVIDENCE_SWEEPS, seed=seed)[:, self.network.keyphrases :]
 
     def evoking(self, evoked: csr_array, keyphrase: int, number: int) -> list[Weighted]:
         """Return the units of a text that evoke a keyphrase most, with the probability that it turns each on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.sparse import csr_array
 from sublex import Expression
 from sublex.base import Explanation, Mark, TextWords
 from sublex.errors import IndexCorrupt, InputError
-from sublex.estimators.laki import Network, encode, learn, structure, unit_vectors
+from sublex.estimators.laki import Network, encode, evidence, learn, structure, unit_vectors
 from sublex.estimators.phrases import PhraseList
 from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
 from sublex.word_sums import check_model
@@ -24,6 +25,8 @@ from sublex_lda.scores import cosines, norms
 
 # A keyphrase that is less probable in a document is not stored.
 LEAST_PROBABILITY = 0.01
+# Sweeps of the chain that says which words evoke which keyphrases.
+EVIDENCE_SWEEPS = 2000
 # Keyphrases of which the card shows the silhouette.
 CARD_KEYPHRASES = 20
 # The fewest keyphrases of a network.
@@ -64,10 +67,11 @@ class LAKIRepresentation(Representation):
         sweeps: int = 5000,
         swaps: int = 0,
         most: int = 200,
+        cap: float = 1.0,
     ):
         self.phrases, self.words, self.max_df, self.width = phrases, words, max_df, width
         self.alpha, self.beta, self.links, self.iterations, self.seed = alpha, beta, links, iterations, seed
-        self.inference, self.sweeps, self.swaps, self.most = inference, sweeps, swaps, most
+        self.inference, self.sweeps, self.swaps, self.most, self.cap = inference, sweeps, swaps, most, cap
         self.perplexities: list[float] = []
 
     def depends(self) -> Sequence[Expression]:
@@ -82,13 +86,15 @@ class LAKIRepresentation(Representation):
         """Find the units of all documents, link keyphrases to them by similarity, and learn the weights of the links."""
         phrases = getattr(job.model(self.phrases), "phrases", None)
         if not isinstance(phrases, PhraseList):
-            raise InputError(f"laki: {self.phrases} has no phrases; name a model that has, such as phrases(support=10).")
+            raise InputError(
+                f"laki: {self.phrases} has no phrases; name a model that has, such as phrases(support=10)."
+            )
         everything = Units.of(phrases)
         counts = everything.of_corpus(corpus, job)
         df = np.bincount(counts.indices, minlength=len(everything))
         kept = np.flatnonzero(df)
         self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
-        keyphrases = np.flatnonzero(self.units.may_be_keyphrases(df[kept], self.max_df * len(corpus.docs)))
+        keyphrases = np.flatnonzero(self.units.is_phrase & (df[kept] <= self.max_df * len(corpus.docs)))
         if len(keyphrases) < FEWEST:
             raise InputError(
                 f"laki: {self.phrases} finds fewer than {FEWEST} keyphrases in {len(corpus.docs):,} documents; give it a lower "
@@ -125,7 +131,9 @@ class LAKIRepresentation(Representation):
         """Restore the phrases, the units and the network, and check every shape and index that the kernels rely on."""
         names = (*PhraseList.ARRAYS, *PhraseList.LISTS)
         phrases = PhraseList(
-            store.get("phrases_terms"), store.get("phrases_stops"), {name: store.get(f"phrases_{name}") for name in names}
+            store.get("phrases_terms"),
+            store.get("phrases_stops"),
+            {name: store.get(f"phrases_{name}") for name in names},
         )
         check_model(phrases.is_whole())
         self.units = Units(phrases, store.get("units"))
@@ -144,14 +152,28 @@ class LAKIRepresentation(Representation):
         """Return the probability of each keyphrase in each document, float32, without those that are improbable."""
         return self.encode_units(self.units.of_texts(inputs))
 
+    @cached_property
+    def capped(self) -> Network:
+        """The network of inference: a keyphrase turns its own mention on with a weight of at most `cap`.
+
+        Learning counts a keyphrase mostly where it is mentioned, so it learns that each text mentions what it is about. Then no keyphrase
+        could be found in a text that does not mention it.
+        """
+        network = self.network
+        units = np.repeat(np.arange(len(network.leaks)), np.diff(network.starts)) - network.keyphrases
+        own = units == network.phrases[network.parents]
+        return network.with_values(np.where(own, np.minimum(network.weights, self.cap), network.weights), network.leaks)
+
     def encode_units(self, counts: csr_array) -> csr_array:
         """Return the probability of each keyphrase in texts that are given by the counts of their units."""
         found = encode(
-            self.network, counts, method=self.inference, most=self.most, sweeps=self.sweeps, swaps=self.swaps, seed=self.seed
+            self.capped, counts, method=self.inference, most=self.most, sweeps=self.sweeps, swaps=self.swaps, seed=self.seed
         )  # fmt: skip
         found.data[found.data < LEAST_PROBABILITY] = 0.0
         found.eliminate_zeros()
-        return csr_array((np.minimum(found.data, 1.0).astype(np.float32), found.indices, found.indptr), shape=found.shape)
+        return csr_array(
+            (np.minimum(found.data, 1.0).astype(np.float32), found.indices, found.indptr), shape=found.shape
+        )
 
     def encode_queries(self, inputs: TextWords) -> list[EncodedQuery]:
         """Return the units and the keyphrases of each query."""
@@ -173,8 +195,13 @@ class LAKIRepresentation(Representation):
         document = np.asarray(view.rows(np.array([doc])).todense(), np.float64)[0]
         own = self.units.of_texts(view.words(doc))
         found = self.keyphrases(view)
-        evoked = [found.evoked(counts, self.most, self.seed) for counts in (query.counts, own)]
+        evoked = [self.evoked(counts) for counts in (query.counts, own)]
         return explain(found, (query.chances, document), (query.counts, own), (evoked[0], evoked[1]))
+
+    def evoked(self, counts: csr_array) -> csr_array:
+        """Return the probability that a keyphrase turns a unit of a text on, as sparse rows of keyphrases by units."""
+        found = evidence(self.capped, counts, most=self.most, sweeps=EVIDENCE_SWEEPS, seed=self.seed)
+        return found[:, self.network.keyphrases :]
 
     def keyphrases(self, view: View) -> Keyphrases:
         """Return the keyphrases with their names."""
@@ -197,7 +224,7 @@ class LAKIRepresentation(Representation):
         if not len(found.units):
             return []
         names = self.keyphrases(view)
-        evoked = names.evoked(self.units.of_texts(texts), self.most, self.seed).tocsc()
+        evoked = self.evoked(self.units.of_texts(texts)).tocsc()
         best: dict[int, tuple[int, float]] = {}
         for unit in np.unique(found.units).tolist():
             column = slice(evoked.indptr[unit], evoked.indptr[unit + 1])

@@ -14,7 +14,9 @@ from sublex_laki.units import Units
 from sublex_vectors.reader import read_vectors
 
 
-def vectors_of_model(units: Units, model: Any, name: Expression, job: Job, analyze: Callable[[str], list[str]]) -> np.ndarray:
+def vectors_of_model(
+    units: Units, model: Any, name: Expression, job: Job, analyze: Callable[[str], list[str]]
+) -> np.ndarray:
     """Return a vector for each unit by a model that has word vectors; a unit without known words gets zeros.
 
     A unit's vector is the mean of those of its words. If the vectors come from a file that has a phrase itself, the phrase gets that one.

@@ -45,11 +45,6 @@ class Units:
         """Whether each unit is a phrase."""
         return self.codes < len(self.phrases)
 
-    def may_be_keyphrases(self, df: np.ndarray, most: float) -> np.ndarray:
-        """Return for each unit whether it is a phrase, and if it is a single word, whether at most `most` documents have it."""
-        lengths = np.append(self.phrases.lengths, 0)[np.where(self.is_phrase, self.codes, -1)]
-        return self.is_phrase & ((lengths > 1) | (df <= most))
-
     @cached_property
     def terms(self) -> list[tuple[str, ...]]:
         """The terms of each unit, without stop words."""
