@@ -18,7 +18,8 @@ Pair = tuple[Any, Any]
 def explain(keyphrases: Keyphrases, chances: Pair, counts: Pair, evoked: Pair) -> Explanation:
     """Return the cosine as a sum over shared keyphrases. Each argument has a part for the query, and one for the document.
 
-    `chances` are the probabilities of the keyphrases, `counts` the rows of units, and `evoked` the matrices that `Keyphrases.evoked` returns.
+    `chances` are the probabilities of the keyphrases, and `counts` the rows of units. `evoked` are the probabilities that keyphrases turn
+    units on, in sparse rows.
     """
     query, document = chances
     values = query * document / np.sqrt((query @ query) * (document @ document))
