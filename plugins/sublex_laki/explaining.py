@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from sublex.base import Explanation
 from sublex_laki.keyphrases import Keyphrases, listed
 
 # Keyphrases that an explanation lists, and units that it shows of a silhouette, of the evoking words and of the broader keyphrases.
 LISTED, SILHOUETTE, EVOKING, BROADER = 8, 5, 3, 2
+SIDES = ("query", "document")
 Pair = tuple[Any, Any]
 
 
@@ -38,10 +38,12 @@ def explain(keyphrases: Keyphrases, chances: Pair, counts: Pair, evoked: Pair) -
 
 def _evidence(keyphrases: Keyphrases, k: int, chances: Pair, counts: Pair, evoked: Pair) -> dict[str, Any]:
     """Return the probabilities of a keyphrase in both texts, the words that evoked it, its silhouette, and broader keyphrases."""
-    facts: dict[str, Any] = {}
-    for side, own, row, matrix in zip(("query", "document"), chances, counts, evoked, strict=True):
-        facts[f"in the {side}"] = round(float(own[k]), 3)
-        facts[f"{side} mentions it"] = keyphrases.is_mentioned(csr_array(row), [k])[0]
+    mentioned = [side for side, row in zip(SIDES, counts, strict=True) if keyphrases.is_mentioned(row, [k])[0]]
+    facts: dict[str, Any] = {
+        f"in the {side}": round(float(own[k]), 3) for side, own in zip(SIDES, chances, strict=True)
+    }
+    facts["mentioned in"] = " and ".join(mentioned) or "neither"
+    for side, matrix in zip(SIDES, evoked, strict=True):
         words = keyphrases.evoking(matrix, k, EVOKING)
         if words:
             facts[f"evoked in the {side} by"] = listed(words)
