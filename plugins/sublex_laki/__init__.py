@@ -70,3 +70,12 @@ def register_representations(register: Register) -> None:
 def register_filters(register: Register) -> None:
     """Register `keyphrase`: keeps the documents that are about a keyphrase of a fitted model."""
     register("keyphrase", make_filter, FILTER_PARAMS)
+
+
+@hookimpl
+def register_commands(cli: Any) -> None:
+    """Add the commands `keyphrases`, `silhouette` and `hierarchy`."""
+    from sublex_laki.commands import hierarchy, keyphrases, silhouette
+
+    for command in (keyphrases, silhouette, hierarchy):
+        cli.add_command(command)

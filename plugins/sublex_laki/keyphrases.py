@@ -72,7 +72,7 @@ class Keyphrases:
     def silhouette(self, keyphrase: int, number: int) -> list[Weighted]:
         """Return the units that a keyphrase turns on most, with the probability; of units with like names only the first."""
         found: list[Weighted] = []
-        for unit, weight in _falling(self._silhouettes[[keyphrase]]):
+        for unit, weight in falling(self._silhouettes[[keyphrase]]):
             name = self.units.name(unit, self._surface)
             if len(found) == number:
                 break
@@ -82,13 +82,11 @@ class Keyphrases:
 
     def broader(self, keyphrase: int) -> list[Weighted]:
         """Return the keyphrases that lead to a keyphrase, with the probability that they turn it on."""
-        return [
-            Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in _falling(self._broader[[keyphrase]])
-        ]
+        return [Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in falling(self._broader[[keyphrase]])]
 
     def narrower(self, keyphrase: int) -> list[Weighted]:
         """Return the rarer keyphrases that a keyphrase leads to, with the probability that it turns them on."""
-        found = _falling(self._hierarchy[[keyphrase]])
+        found = falling(self._hierarchy[[keyphrase]])
         return [Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in found]
 
     def is_mentioned(self, counts: csr_array, keyphrases: Sequence[int]) -> list[bool]:
@@ -98,7 +96,7 @@ class Keyphrases:
 
     def evoking(self, evoked: csr_array, keyphrase: int, number: int) -> list[Weighted]:
         """Return the units of a text that evoke a keyphrase most, with the probability that it turns each on."""
-        found = [(unit, value) for unit, value in _falling(evoked[[keyphrase]]) if value >= LEAST_EVIDENCE]
+        found = [(unit, value) for unit, value in falling(evoked[[keyphrase]]) if value >= LEAST_EVIDENCE]
         return [Weighted(self.units.name(unit, self._surface), min(value, 1.0)) for unit, value in found[:number]]
 
 
@@ -107,7 +105,7 @@ def listed(items: Sequence[Weighted]) -> str:
     return ", ".join(f"{item.name} {item.weight:.2f}" for item in items)
 
 
-def _falling(row: csr_array) -> Iterator[tuple[int, float]]:
+def falling(row: csr_array) -> Iterator[tuple[int, float]]:
     """Yield the columns and values of one sparse row, the largest first."""
     order = np.lexsort((row.indices, -row.data))
     yield from zip(row.indices[order].tolist(), row.data[order].tolist(), strict=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
+from textwrap import shorten
 from typing import Any
 
+from sublex.base import Document
 from sublex.fitted import PAGE_MARK
 from sublex_laki.keyphrases import Keyphrases, Weighted
 
@@ -13,6 +15,8 @@ from sublex_laki.keyphrases import Keyphrases, Weighted
 PAGE_KEYPHRASES, PAGE_UNITS, CARD_UNITS = 1000, 20, 6
 # Broader and narrower keyphrases that a page shows of each keyphrase.
 NEAR = 8
+# Characters that a page shows of a text.
+TEXT_LENGTH = 2000
 # The largest and the smallest size of a word, in rem.
 LARGEST, SMALLEST = 1.3, 0.8
 STYLE = """
@@ -70,13 +74,28 @@ def _near(name: str, items: list[Weighted]) -> str:
     return f'<p class="near">{name}: {names}</p>\n' if items else ""
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[tuple[str, str]]]) -> str:
-    """Return a table as HTML; each cell is the name of a class and a text."""
+def texts_page(title: str, head: Sequence[str], results: Iterable[tuple[Document, Sequence[Sequence[Any]]]]) -> str:
+    """Return a page with texts and a table of the keyphrases of each; those that the text does not mention are in italics."""
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    lines = "".join(
-        "<tr>" + "".join(f'<td class="{kind}">{escape(text)}</td>' for kind, text in row) + "</tr>\n" for row in rows
+    sections = []
+    for text, rows in results:
+        shown = shorten(text.contents, TEXT_LENGTH, placeholder=" …")
+        heading = f"<h2>{escape(text.docno)}</h2>\n" if text.docno else ""
+        lines = "".join(f"<tr>{_cells(row)}</tr>\n" for row in rows)
+        table = f"<table>\n<tr>{names}</tr>\n{lines}</table>" if rows else "<p>No keyphrase.</p>"
+        sections.append(f"<article>\n{heading}<p>{escape(shown)}</p>\n{table}\n</article>\n")
+    note = "The keyphrases of each text with their probability. Those in italics are not mentioned in the text."
+    return document(title, note, "".join(sections))
+
+
+def _cells(row: Sequence[Any]) -> str:
+    """Return the cells of a keyphrase: its name, its probability, whether it is mentioned, and what evoked it."""
+    name, strength, mentioned, evoked = row
+    kind = "mentioned" if mentioned == "yes" else "latent"
+    return (
+        f'<td class="{kind}">{escape(name)}</td><td class="number">{strength:.3f}</td>'
+        f"<td>{escape(mentioned)}</td><td>{escape(evoked)}</td>"
     )
-    return f"<table>\n<tr>{names}</tr>\n{lines}</table>\n"
 
 
 def document(title: str, note: str, body: str) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -20,8 +24,10 @@ from sublex.testing import CHECKS, Subject
 from sublex_laki.keyphrases import Keyphrases
 from sublex_laki.representation import LAKIRepresentation
 
-WATER = "river shore boat mud reed heron bridge stream lake pond dam canal ferry trout salmon willow harbour tide delta marsh".split()
-MONEY = "loan teller coin deposit vault branch client broker bond stock dividend pension audit tax budget ledger lender fund rent debt".split()
+WATER = (
+    "river shore boat mud reed heron bridge stream lake pond dam canal ferry trout salmon willow harbour tide".split()
+)
+MONEY = "loan teller coin deposit vault branch client broker bond stock dividend pension audit tax ledger fund rent debt".split()
 PHRASES = {"otter colony": WATER, "flood plain": WATER, "credit union": MONEY, "interest rate": MONEY}
 
 
@@ -225,6 +231,82 @@ def test_the_card_and_the_page_show_silhouettes(fitted, model, tmp_path):
     page = tmp_path / "page.html"
     assert invoke("card", fitted.path, model, "-o", page).code == 0
     assert "<h2>otter colony</h2>" in page.read_text(encoding="utf-8")
+
+
+# Commands.
+
+
+def test_keyphrases_of_a_text_are_listed_and_those_that_it_does_not_mention_are_marked(fitted, model, tmp_path):
+    text = "an otter colony, by the river and the shore and the lake"
+    done = invoke("keyphrases", fitted.path, model, text, "--format", "json")
+    rows = {row["keyphrase"]: row for row in json.loads(done.output)}
+    assert rows["otter colony"]["mentioned"] == "yes" and "otter colony" in rows["otter colony"]["evoked by"]
+    latent = json.loads(invoke("keyphrases", fitted.path, model, text, "--latent", "--format", "json").output)
+    assert latent and all(row["mentioned"] == "no" for row in latent) and latent[0]["keyphrase"] == "flood plain"
+    table = invoke("keyphrases", fitted.path, model, text, "-n", "1").output.splitlines()
+    assert table[0].split() == ["keyphrase", "strength", "mentioned", "evoked", "by"] and len(table) == 2
+    nothing = invoke("keyphrases", fitted.path, model, "zyzzyva")
+    assert nothing.code == 0 and "no keyphrase" in nothing.output
+    page = tmp_path / "page.html"
+    assert invoke("keyphrases", fitted.path, model, "the <b>otter colony</b>", "-o", page).code == 0
+    written = page.read_text(encoding="utf-8")
+    assert '<td class="mentioned">otter colony</td>' in written and "&lt;b&gt;" in written
+
+
+def test_keyphrases_of_many_texts_are_those_of_each_alone(fitted, model, tmp_path):
+    file = tmp_path / "texts.jsonl"
+    some = [*texts(70, seed=5), Document("none", "zyzzyva")]
+    file.write_text(
+        "\n".join(json.dumps({"id": d.docno, "title": d.title, "text": d.text}) for d in some), encoding="utf-8"
+    )
+    done = invoke("keyphrases", fitted.path, model, "--file", file, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.output)))
+    assert {row["docno"] for row in rows} <= {d.docno for d in some[:-1]} and len({row["docno"] for row in rows}) > 60
+    alone = invoke("keyphrases", fitted.path, model, some[2].text, "--format", "csv").output
+    if not some[2].title:
+        mine = [row for row in rows if row["docno"] == "d2"]
+        assert [row["strength"] for row in mine] == [row["strength"] for row in csv.DictReader(io.StringIO(alone))]
+
+
+def test_a_silhouette_is_listed_and_drawn(fitted, model, tmp_path):
+    done = invoke("silhouette", fitted.path, model, "OTTER COLONY", "--format", "json", "-n", "3")
+    rows = json.loads(done.output)
+    assert rows[0]["relation"] == "silhouette" and 0 < rows[0]["probability"] <= 1
+    page = tmp_path / "page.html"
+    assert invoke("silhouette", fitted.path, model, "0", "-o", page).code == 0
+    assert page.read_text(encoding="utf-8").count("<article>") == 1
+
+
+def test_the_graph_of_keyphrases_is_exported(fitted, found, model, tmp_path):
+    links = found.keyphrases.network.hierarchy.tocoo()
+    assert invoke("hierarchy", fitted.path, model, "-o", tmp_path / "g.csv").code == 0
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "g.csv").read_text(encoding="utf-8"))))
+    names = found.keyphrases.names
+    assert [(row["broader"], row["narrower"]) for row in rows] == [
+        (names[a], names[b]) for a, b in zip(*links.coords, strict=True)
+    ]
+    assert invoke("hierarchy", fitted.path, model, "-o", tmp_path / "g.graphml").code == 0
+    root = ElementTree.parse(tmp_path / "g.graphml").getroot()
+    space = "{http://graphml.graphdrawing.org/xmlns}"
+    assert len(list(root.iter(f"{space}node"))) == 4 and len(list(root.iter(f"{space}edge"))) == links.nnz
+    documents = [node[1].text for node in root.iter(f"{space}node")]
+    assert documents == [str(n) for n in (found.loaded.view.rows() >= 0.5).sum(axis=0).tolist()]
+
+
+def test_mistakes_of_commands_cost_one_sentence(fitted, model, tmp_path):
+    (tmp_path / "mine.html").write_text("a page of my own", encoding="utf-8")
+    for arguments, message in (
+        (("keyphrases", fitted.path, model), "either a text"),
+        (("keyphrases", fitted.path, model, "a", "--file", "b"), "either a text"),
+        (("keyphrases", fitted.path, model, "--file", "nofile"), "No file or folder nofile"),
+        (("keyphrases", fitted.path, model, "a", "-o", tmp_path / "mine.html"), "mine.html"),
+        (("keyphrases", fitted.path, "laki(width=7)", "a"), "No laki(width=7)"),
+        (("silhouette", fitted.path, model, "oter colony"), "did you mean otter colony"),
+        (("silhouette", fitted.path, model, "9"), "no keyphrase 9"),
+        (("hierarchy", fitted.path, model, "-o", tmp_path / "x.txt"), "does not end in .graphml or .csv"),
+    ):
+        done = invoke(*arguments)
+        assert done.code == 2 and message in done.messages and done.messages.count("\n") == 1, done.messages
 
 
 # Mistakes and damage.
