@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -25,7 +25,6 @@ from sublex.errors import InputError
 
 if TYPE_CHECKING:
     from sublex.base import Document, TextWords
-    from sublex.representations.loaded import LoadedModel
     from sublex_laki.keyphrases import Keyphrases
     from sublex_laki.representation import LAKIRepresentation
 
@@ -50,7 +49,7 @@ class Row(NamedTuple):
 class _Reader:
     """Finds the keyphrases of texts by a model."""
 
-    def __init__(self, found: LoadedModel, number: int, latent: bool):
+    def __init__(self, found: Any, number: int, latent: bool):
         self.model: LAKIRepresentation = found.model
         self.keyphrases: Keyphrases = self.model.keyphrases(found.view)
         self._number, self._latent = number, latent
@@ -130,15 +129,13 @@ def keyphrases(
     print_records(form, ("docno", *HEAD), [(document.docno, *row) for document, rows in results for row in rows])
 
 
-def _read(
-    reader: _Reader, found: LoadedModel, documents: list[Document], many: bool
-) -> list[tuple[Document, list[Row]]]:
+def _read(reader: _Reader, found: Any, documents: list[Document], many: bool) -> list[tuple[Document, list[Row]]]:
     """Return the documents with their keyphrases."""
     results: list[tuple[Document, list[Row]]] = []
     with progress("Texts", "texts", len(documents) if many else None) as advance:
         for begin in range(0, len(documents), BLOCK):
             block = documents[begin : begin + BLOCK]
-            words = found.inputs.of_documents(block)  # type: ignore[attr-defined]
+            words = found.inputs.of_documents(block)
             results += zip(block, reader.rows(words), strict=True)
             if many:
                 advance(len(results), len(documents))

@@ -14,6 +14,7 @@ from sublex.base import Explanation, Mark, TextWords
 from sublex.errors import IndexCorrupt, InputError
 from sublex.estimators.laki import Network, encode, evidence, learn, structure, unit_vectors
 from sublex.estimators.phrases import PhraseList
+from sublex.estimators.phrases.text import COMMON_SHARE
 from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
 from sublex.word_sums import check_model
 from sublex_laki.explaining import explain
@@ -23,8 +24,8 @@ from sublex_laki.similarity import vectors_of_model
 from sublex_laki.units import Units
 from sublex_lda.scores import cosines, norms
 
-# A keyphrase that is less probable in a document is not stored.
-LEAST_PROBABILITY = 0.01
+# A keyphrase that is less probable in a document is not stored. A query, which has few words, may hint at keyphrases with less.
+LEAST_PROBABILITY, LEAST_IN_QUERY = 0.01, 0.001
 # Sweeps of the chain that says which words evoke which keyphrases.
 EVIDENCE_SWEEPS = 2000
 # Keyphrases of which the card shows the silhouette.
@@ -92,9 +93,11 @@ class LAKIRepresentation(Representation):
         everything = Units.of(phrases)
         counts = everything.of_corpus(corpus, job)
         df = np.bincount(counts.indices, minlength=len(everything))
-        kept = np.flatnonzero(df)
+        may_be = everything.is_phrase & (df <= self.max_df * len(corpus.docs))
+        # Units in a large share of the documents say little about any keyphrase.
+        kept = np.flatnonzero((df > 0) & (may_be | (df < COMMON_SHARE * len(corpus.docs))))
         self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
-        keyphrases = np.flatnonzero(self.units.is_phrase & (df[kept] <= self.max_df * len(corpus.docs)))
+        keyphrases = np.flatnonzero(may_be[kept])
         if len(keyphrases) < FEWEST:
             raise InputError(
                 f"laki: {self.phrases} finds fewer than {FEWEST} keyphrases in {len(corpus.docs):,} documents; give it a lower "
@@ -164,12 +167,12 @@ class LAKIRepresentation(Representation):
         own = units == network.phrases[network.parents]
         return network.with_values(np.where(own, np.minimum(network.weights, self.cap), network.weights), network.leaks)
 
-    def encode_units(self, counts: csr_array) -> csr_array:
-        """Return the probability of each keyphrase in texts that are given by the counts of their units."""
+    def encode_units(self, counts: csr_array, least: float = LEAST_PROBABILITY) -> csr_array:
+        """Return the probability of each keyphrase in texts that are given by the counts of their units; 0 if it is below `least`."""
         found = encode(
             self.capped, counts, method=self.inference, most=self.most, sweeps=self.sweeps, swaps=self.swaps, seed=self.seed
         )  # fmt: skip
-        found.data[found.data < LEAST_PROBABILITY] = 0.0
+        found.data[found.data < least] = 0.0
         found.eliminate_zeros()
         return csr_array(
             (np.minimum(found.data, 1.0).astype(np.float32), found.indices, found.indptr), shape=found.shape
@@ -178,7 +181,7 @@ class LAKIRepresentation(Representation):
     def encode_queries(self, inputs: TextWords) -> list[EncodedQuery]:
         """Return the units and the keyphrases of each query."""
         counts = self.units.of_texts(inputs)
-        chances = self.encode_units(counts).toarray().astype(np.float64)
+        chances = self.encode_units(counts, LEAST_IN_QUERY).toarray().astype(np.float64)
         return [EncodedQuery(counts[[k]], chances[k]) for k in range(len(chances))]
 
     def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
