@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sublex.base import NO_FIELDS, Explanation, Facet, Mark, Token, WordArrays
+from sublex.base import NO_FIELDS, Explanation, Facet, Mark, TextWords, Token, WordArrays
 
 if TYPE_CHECKING:
     import numpy as np
@@ -219,6 +219,10 @@ class View(Protocol):
         """Return a document's words in order, stop words included; the index must store text."""
         ...
 
+    def words(self, doc: int) -> TextWords:
+        """Return a document as a representation that reads "words" gets it: a block of one text; the index must store text."""
+        ...
+
     def surface(self, term: str) -> str:
         """Return the most frequent raw form of a term; explanations show it in place of the stem."""
         ...
@@ -318,6 +322,8 @@ class Representation(Fitted):
       have weights, which may be fractional or negative and include the terms that expanders added.
     * `"sequence"`: a list with one list of `sublex.base.Token` per text, stop words included. A query is read as the user wrote it,
       without the terms that expanders added. The index must store text, and `vocabulary` may stay empty.
+    * `"words"`: a `sublex.base.TextWords`, the words of all texts as arrays with the kinds of break before them. It is otherwise like
+      `"sequence"`, and faster.
 
     `vocabulary` lists the model's terms; `fit` and `load` set it. A model whose `labels` name its topics or keyphrases works with filters,
     facets and marks; `least_share` is the share from which on a document counts as having a label. Where labels depend on a parameter of the
