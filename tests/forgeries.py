@@ -1,7 +1,8 @@
 """Forged indexes: any value of any component or JSON file replaced, with all checksums right, as somebody hostile would do.
 
-`python tests/forgeries.py NUMBER [SEED]` makes forgeries and tries commands on each, in forked children. No process may die, no
-exception may come out of a command, and no answer may be wrong without a message: an error, or a problem that `check` finds.
+`python tests/forgeries.py NUMBER [SEED] [PLACE]` makes forgeries and tries commands on each, in forked children. No process may die, no
+exception may come out of a command or a plugin, and no answer may be wrong without a message: an error, or a problem that `check` finds.
+With PLACE, such as representations/lda, only components in folders whose path begins so are forged.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -35,6 +37,11 @@ from sublex.index.format import CHECKSUMS, FolderWriter
 # Forgeries that one child tries, seconds that one may take, and memory that they may take beyond the parent's.
 BATCH, PATIENCE, MEMORY = 25, 60, 2 << 30
 QUERY = "cranes by the river"
+KNOWLEDGE = """{"label": "Birds", "text": "crane wings nest feathers bird egg heron"}
+{"label": "Ships", "text": "ship sail harbour crane load port cargo"}
+"""
+LDA, SOURCE = "lda(k=2, iterations=5, min_df=8)", "sourcelda(known, k=2, iterations=10, model=mixture, min_df=8)"
+SWG, PHRASES = f"swg(topics={LDA})", "phrases(support=3)"
 READING = [
     ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "*"), ("search", "INDEX", QUERY),
     ("search", "INDEX", QUERY, "-r", "PL2 >> RM3 >> PL2"), ("search", "INDEX", QUERY, "-r", "lsi(e=5)"),
@@ -42,6 +49,17 @@ READING = [
     ("explain", "INDEX", QUERY, "birds-02"), ("explain", "INDEX", QUERY, "birds-02", "-r", "lsi(e=5)"), ("card", "INDEX"),
     ("card", "INDEX", "lsi(e=5)"), ("run", "INDEX", str(TOPICS), "-o", "out.run"), ("encode", "INDEX", "lsi(e=5)", "-o", "out.npz"),
     ("compare", "INDEX", str(TOPICS), str(QRELS), "-r", "BM25"), ("resource", "list", "INDEX"),
+    ("search", "INDEX", QUERY, "-r", f"BM25 + {LDA[:-1]}, score=js)"), ("search", "INDEX", QUERY, "--facets", "3", "--of", LDA),
+    ("search", "INDEX", QUERY, "-r", f"BM25 >> topic(1, of={LDA})"),
+    ("explain", "INDEX", QUERY, "birds-02", "-r", f"{LDA[:-1]}, score=likelihood)"),
+    ("card", "INDEX", LDA), ("card", "INDEX", LDA, "-o", "lda.html"), ("encode", "INDEX", LDA, "-o", "lda.npz"),
+    ("search", "INDEX", QUERY, "-r", f"BM25 >> {SWG} >> BM25"), ("explain", "INDEX", QUERY, "birds-02", "-r", f"{SWG} >> BM25"),
+    ("card", "INDEX", SWG), ("card", "INDEX", SWG, "-o", "swg.html"), ("senses", "INDEX", "weather", SWG, "--query", "river"),
+    ("graph", "INDEX", SWG, "1", "-o", "graph.html"), ("graph", "INDEX", SWG, "0", "-o", "graph.graphml"),
+    ("search", "INDEX", QUERY, "-r", SOURCE, "--facets", "2"), ("search", "INDEX", QUERY, "-r", f"BM25 >> topic(Birds, of={SOURCE})"),
+    ("explain", "INDEX", QUERY, "birds-02", "-r", SOURCE), ("card", "INDEX", SOURCE), ("card", "INDEX", SOURCE, "-o", "known.html"),
+    ("match", "INDEX", SOURCE, LDA), ("phrases", "INDEX", PHRASES), ("phrases", "INDEX", PHRASES, "--format", "csv"),
+    ("search", "INDEX", QUERY, "-r", f"{PHRASES} >> BM25"), ("card", "INDEX", PHRASES),
 ]  # fmt: skip
 WRITING = [
     ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
@@ -49,6 +67,8 @@ WRITING = [
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
     ("resource", "remove", "INDEX", "given"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume"),
 ]  # fmt: skip
+# How messages show an exception of a plugin.
+EXCEPTION = re.compile(r"failed \(\w+: ")
 # Components that say what the documents are, or what a model learned: other values make another index, and none that is wrong.
 CONTENT = {"terms", "surfaces", "docnos", "texts", "term_sizes", "surface_sizes", "docno_sizes"}
 
@@ -56,12 +76,23 @@ CONTENT = {"terms", "surfaces", "docnos", "texts", "term_sizes", "surface_sizes"
 def make(folder: Path) -> Path:
     """Build an index with every kind of component, and an unfinished build, in `folder`; return its path."""
     (folder / "vectors.txt").write_text("crane 1 2\nriver 2 1\n")
+    (folder / "known.jsonl").write_text(KNOWLEDGE)
     (folder / "more.jsonl").write_text(
         '{"id": "new", "text": "a crane at night"}\n{"id": "birds-02", "text": "none"}\n'
     )
     index = sublex.build(DEMO, folder / "index")
     index.add_resource("given", folder / "vectors.txt")
-    for expression in ("lsi(e=5)", "dcot(r=8)", "fisher(k=2, words=lsi(e=5))", "vectors(given)"):
+    index.add_resource("known", folder / "known.jsonl")
+    for expression in (
+        "lsi(e=5)",
+        "dcot(r=8)",
+        "fisher(k=2, words=lsi(e=5))",
+        "vectors(given)",
+        LDA,
+        SWG,
+        SOURCE,
+        PHRASES,
+    ):
         index.fit(expression)
     index.add([sublex.Document(f"more-{k}", "a crane and a seal " * (k % 7), "", {"k": k}) for k in range(300)])
     index.delete(["more-1", "birds-01"])
@@ -130,7 +161,7 @@ def same_type(like: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 ODD: list[Any] = [
     None, True, -1, 0, 1, 2**31, 2**53 + 1, 2**70, 1.5, "", "x", "../outside", "a/b", [], {}, [1], {"a": 1}, "checksums", "\x00", "é" * 300,
-    [[[[]]]] * 3, float("nan"), -(2**63),
+    [[[[]]]] * 3, float("nan"), -(2**63), "\ud800", "\x1b[31m<b>\n", [-1], [1, 2], 1e308,
 ]  # fmt: skip
 
 
@@ -146,7 +177,8 @@ def forged_json(value: Any, chance: random.Random) -> tuple[str, Any]:
             walk(member, f"{place}.{key}")
 
     walk(value, "")
-    place, parent, key = chance.choice(nodes)
+    # Each place counts once, however long a list is.
+    place, parent, key = chance.choices(nodes, [1 / len(parent) for _, parent, _ in nodes])[0]
     way = chance.choice(["removed", "replaced", "replaced", "replaced", "added to", "renamed"])
     if way == "removed":
         del parent[key]
@@ -170,8 +202,12 @@ def write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def forge(root: Path, chance: random.Random) -> tuple[str, bool]:
+def forge(root: Path, chance: random.Random, place: str = "") -> tuple[str, bool]:
     """Forge one thing in an index. Return what it is, and whether a wrong answer may come of it without a message."""
+    if place:
+        return forge_component(
+            root, chance, [folder for folder in folders(root) if str(folder).startswith(str(root / place))]
+        )
     kind = chance.choice(["component"] * 7 + ["manifest"] * 2 + ["json"])
     if kind == "manifest":
         path = root / "index.json"
@@ -187,12 +223,11 @@ def forge(root: Path, chance: random.Random) -> tuple[str, bool]:
         what, forged = forged_json(json.loads(path.read_text()), chance)
         write(path, json.dumps(forged))
         return f"{path.relative_to(root)}: {what}", True
-    return forge_component(root, chance)
+    return forge_component(root, chance, folders(root / "segments") if chance.random() < 0.6 else folders(root))
 
 
-def forge_component(root: Path, chance: random.Random) -> tuple[str, bool]:
-    """Forge one component, or exchange two, and make checksums and manifest right again."""
-    below = folders(root / "segments") if chance.random() < 0.6 else folders(root)
+def forge_component(root: Path, chance: random.Random, below: list[Path]) -> tuple[str, bool]:
+    """Forge one component in some folders, or exchange two, and make checksums and manifest right again."""
     folder = chance.choice(below)
     arrays = {path.stem: np.load(path) for path in sorted(folder.glob("*.npy")) if path.stem != CHECKSUMS}
     name = chance.choice(sorted(arrays))
@@ -260,7 +295,13 @@ def answers(root: Path) -> list[Any]:
     return found
 
 
-def attempt(whole: Path, place: Path, seed: int, right: list[Any]) -> list[str]:
+def reading(what: str) -> list[tuple[str, ...]]:
+    """Return the commands that read what was forged: those that name the model, if it is one."""
+    model = re.match(r"representations/(\w+)-", what)
+    return [words for words in READING if model and any(f"{model[1]}(" in word for word in words)] or READING
+
+
+def attempt(whole: Path, place: Path, seed: int, right: list[Any], below: str = "") -> list[str]:
     """Make one forgery and try it. Return what was found wrong; an exception or a signal ends the child."""
     chance = random.Random(seed)
     shutil.rmtree(place, ignore_errors=True)
@@ -268,7 +309,7 @@ def attempt(whole: Path, place: Path, seed: int, right: list[Any]) -> list[str]:
     shutil.copytree(whole.parent, place, copy_function=os.link)
     os.chdir(place)
     root = place / "index"
-    what, content = forge(root, chance)
+    what, content = forge(root, chance, below)
     (place.parent / f"begun-{seed}").write_text(what)
     findings = []
     signal.alarm(PATIENCE)
@@ -286,11 +327,14 @@ def attempt(whole: Path, place: Path, seed: int, right: list[Any]) -> list[str]:
         answered = right
     if answered != right and not problems and not content:
         findings.append(f"{what}: wrong answers, and check finds nothing")
-    for words in [*chance.sample(READING, 3), *chance.sample(WRITING, 1)]:
+    able = reading(what)
+    for words in [*chance.sample(able, min(3, len(able))), *chance.sample(WRITING, 1)]:
         done = invoke(*(str(root) if word == "INDEX" else word for word in words))
         last = done.messages.splitlines()[-1:]
         if done.code not in (0, 1, 2) or done.code == 2 and not "".join(last).startswith("sublex: "):
             findings.append(f"{what}: {words} ended with {done.code}: {done.messages[-300:]}")
+        elif EXCEPTION.search(done.messages):
+            findings.append(f"{what}: {words} met an exception: {done.messages[-300:]}")
     signal.alarm(0)
     (place.parent / f"begun-{seed}").unlink()
     shutil.rmtree(place)
@@ -303,7 +347,7 @@ def preload() -> None:
     plugins.load = lambda builtin=True: registry  # type: ignore[misc, assignment]
 
 
-def batch(whole: Path, folder: Path, seeds: list[int], right: list[Any]) -> list[str]:
+def batch(whole: Path, folder: Path, seeds: list[int], right: list[Any], place: str = "") -> list[str]:
     """Try forgeries in a child; return the findings."""
 
     def work() -> list[str]:
@@ -313,7 +357,9 @@ def batch(whole: Path, folder: Path, seeds: list[int], right: list[Any]) -> list
         found = []
         for seed in seeds:
             try:
-                found += [f"seed {seed}: {finding}" for finding in attempt(whole, folder / str(seed), seed, right)]
+                found += [
+                    f"seed {seed}: {finding}" for finding in attempt(whole, folder / str(seed), seed, right, place)
+                ]
             except Exception as error:
                 what = (folder / f"begun-{seed}").read_text() if (folder / f"begun-{seed}").exists() else "(forging)"
                 trace = error.__traceback__
@@ -332,16 +378,18 @@ def batch(whole: Path, folder: Path, seeds: list[int], right: list[Any]) -> list
     return ended.answer
 
 
-def findings(whole: Path, folder: Path, number: int, first: int = 0, workers: int = 1) -> list[str]:
+def findings(whole: Path, folder: Path, number: int, first: int = 0, workers: int = 1, place: str = "") -> list[str]:
     """Try `number` forgeries of an index, and return the findings."""
     right = answers(whole)
     seeds = list(range(first, first + number))
     batches = [seeds[begin : begin + BATCH] for begin in range(0, number, BATCH)]
     with ThreadPool(workers) as pool:
-        return [found for each in pool.imap(lambda own: batch(whole, folder, own, right), batches) for found in each]
+        return [
+            found for each in pool.imap(lambda own: batch(whole, folder, own, right, place), batches) for found in each
+        ]
 
 
-def main(number: int, first: int = 0) -> int:
+def main(number: int, first: int = 0, place: str = "") -> int:
     """Try forgeries, print the findings, and return 1 if there are any."""
     with tempfile.TemporaryDirectory(prefix="sublex-forged-") as folder:
         whole = make(_made(Path(folder) / "whole"))
@@ -353,7 +401,7 @@ def main(number: int, first: int = 0) -> int:
             assert done.code == 0 or {"remove", "--resume"} & set(words), (words, done)
             shutil.rmtree(copy)
         os.chdir(folder)
-        found = findings(whole, _made(Path(folder) / "forged"), number, first, len(os.sched_getaffinity(0)))
+        found = findings(whole, _made(Path(folder) / "forged"), number, first, len(os.sched_getaffinity(0)), place)
         assert checking.check(whole) == [], "a file of the whole index was written"
     print("\n".join([*found, f"{number:,} forgeries, {len(found):,} findings"]))
     return bool(found)
@@ -366,4 +414,4 @@ def _made(folder: Path) -> Path:
 
 if __name__ == "__main__":
     os.fsync = lambda file: None  # type: ignore[assignment]
-    sys.exit(main(*map(int, sys.argv[1:])))
+    sys.exit(main(*map(int, sys.argv[1:3]), *sys.argv[3:]))

@@ -95,6 +95,34 @@ class WordArrays(NamedTuple):
     breaks: np.ndarray
 
 
+@dataclass(frozen=True)
+class TextWords:
+    """The words of some texts in order, as representations that read words receive them. `len` gives the number of texts.
+
+    `words` (int32) and `breaks` (uint16) have an entry for each word, stop words included, one text after the other. `words` is a place in
+    `surfaces`, which has each word as it is written, and in `terms`, its indexed form, empty for a stop word. `breaks` has the kinds of
+    `Break` before each word. `ends` (int64) says where the words of each text end.
+    """
+
+    surfaces: Sequence[str]
+    terms: Sequence[str]
+    words: np.ndarray
+    breaks: np.ndarray
+    ends: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, texts: slice) -> TextWords:
+        """Return the texts from one place to another."""
+        begin, end, _ = texts.indices(len(self))
+        first = int(self.ends[begin - 1]) if begin else 0
+        last = int(self.ends[end - 1]) if begin < end else first
+        return TextWords(
+            self.surfaces, self.terms, self.words[first:last], self.breaks[first:last], self.ends[begin:end] - first
+        )
+
+
 class Problem(NamedTuple):
     """A malformed record: the file, the line on which the record begins (from 1), and the reason."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sublex.base import NO_FIELDS, Explanation, Facet, Mark, Token, WordArrays
+from sublex.base import NO_FIELDS, Explanation, Facet, Mark, TextWords, Token, WordArrays
 
 if TYPE_CHECKING:
     import numpy as np
@@ -219,6 +219,10 @@ class View(Protocol):
         """Return a document's words in order, stop words included; the index must store text."""
         ...
 
+    def words(self, doc: int) -> TextWords:
+        """Return a document as a representation that reads "words" gets it: a block of one text; the index must store text."""
+        ...
+
     def surface(self, term: str) -> str:
         """Return the most frequent raw form of a term; explanations show it in place of the stem."""
         ...
@@ -318,14 +322,22 @@ class Representation(Fitted):
       have weights, which may be fractional or negative and include the terms that expanders added.
     * `"sequence"`: a list with one list of `sublex.base.Token` per text, stop words included. A query is read as the user wrote it,
       without the terms that expanders added. The index must store text, and `vocabulary` may stay empty.
+    * `"words"`: a `sublex.base.TextWords`, the words of all texts as arrays with the kinds of break before them. It is otherwise like
+      `"sequence"`, and faster.
 
     `vocabulary` lists the model's terms; `fit` and `load` set it. A model whose `labels` name its topics or keyphrases works with filters,
-    facets and marks; `least_share` is the share from which on a document counts as having a label.
+    facets and marks; `least_share` is the share from which on a document counts as having a label. Where labels depend on a parameter of the
+    stage query, `labels_name` has to name its value, because models that differ in such parameters share a view.
+
+    `row_shape` is the shape of a document's row, `()` for one number; `load` may set it. The engine then refuses stored rows of another
+    shape, before `score` sees them.
     """
 
     reads: str = "terms"
     vocabulary: Sequence[str] = ()
     least_share: float = 0.2
+    labels_name: str = "labels"
+    row_shape: tuple[int, ...] | None = None
 
     def encode_documents(self, inputs: Any) -> Rows:
         """Return one row for each text of `inputs`.
@@ -371,8 +383,8 @@ class Representation(Fitted):
     def labels(self, view: View) -> Sequence[str]:
         """Return the names that the model gives to its topics, senses or keyphrases; none for a model that names nothing.
 
-        A label's place is its number. Users name a label by its text or its number, in filters and commands. Labels must not depend on
-        parameters of the stage query; the engine calls the method once for each view.
+        A label's place is its number. Users name a label by its text or its number, in filters and commands. The engine calls
+        the method once for each view and `labels_name`.
         """
         return ()
 
@@ -390,7 +402,7 @@ class Representation(Fitted):
         """
         from sublex.labels import count_labels
 
-        labels = view.once("labels", lambda: tuple(self.labels(view)))
+        labels = view.once(self.labels_name, lambda: tuple(self.labels(view)))
         return count_labels(labels, self.label_shares(view, docs), self.least_share)
 
     def marks(self, query: Any, view: View, doc: int) -> Sequence[Mark]:

@@ -152,7 +152,7 @@ def some_scores_are_those_of_all(subject: Subject) -> None:
 def encoding_alone_is_encoding_in_a_batch(subject: Subject) -> None:
     """A document encoded alone gets the row that it gets in a block."""
     representation = subject.index.representation(subject.expression)
-    block = next(iter(representation.inputs.blocks(subject.index.snapshot.segments[0])))
+    block: Any = next(iter(representation.inputs.blocks(subject.index.snapshot.segments[0])))
     whole = representation.model.encode_documents(block)
     for k in (0, 7, size_of(block) - 1):
         alone = representation.model.encode_documents(block[k : k + 1])
@@ -222,7 +222,7 @@ def card_and_vectors_are_well_formed(subject: Subject) -> None:
         json.dumps(subject.index.card(subject.expression))
     except TypeError as error:
         raise AssertionError(f"describe returns a value that JSON cannot hold: {error}") from None
-    block = next(iter(representation.inputs.blocks(subject.index.snapshot.segments[0])))
+    block: Any = next(iter(representation.inputs.blocks(subject.index.snapshot.segments[0])))
     whole = _dense(representation.vectors(block))
     for k in (0, size_of(block) - 1):
         np.testing.assert_allclose(_dense(representation.vectors(block[k : k + 1]))[0], whole[k], rtol=1e-5, atol=1e-5)

@@ -36,6 +36,7 @@ class WordSums(Representation):
     * `transform_counts`, a function applied to term counts before they are summed, or None.
     """
 
+    row_shape: tuple[int, ...] | None = ()
     vectors_name = "vectors"
     transform_counts: CountTransform | None = None
     estimator: Any
@@ -93,11 +94,11 @@ class BagSums(WordSums):
 
     def load(self, store: Stored) -> None:
         """Restore the vocabulary and the estimator's attributes."""
-        self.vocabulary = store.get("vocabulary")
+        self.vocabulary = stored_texts(store, "vocabulary")
+        words = len(self.vocabulary)
         for name in self.stored:
-            setattr(self.estimator, name, store.get(name))
-        words, vectors = len(self.vocabulary), self.estimator.vectors
-        check_model(vectors.ndim == 2 and len(vectors) == words and self.estimator.weights.shape == (words,))
+            shape = {"vectors": (words, None), "weights": (words,)}.get(name, (None,))
+            setattr(self.estimator, name, stored_numbers(store, name, shape))
 
     def word_values(self, row: csr_array) -> tuple[np.ndarray, float]:
         """Return the value of each word for a query, float64, and the norm of the query's vector.
@@ -115,6 +116,36 @@ def check_model(consistent: bool | np.bool_) -> None:
     """
     if not consistent:
         raise IndexCorrupt("The parts of the model do not fit each other; fit it again.")
+
+
+def stored_numbers(
+    store: Stored, name: str, shape: Sequence[int | None], kinds: str = "f", least: float = -np.inf
+) -> Any:
+    """Return a stored array, or stored sparse rows; raise `IndexCorrupt` unless shape, type and values are as they must be.
+
+    In `shape`, None is any size. `kinds` has the letters of NumPy's kinds: f for floats, i for whole numbers. All values must be finite and
+    not below `least`.
+    """
+    values = store.get(name)
+    check_model(len(getattr(values, "shape", ())) == len(shape) and not isinstance(values, (list, dict)))
+    check_model(all(wanted in (None, size) for wanted, size in zip(shape, values.shape, strict=True)))
+    numbers = values.data if hasattr(values, "indptr") else values
+    check_model(numbers.dtype.kind in kinds)
+    check_model(np.isfinite(numbers).all() and (numbers >= least).all())
+    return values
+
+
+def stored_texts(store: Stored, name: str, distinct: bool = True) -> list[str]:
+    """Return a stored list of texts; raise `IndexCorrupt` for anything else, and with `distinct` for a text that is there twice."""
+    texts = store.get(name)
+    check_model(isinstance(texts, list) and all(map(is_text, texts)))
+    check_model(not distinct or len(set(texts)) == len(texts))
+    return texts
+
+
+def is_text(value: object) -> bool:
+    """Return whether a value is a text that can be written in UTF-8. JSON may hold halves of characters, which cannot."""
+    return isinstance(value, str) and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
 
 
 def frequent_terms(corpus: Corpus, min_df: int, max_share: float = 1.0) -> list[str]:

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, vstack
 from sublex.base import Explanation
 from sublex.errors import InputError
 from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
-from sublex.word_sums import check_model, count_blocks, frequent_terms
+from sublex.word_sums import check_model, count_blocks, frequent_terms, stored_numbers, stored_texts
 from sublex_dcot.model import DCoT, Share
 
 # Prototypes that an explanation lists, and words of the document that it lists for each.
@@ -76,20 +76,17 @@ class DCoTRepresentation(Representation):
     def load(self, store: Stored) -> None:
         """Restore the model, and check every shape and index that the kernels rely on."""
         fitted = self.estimator
-        self.vocabulary = store.get("vocabulary")
-        fitted.columns_, fitted.words_, fitted.steps_ = len(self.vocabulary), store.get("words"), store.get("steps")
-        words = fitted.words_
-        check_model(
-            words.dtype.kind == "i"
-            and 0 < len(words) <= fitted.columns_
-            and 0 <= words.min() <= words.max() < fitted.columns_
-        )
+        self.vocabulary = stored_texts(store, "vocabulary")
+        fitted.columns_, fitted.steps_ = len(self.vocabulary), stored_numbers(store, "steps", (None,), "i")
+        fitted.words_ = words = stored_numbers(store, "words", (None,), "i", 0)
+        check_model(0 < len(words) <= fitted.columns_ and words.max() < fitted.columns_ and len(fitted.steps_) > 0)
         fitted.place_ = np.full(fitted.columns_, -1, np.int32)
         fitted.place_[fitted.words_] = np.arange(len(fitted.words_))
-        fitted.W_ = [store.get(f"W{layer}") for layer in range(fitted.layers)]
+        fitted.W_ = [stored_numbers(store, f"W{layer}", (None, None)) for layer in range(fitted.layers)]
         r = fitted.W_[0].shape[-1]
         check_model(fitted.W_[0].shape == (len(words) + 1, r) and all(W.shape == (r + 1, r) for W in fitted.W_[1:]))
         check_model(0 < r <= len(words))
+        self.row_shape = (r + 2,)
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the number of prototypes, the most frequent ones, and the steps of conjugate gradients."""

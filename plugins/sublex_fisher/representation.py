@@ -14,7 +14,7 @@ from sublex.base import Explanation
 from sublex.errors import InputError
 from sublex.estimators.gmm import Mixture
 from sublex.fitted import Corpus, Job, Rows, Store, Stored, View
-from sublex.word_sums import WordSums, check_model, count_blocks
+from sublex.word_sums import WordSums, check_model, count_blocks, stored_numbers, stored_texts
 from sublex_fisher.model import Fisher, Gammas
 
 if TYPE_CHECKING:
@@ -77,20 +77,28 @@ class FisherRepresentation(WordSums):
     def load(self, store: Stored) -> None:
         """Restore the model, and check every shape and index that the kernels rely on."""
         fitted = self.estimator
-        self.vocabulary = store.get("vocabulary")
-        for name in ("x", "weights", "counts", "likelihoods"):
-            setattr(fitted, name, store.get(name))
-        fitted.mixture = Mixture(*(store.get(f"mixture_{name}") for name in Mixture._fields))
-        fitted.gammas = Gammas(*(store.get(f"gammas_{name}") for name in Gammas._fields))
-        begins, of, values = fitted.gammas
-        words, (k, e) = len(self.vocabulary), fitted.mixture.means.shape
-        check_model(fitted.x.shape == (words, e) and fitted.weights.shape == fitted.counts.shape == (words,))
-        check_model(fitted.mixture.shares.shape == (k,) and fitted.mixture.variances.shape == (k, e))
-        check_model(
-            begins.dtype.kind == of.dtype.kind == "i" and begins.shape == (words + 1,) and of.shape == values.shape
+        self.vocabulary = stored_texts(store, "vocabulary")
+        words = len(self.vocabulary)
+        fitted.x, fitted.likelihoods = (
+            stored_numbers(store, "x", (words, None)),
+            stored_numbers(store, "likelihoods", (None,)),
         )
+        fitted.weights, fitted.counts = (stored_numbers(store, name, (words,), "fiu") for name in ("weights", "counts"))
+        shares, e = stored_numbers(store, "mixture_shares", (None,)), fitted.x.shape[1]
+        k = len(shares)
+        means, variances = (stored_numbers(store, f"mixture_{name}", (k, e)) for name in ("means", "variances"))
+        fitted.mixture = Mixture(
+            shares, means, variances, *(stored_numbers(store, f"mixture_{name}", (e,)) for name in ("centre", "scale"))
+        )
+        values, begins = (
+            stored_numbers(store, "gammas_values", (None,)),
+            stored_numbers(store, "gammas_begins", (words + 1,), "i"),
+        )
+        of = stored_numbers(store, "gammas_of", values.shape, "i", 0)
+        fitted.gammas = Gammas(begins, of, values)
         check_model(begins[0] == 0 and begins[-1] == len(of) and (np.diff(begins) >= 0).all())
-        check_model(not len(of) or 0 <= of.min() <= of.max() < k)
+        check_model(k > 0 and e > 0 and (of < k).all())
+        self.row_shape = () if self._sums else None
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the likelihoods of the starts, and each Gaussian's share and most frequent words."""

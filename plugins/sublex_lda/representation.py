@@ -14,7 +14,7 @@ from sublex.errors import InputError
 from sublex.estimators.lda.coherence import npmi, top_words
 from sublex.estimators.lda.model import LDA
 from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
-from sublex.word_sums import check_model, count_blocks, frequent_terms
+from sublex.word_sums import check_model, count_blocks, frequent_terms, stored_numbers, stored_texts
 from sublex_lda.page import topics_page
 from sublex_lda.scores import cosines, lengths, norms, overlaps, similarities, topic_shares, word_chances
 from sublex_lda.topics import Topic, topics_of
@@ -81,13 +81,13 @@ class LDARepresentation(Representation):
 
     def load(self, store: Stored) -> None:
         """Restore the model, and check every shape and index that the kernels rely on."""
-        self.vocabulary, self.coherence = store.get("vocabulary"), store.get("coherence")
-        word_topics, alpha, k = store.get("word_topics"), store.get("alpha"), self.estimator.k
-        check_model(word_topics.shape == (len(self.vocabulary), k) and alpha.shape == self.coherence.shape == (k,))
-        if hasattr(word_topics, "indptr") and word_topics.nnz:
-            check_model(0 <= word_topics.indices.min() <= word_topics.indices.max() < k)
+        self.vocabulary, k = stored_texts(store, "vocabulary"), self.estimator.k
+        word_topics = stored_numbers(store, "word_topics", (len(self.vocabulary), k), "fiu")
+        alpha, self.coherence = (stored_numbers(store, name, (k,)) for name in ("alpha", "coherence"))
         self.estimator.restore(word_topics, alpha)
-        self.estimator.trace_ = store.get("trace")
+        check_topics(self.estimator)
+        self.row_shape = (k,)
+        self.estimator.trace_ = stored_trace(store)
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
         """Return the bytes of the counts, of the tokens with their topics, and of four dense tables of words by topics."""
@@ -257,6 +257,21 @@ class LDARepresentation(Representation):
             )
         label = "log-likelihood of the query by topics and words of the document"
         return Explanation(sum(part.value for part in parts), label, "sum", tuple(parts))
+
+
+def check_topics(fitted: Any) -> None:
+    """Raise `IndexCorrupt` unless the topics of a restored model have probabilities, and every word is probable in one of them."""
+    phi, alpha, total = fitted.phi_, fitted.alpha_, fitted.word_topics_.sum()
+    check_model((alpha > 0).all() and (phi >= 0).all() and 0 < total < np.inf)
+    check_model((np.isfinite(phi.sum(axis=0)) & (phi.sum(axis=0) < 2)).all() and (phi @ alpha > 0).all())
+
+
+def stored_trace(store: Stored) -> list[float]:
+    """Return the stored figures of the sweeps; raise `IndexCorrupt` for anything else, and for none."""
+    trace = store.get("trace")
+    check_model(isinstance(trace, list) and all(isinstance(figure, (int, float)) for figure in trace))
+    check_model(len(trace) > 0 and all(abs(figure) < 1e300 for figure in trace))
+    return trace
 
 
 def _of_rows(view: View, name: str, function: Callable[[csr_array], np.ndarray], docs: np.ndarray | None) -> np.ndarray:

@@ -10,7 +10,7 @@ from sublex.base import Context, Query, QueryTerm
 from sublex.errors import InputError
 from sublex.estimators.phrases import PhraseList, mine, read_text
 from sublex.fitted import Corpus, Fitted, Job, Store, Stored, View
-from sublex.word_sums import check_model
+from sublex.word_sums import check_model, is_text, stored_numbers, stored_texts
 from sublex_phrases.read_list import Phrase, read_list
 
 # Bytes that fitting takes for each word of the text, and words of the text for each indexed one: stop words are indexed by no term.
@@ -81,8 +81,16 @@ class Phrases(Fitted):
     def load(self, store: Stored) -> None:
         """Restore the phrases."""
         self._left_out = store.get("left_out")
-        names = (*PhraseList.ARRAYS, *PhraseList.LISTS)
-        self.phrases = PhraseList(store.get("terms"), store.get("stops"), {name: store.get(name) for name in names})
+        check_model(isinstance(self._left_out, int))
+        terms, stops = stored_texts(store, "terms"), stored_texts(store, "stops")
+        values = {name: _counted_texts(store, name) for name in PhraseList.LISTS}
+        phrases, words = len(values["forms"]), len(terms) + len(stops)
+        for name in PhraseList.ARRAYS:
+            table = (phrases, None) if name in ("features", "sequences") else None
+            kinds = "i" if name in ("counts", "mentions", "sequences", "word_phrases") else "f"
+            shape = table or ((words,) if name.startswith("word_") else (phrases,))
+            values[name] = stored_numbers(store, name, shape, kinds)
+        self.phrases = PhraseList(terms, stops, values)
         check_model(self.phrases.is_whole())
 
     def describe(self, view: View) -> Mapping[str, Any]:
@@ -130,6 +138,15 @@ class Phrases(Fitted):
             (phrase, [words[unit] for unit in found.units(phrase) if unit < stops], abbreviations)
             for phrase, abbreviations in short.items()
         ]
+
+
+def _counted_texts(store: Stored, name: str) -> Any:
+    """Return a stored list that has for each phrase a list of texts with counts; raise `IndexCorrupt` for anything else."""
+    lists = store.get(name)
+    check_model(isinstance(lists, list) and all(isinstance(items, list) for items in lists))
+    for item in (item for items in lists for item in items):
+        check_model(isinstance(item, list) and len(item) == 2 and is_text(item[0]) and isinstance(item[1], int))
+    return lists
 
 
 def _holds(order: list[str], words: list[str]) -> bool:

@@ -12,9 +12,9 @@ from sublex.errors import InputError
 from sublex.estimators.lda.coherence import npmi, top_words
 from sublex.estimators.source_lda.model import SourceLDA
 from sublex.fitted import Corpus, Job, Store, Stored, View
-from sublex.word_sums import check_model, count_blocks, frequent_terms
+from sublex.word_sums import check_model, count_blocks, frequent_terms, is_text, stored_numbers, stored_texts
 from sublex_lda.page import topics_page
-from sublex_lda.representation import LDARepresentation
+from sublex_lda.representation import LDARepresentation, check_topics, stored_trace
 from sublex_sourcelda.knowledge import count_lines, read_knowledge
 
 # Stands before the words of a topic without a label.
@@ -52,6 +52,7 @@ class SourceLDARepresentation(LDARepresentation):
     ):
         super().__init__(k, min_df=min_df, max_df=max_df, score=score, share=share, mu=mu)
         self.source, self.least_likeness = source, likeness
+        self.labels_name = f"labels, likeness={likeness}"
         self.estimator = SourceLDA(
             k, model, iterations, closeness, spread, points, alphas=alphas, betas=betas, informed=True, seed=seed
         )
@@ -97,19 +98,22 @@ class SourceLDARepresentation(LDARepresentation):
 
     def load(self, store: Stored) -> None:
         """Restore the model, and check every shape and number that the kernels rely on."""
-        self.vocabulary, self.texts, self.likeness = store.get("vocabulary"), store.get("texts"), store.get("likeness")
-        self.coherence, self.unknown = store.get("coherence"), store.get("unknown")
-        phi, alpha, word_topics = store.get("phi"), store.get("alpha"), store.get("word_topics")
-        topics = len(self.texts)
-        check_model(topics > 0 and phi.shape == word_topics.shape == (len(self.vocabulary), topics))
-        check_model(
-            alpha.shape == self.coherence.shape == self.likeness.shape == (topics,)
-            and phi.dtype == alpha.dtype == np.float64
+        self.vocabulary, self.unknown = (
+            stored_texts(store, "vocabulary"),
+            stored_texts(store, "unknown", distinct=False),
         )
-        check_model(np.isfinite(phi).all() and (phi >= 0).all() and np.isfinite(alpha).all() and (alpha > 0).all())
-        check_model((np.asarray(phi.sum(axis=1)) > 0).all() and word_topics.sum() > 0)
+        self.texts = store.get("texts")
+        check_model(isinstance(self.texts, list) and len(self.texts) > 0)
+        check_model(all(text is None or is_text(text) for text in self.texts))
+        topics, words = len(self.texts), len(self.vocabulary)
+        alpha, self.coherence, self.likeness = (
+            stored_numbers(store, name, (topics,)) for name in ("alpha", "coherence", "likeness")
+        )
+        phi, word_topics = (stored_numbers(store, name, (words, topics)) for name in ("phi", "word_topics"))
         self.estimator.restore(phi, alpha, word_topics)
-        self.estimator.trace_ = store.get("trace")
+        check_topics(self.estimator)
+        self.row_shape = (topics,)
+        self.estimator.trace_ = stored_trace(store)
         self.topic_labels = [
             text if like >= self.least_likeness else None
             for text, like in zip(self.texts, self.likeness.tolist(), strict=True)

@@ -13,7 +13,7 @@ from sublex.errors import InputError
 from sublex.estimators.word_graphs import topic_documents, word_graph
 from sublex.fitted import Corpus, Fitted, Job, Store, Stored, View
 from sublex.messages import nearest
-from sublex.word_sums import count_blocks
+from sublex.word_sums import check_model, count_blocks, stored_numbers, stored_texts
 from sublex_swg.word_senses import Sense, WordSenses, chances
 
 if TYPE_CHECKING:
@@ -100,8 +100,10 @@ class SWG(Fitted):
 
     def load(self, store: Stored) -> None:
         """Restore the graphs, and look up the senses that the user chose."""
-        self.surfaces = store.get("surfaces")
-        self.graphs = WordSenses(*(store.get(name) for name in ("vocabulary", "graphs", "df", "sizes")))
+        vocabulary, self.surfaces = stored_texts(store, "vocabulary"), stored_texts(store, "surfaces", distinct=False)
+        check_model(len(self.surfaces) == len(vocabulary))
+        df, sizes = stored_numbers(store, "df", (None, None), "i", 0), stored_numbers(store, "sizes", (None,), "i", 0)
+        self.graphs = WordSenses(vocabulary, stored_numbers(store, "graphs", (None, None)), df, sizes)
         self.forced = {}
         for word, topic in self._given:
             number = self.word(word)

@@ -56,8 +56,7 @@ class WordSenses:
         self.vocabulary, self.graphs, self.df, self.sizes = list(vocabulary), graphs, df, sizes
         words = len(self.vocabulary)
         check_model(df.ndim == 2 and df.shape[1] == words and sizes.shape == df.shape[:1])
-        check_model(graphs.shape == (df.size, words))
-        check_model(not graphs.nnz or 0 <= graphs.indices.min() <= graphs.indices.max() < words)
+        check_model(graphs.shape == (df.size, words) and hasattr(graphs, "indptr"))
         check_model(bool(graphs.has_sorted_indices))
         self.numbers = {word: number for number, word in enumerate(self.vocabulary)}
 

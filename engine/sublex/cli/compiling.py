@@ -40,6 +40,11 @@ NEEDED = {
     "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
     "shell": {**SEARCH, "retrieval": "retrieve place unpack rescore"},
     "info": NOTHING, "phrases": NOTHING,
+    "keyphrases": {
+        "analysis": "tokenize porter intern describe mark_breaks", "estimators.phrases": "find_longest segment hash_keys",
+        "estimators.laki": "cut", "estimators.laki.sampling": "sample",
+    },
+    "silhouette": NOTHING, "hierarchy": NOTHING,
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
     "demo": {
         "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",

@@ -22,13 +22,14 @@ from sublex.display.values import to_json
 from sublex.errors import InputError
 
 if TYPE_CHECKING:
+    from sublex.base import Document
     from sublex.pipeline.index import Index
     from sublex.representations.loaded import LoadedModel
 
 __all__ = [
     "check_output", "examples", "fitted_model", "format_option", "index_argument", "model_argument", "open_index", "output_option",
-    "print_json", "print_records", "print_table", "progress", "say", "say_if_compiling", "seed_option", "show", "step", "to_json",
-    "verbose_option", "workers_option", "write_output",
+    "print_json", "print_records", "print_table", "progress", "read_documents", "say", "say_if_compiling", "seed_option", "show", "step",
+    "to_json", "verbose_option", "workers_option", "write_output",
 ]  # fmt: skip
 
 # Files of these kinds are replaced as any output is. Other kinds, such as pages, are replaced only if Sublex wrote them.
@@ -52,6 +53,27 @@ def fitted_model(index: Index, expression: str, kind: type, otherwise: str) -> L
     if not isinstance(found.model, kind):
         raise InputError(f"{expression} {otherwise.rstrip('.')}.")
     return found
+
+
+def read_documents(index: Index, file: str) -> list[Document]:
+    """Return the documents of a file in any format of a collection; a line on standard error counts malformed records.
+
+    Raise `InputError` for a file without documents.
+    """
+    from sublex.base import Report
+    from sublex.index.document_source import source_of
+    from sublex.messages import counted
+
+    report = Report()
+    sources = source_of(file, index.snapshot.registry, None, False).sources
+    documents = [document for source, _, reader in sources for document in reader.read(source, report)]
+    if report.problems:
+        say(
+            f"{counted(len(report.problems), 'record')} of {file} left out as malformed, the first {report.problems[0]}."
+        )
+    if not documents:
+        raise InputError(f"{file} holds no document.")
+    return documents
 
 
 def check_output(output: str, *endings: str) -> str:

@@ -72,7 +72,7 @@ class Words:
         """Yield the texts of all segments, some blocks at a time."""
         base = 0
         for segment in self._snapshot.segments:
-            yield from _texts_of(segment, base)
+            yield from texts_of(segment, base)
             base += segment.docs
 
 
@@ -80,7 +80,7 @@ def _cut(texts: _Texts) -> tuple[np.ndarray, CutText]:
     return texts.docs, cut_text(texts.text, texts.ends, texts.titles)
 
 
-def _texts_of(segment: Segment, base: int) -> Iterator[_Texts]:
+def texts_of(segment: Segment, base: int) -> Iterator[_Texts]:
     """Yield the texts of a segment whose first document has the number `base` in the index."""
     assert segment.texts is not None
     pending: list[Any] = []

@@ -1,4 +1,4 @@
-"""The inputs of a representation: term counts over its own vocabulary, or sequences of words.
+"""The inputs of a representation: term counts over its own vocabulary, sequences of words, or words as arrays.
 
 `inputs_of` returns the reader for a representation. It turns the documents of a segment, other texts, and queries into the blocks that
 `encode_documents` and `encode_queries` get. It knows nothing about models or rows.
@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.analysis.tokens import analyze, sequences, words_by_term
-from sublex.base import Analyzer, Query, Token
+from sublex.analysis.word_arrays import CutText, WordTable, cut_text
+from sublex.base import Analyzer, Document, Query, TextWords, Token
 from sublex.errors import PluginError
 from sublex.fitted import Representation
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
+from sublex.index.words import texts_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -148,9 +150,76 @@ class Sequences:
         return sum(1 for words in block for word in words if word.term and (not numbers or word.term in numbers))
 
 
-Inputs = Terms | Sequences
+class Words:
+    """Inputs of a representation that reads words: the words of texts as arrays, with the kinds of break before each.
+
+    Texts are cut as `sublex.index.words` cuts them for a fit. A query has the words that the user wrote.
+    """
+
+    # The part that an index must store.
+    needs = "text"
+
+    def __init__(self, vocabulary: Vocabulary, analyzer: Analyzer):
+        self.vocabulary, self._analyzer = vocabulary, analyzer
+
+    def blocks(self, segment: Segment) -> Iterator[TextWords]:
+        """Yield all documents of a segment, deleted ones included, a block at a time."""
+        table = WordTable(self._analyzer)
+        if not segment.docs:
+            yield self.of_texts([])
+            return
+        for texts in texts_of(segment, 0):
+            found = _text_words(table, cut_text(texts.text, texts.ends, texts.titles))
+            for begin in range(0, len(found), SEQUENCES_PER_BLOCK):
+                yield _compact(found[begin : begin + SEQUENCES_PER_BLOCK])
+
+    def of_texts(self, texts: Sequence[str]) -> TextWords:
+        """Return the words of texts without titles."""
+        return self.of_documents([Document("", text) for text in texts])
+
+    def of_documents(self, documents: Sequence[Document]) -> TextWords:
+        """Return the words of documents."""
+        parts = [document.contents.encode("utf-8", "replace") for document in documents]
+        titles = [len(document.title.encode("utf-8", "replace")) for document in documents]
+        ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+        cut = cut_text(np.frombuffer(b"".join(parts), np.uint8), ends, np.array(titles, np.int64))
+        return _text_words(WordTable(self._analyzer), cut)
+
+    def query(self, query: Query) -> TextWords:
+        """Return the words of a query as the user wrote it, without the terms that expanders added."""
+        return self.of_texts([query.text])
+
+    def evidence(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
+        """Return what an explanation says about how the query was read: the text that the user wrote."""
+        return {"read as written": query.text}
+
+    def count_known(self, block: TextWords) -> int:
+        """Return the number of tokens in a block that the model knows; a model without a vocabulary counts as knowing all."""
+        numbers = self.vocabulary.numbers
+        known = [term != "" and (not numbers or term in numbers) for term in block.terms]
+        return int(np.array(known, bool)[block.words].sum())
+
+
+def _text_words(table: WordTable, cut: CutText) -> TextWords:
+    ends, words, breaks = table.read(cut)
+    return TextWords(table.surfaces, table.terms, words, breaks, ends)
+
+
+def _compact(texts: TextWords) -> TextWords:
+    """Return texts whose lists of surfaces and terms have no other words."""
+    distinct, words = np.unique(texts.words, return_inverse=True)
+    surfaces = [texts.surfaces[word] for word in distinct.tolist()]
+    terms = [texts.terms[word] for word in distinct.tolist()]
+    return TextWords(surfaces, terms, words.astype(np.int32), texts.breaks, texts.ends)
+
+
+Inputs = Terms | Sequences | Words
 # The readers by the value of `Representation.reads`.
-READINGS: dict[str, type[Terms] | type[Sequences]] = {"terms": Terms, "sequence": Sequences}
+READINGS: dict[str, type[Terms] | type[Sequences] | type[Words]] = {
+    "terms": Terms,
+    "sequence": Sequences,
+    "words": Words,
+}
 
 
 def inputs_of(model: Representation, vocabulary: Vocabulary, analyzer: Analyzer) -> Inputs:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.base import Explanation, Facet, Mark, Query
-from sublex.errors import IndexProblem, InputError, PluginError, contract
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, contract
 from sublex.fitted import Representation, Rows
 from sublex.index.directory import Directory
 from sublex.index.manifest import REPRESENTATIONS
@@ -22,7 +22,7 @@ from sublex.messages import command, counted
 from sublex.plugins import Component
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import Vocabulary, inputs_of, size_of
-from sublex.representations.rows import checked_rows, read_rows, zero_rows
+from sublex.representations.rows import checked_rows, kind_of_rows, read_rows, zero_rows
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
 from sublex.scores import NO_OPINION
@@ -125,6 +125,10 @@ class LoadedRepresentation(LoadedModel):
         """Return the view of the segments with their rows; a segment that is not covered gets rows of zeros."""
         parts = {s.name: read_rows(place / s.name, rows[s.name]["data"], s.docs) for s in segments if s.name in rows}
         like = next(iter(parts.values()), np.empty(0))
+        wanted = self.model.row_shape
+        for name, part in parts.items():
+            if kind_of_rows(part) != kind_of_rows(like) or wanted not in (None, part.shape[1:]):
+                raise IndexCorrupt(f"{(place / name).path} has rows of another model; fit it again.")
         return View(
             self.snapshot,
             segments,
@@ -207,7 +211,8 @@ class LoadedRepresentation(LoadedModel):
     def labels(self) -> tuple[str, ...]:
         """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
         with contract("representation", self.name):
-            labels: tuple[str, ...] = self.view.once("labels", lambda: tuple(self.model.labels(self.view)))
+            name = self.model.labels_name
+            labels: tuple[str, ...] = self.view.once(name, lambda: tuple(self.model.labels(self.view)))
         if not all(isinstance(label, str) and label.strip() for label in labels):
             raise PluginError(f"{self.name} gave a label that is not a text.")
         return labels

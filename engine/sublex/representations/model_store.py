@@ -146,6 +146,10 @@ class StoreReader:
 
         # Kernels do not check bounds, so every offset and column is checked here.
         data, indices, indptr = (self._folder[f"{name}.{part}"].all() for part in SPARSE)
+        if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
+            raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.")
+        # Differences of unsigned numbers are never negative.
+        indptr = indptr.astype(np.int64, copy=False)
         ascending = len(shape) == 2 and len(indptr) == shape[0] + 1 and indptr[0] == 0 and (np.diff(indptr) >= 0).all()
         fits = ascending and indptr[-1] == len(data) == len(indices)
         if not fits or (len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]):

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import Token
+from sublex.base import TextWords, Token
 from sublex.errors import PluginError
 from sublex.fitted import CountTransform, Rows
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
-from sublex.representations.inputs import DOCUMENTS_PER_BLOCK, Vocabulary, recoded
+from sublex.representations.inputs import DOCUMENTS_PER_BLOCK, Vocabulary, Words, recoded
 from sublex.representations.rows import stacked
 
 if TYPE_CHECKING:
@@ -191,6 +191,10 @@ class View:
     def sequence(self, doc: int) -> list[Token]:
         """Return a document's words in order, stop words included."""
         return self.index.corpus.sequence(doc)
+
+    def words(self, doc: int) -> TextWords:
+        """Return a document's words as arrays: a block of one text."""
+        return Words(self.vocabulary, self.index.analyzer).of_documents([self.index.stored(doc)])
 
     def surface(self, term: str) -> str:
         """Return the most frequent raw form of a term."""

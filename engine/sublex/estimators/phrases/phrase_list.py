@@ -13,6 +13,9 @@ from sublex.estimators.phrases.kernels import find_longest, hash_keys, segment
 from sublex.estimators.phrases.mining import Mined
 from sublex.estimators.phrases.text import Lexicon, Text
 
+# A weight is the logarithm of a probability, so its size is below this.
+MOST_WEIGHT = 1e6
+
 
 class _Trie(NamedTuple):
     """A trie whose first nodes are the units: the other nodes' keys with their hash table, and for all nodes parents, lengths and weights.
@@ -85,8 +88,12 @@ class PhraseList:
             and len(self.word_phrases) == len(self.word_weights) == words
             and self.sequences.ndim == 2 and self.features.shape == (phrases, len(NAMES))
             and bool(((self.sequences >= -1) & (self.sequences < words)).all())
-            and bool((self.sequences[:, :1] >= 0).all())
-            and bool(((self.word_phrases >= -1) & (self.word_phrases < max(phrases, 1))).all())
+            and self.sequences.shape[1] > 0 and bool((self.sequences[:, 0] >= 0).all())
+            # Nothing follows the -1 after the last unit, and no sum of weights overflows.
+            and bool(((self.sequences[:, :-1] >= 0) | (self.sequences[:, 1:] < 0)).all())
+            and bool((np.abs(self.weights) < MOST_WEIGHT).all()) and bool((np.abs(self.word_weights) < MOST_WEIGHT).all())
+            and all(self.forms)
+            and bool(((self.word_phrases >= -1) & (self.word_phrases < phrases)).all())
         )  # fmt: skip
 
     def __len__(self) -> int:

@@ -1,0 +1,81 @@
+"""Latent keyphrases (LAKI) as a plugin: registers the representation `laki`, the filter `keyphrase`, and commands."""
+
+from typing import Any
+
+from sublex import Expression
+from sublex.base import Filter, Param
+from sublex.fitted import Representation
+from sublex.hookspecs import Register, hookimpl
+
+sublex_api = 2
+
+PARAMS = [
+    Param("phrases", Expression, "phrases:phrases", stage="fit", help="the phrases that may be keyphrases"),
+    Param("words", Expression, None, stage="fit", help="a model whose word vectors say how similar units are"),
+    Param("max_df", float, 0.1, stage="fit", range=(0, 1), help="the largest share of documents that have a keyphrase"),
+    Param("width", int, 100, stage="fit", range=(1, 2000), help="the width of the vectors, if words names no model"),
+    Param("alpha", float, 0.5, stage="fit", range=(0.01, 1), help="the least p(K|K') of a link between keyphrases"),
+    Param("beta", float, 0.3, stage="fit", range=(0.01, 1), help="the least similarity of a link"),
+    Param("links", int, 100, stage="fit", range=(1, 10_000), help="the most units that a keyphrase leads to"),
+    Param("iterations", int, 10, stage="fit", range=(0, 1000), help="the most iterations of EM"),
+    Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of random draws"),
+    Param(
+        "inference",
+        str,
+        "gibbs",
+        stage="encode",
+        range=("gibbs", "propagation"),
+        help="Gibbs sampling, or belief propagation without chance",
+    ),
+    Param("sweeps", int, 5000, stage="encode", range=(10, 10**7), help="sweeps of Gibbs sampling"),
+    Param("swaps", int, 0, stage="encode", range=(0, 10_000), help="swaps of two keyphrases tried after each sweep"),
+    Param("most", int, 200, stage="encode", range=(1, 10_000), help="the most keyphrases that inference considers"),
+    Param(
+        "cap", float, 1.0, stage="encode", range=(0.01, 100), help="the largest weight from a keyphrase to its mention"
+    ),
+]
+
+FILTER_PARAMS = [
+    Param("phrase", object, ..., help="a keyphrase in quotes, or its number"),
+    Param("of", Expression, ..., help="the fitted model that has the keyphrase, such as laki"),
+    Param("share", float, 0.5, range=(0, 1), help="the least probability of the keyphrase in a document that is kept"),
+]
+
+
+def make(**params: Any) -> Representation:
+    """Return LAKI: texts as the keyphrases that they are about, mentioned or not, compared by cosine.
+
+    J. Liu, X. Ren, J. Shang, T. Cassidy, C. Voss and J. Han, Representing Documents via Latent Keyphrase Inference, WWW 2016.
+    """
+    # SciPy and the model are imported only when the representation is made.
+    from sublex_laki.representation import LAKIRepresentation
+
+    return LAKIRepresentation(**params)
+
+
+def make_filter(**params: Any) -> Filter:
+    """Return the filter by keyphrase: it keeps the documents that are about a keyphrase of a fitted model."""
+    from sublex_laki.filter import Keyphrase
+
+    return Keyphrase(**params)
+
+
+@hookimpl
+def register_representations(register: Register) -> None:
+    """Register `laki`: the keyphrases that query and document are about, mentioned or not."""
+    register("laki", make, PARAMS)
+
+
+@hookimpl
+def register_filters(register: Register) -> None:
+    """Register `keyphrase`: keeps the documents that are about a keyphrase of a fitted model."""
+    register("keyphrase", make_filter, FILTER_PARAMS)
+
+
+@hookimpl
+def register_commands(cli: Any) -> None:
+    """Add the commands `keyphrases`, `silhouette` and `hierarchy`."""
+    from sublex_laki.commands import hierarchy, keyphrases, silhouette
+
+    for command in (keyphrases, silhouette, hierarchy):
+        cli.add_command(command)

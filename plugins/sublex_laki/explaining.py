@@ -1,0 +1,52 @@
+"""Explain a cosine of two texts by the keyphrases that they share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sublex.base import Explanation
+from sublex_laki.keyphrases import Keyphrases, listed
+
+# Keyphrases that an explanation lists, and units that it shows of a silhouette, of the evoking words and of the broader keyphrases.
+LISTED, SILHOUETTE, EVOKING, BROADER = 8, 5, 3, 2
+SIDES = ("query", "document")
+Pair = tuple[Any, Any]
+
+
+def explain(keyphrases: Keyphrases, chances: Pair, counts: Pair, evoked: Pair) -> Explanation:
+    """Return the cosine as a sum over shared keyphrases. Each argument has a part for the query, and one for the document.
+
+    `chances` are the probabilities of the keyphrases, and `counts` the rows of units. `evoked` are the probabilities that keyphrases turn
+    units on, in sparse rows.
+    """
+    query, document = chances
+    values = query * document / np.sqrt((query @ query) * (document @ document))
+    order = np.argsort(-values, kind="stable")
+    shared = order[values[order] > 0]
+    parts = [
+        Explanation(float(values[k]), keyphrases.names[k], evidence=_evidence(keyphrases, k, chances, counts, evoked))
+        for k in shared[:LISTED].tolist()
+    ]
+    rest = shared[LISTED:]
+    if len(rest):
+        parts.append(Explanation(float(values[rest].sum()), f"{len(rest):,} other keyphrases"))
+    label = "cosine of the keyphrases of query and document, by keyphrase"
+    return Explanation(float(sum(part.value for part in parts)), label, "sum", tuple(parts))
+
+
+def _evidence(keyphrases: Keyphrases, k: int, chances: Pair, counts: Pair, evoked: Pair) -> dict[str, Any]:
+    """Return the probabilities of a keyphrase in both texts, the words that evoked it, its silhouette, and broader keyphrases."""
+    mentioned = [side for side, row in zip(SIDES, counts, strict=True) if keyphrases.is_mentioned(row, [k])[0]]
+    facts: dict[str, Any] = {
+        f"in the {side}": round(float(own[k]), 3) for side, own in zip(SIDES, chances, strict=True)
+    }
+    facts["mentioned in"] = " and ".join(mentioned) or "neither"
+    for side, matrix in zip(SIDES, evoked, strict=True):
+        words = keyphrases.evoking(matrix, k, EVOKING)
+        if words:
+            facts[f"evoked in the {side} by"] = listed(words)
+    facts["silhouette"] = ", ".join(item.name for item in keyphrases.silhouette(k, SILHOUETTE))
+    broader = keyphrases.broader(k)[:BROADER]
+    return facts | ({"broader": ", ".join(item.name for item in broader)} if broader else {})

@@ -1,0 +1,60 @@
+"""Write the graph of keyphrases for other programs: GraphML and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+
+import numpy as np
+
+from sublex.fitted import PAGE_MARK
+from sublex_laki.keyphrases import Keyphrases
+
+# Characters that XML does not allow.
+CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+
+
+def links(keyphrases: Keyphrases) -> Iterator[tuple[int, int, float]]:
+    """Yield the links between keyphrases: the broader, the narrower, and the probability that the first turns the second on."""
+    found = keyphrases.network.hierarchy.tocoo()
+    broader, narrower = found.coords
+    for one, other, weight in zip(broader.tolist(), narrower.tolist(), found.data.tolist(), strict=True):
+        yield one, other, float(-np.expm1(-weight))
+
+
+def as_csv(keyphrases: Keyphrases) -> str:
+    """Return the links between keyphrases as CSV."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(("broader", "narrower", "probability"))
+    for broader, narrower, chance in links(keyphrases):
+        writer.writerow((keyphrases.names[broader], keyphrases.names[narrower], f"{chance:.6g}"))
+    return stream.getvalue()
+
+
+def as_graphml(keyphrases: Keyphrases, name: str, documents: Sequence[int]) -> str:
+    """Return the keyphrases, each with its number of documents, and the links between them as GraphML."""
+    nodes = "".join(
+        f'<node id="n{k}"><data key="keyphrase">{_text(label)}</data><data key="documents">{docs}</data></node>\n'
+        for k, (label, docs) in enumerate(zip(keyphrases.names, documents, strict=True))
+    )
+    edges = "".join(
+        f'<edge source="n{broader}" target="n{narrower}"><data key="probability">{chance:.6g}</data></edge>\n'
+        for broader, narrower, chance in links(keyphrases)
+    )
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<!-- {PAGE_MARK} -->\n'
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+        '<key id="keyphrase" for="node" attr.name="keyphrase" attr.type="string"/>\n'
+        '<key id="documents" for="node" attr.name="documents" attr.type="int"/>\n'
+        '<key id="probability" for="edge" attr.name="probability" attr.type="double"/>\n'
+        f'<graph id="{_text(name)}" edgedefault="directed">\n{nodes}{edges}</graph>\n</graphml>\n'
+    )
+
+
+def _text(text: str) -> str:
+    """Return a text for XML, without characters that it does not allow."""
+    return escape(CONTROLS.sub("\ufffd", text))

@@ -1,0 +1,32 @@
+"""The filter `keyphrase`: keeps the documents that are about a keyphrase of a fitted model, whether they mention it or not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sublex.base import Context
+from sublex.errors import InputError
+from sublex.labels import share_of_label
+from sublex_laki.representation import LAKIRepresentation
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sublex import Expression
+
+
+class Keyphrase:
+    """Keeps the documents in which a keyphrase has at least a probability. Any model that names keyphrases will do, not only `laki`."""
+
+    def __init__(self, phrase: str | int, of: Expression, share: float = 0.5):
+        if not isinstance(phrase, (str, int)) or isinstance(phrase, bool) or not str(phrase).strip():
+            raise InputError(f"keyphrase: {phrase!r} names no keyphrase; write it in quotes, or its number.")
+        self.phrase, self.of, self.share = phrase, of, share
+
+    def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
+        """Return for each document whether the probability of the keyphrase is large enough."""
+        found, wanted = context.model(self.of), self.phrase
+        if isinstance(found.model, LAKIRepresentation):
+            # Other forms of a keyphrase and its abbreviations name it too.
+            wanted = found.model.keyphrases(found.view).number(wanted, found.name)
+        return share_of_label(found, wanted, docs, "keyphrase") >= self.share

@@ -1,0 +1,111 @@
+"""The keyphrases of a fitted network as people see them: names, silhouettes, broader and narrower ones, and what evoked them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sublex.estimators.laki import Network
+from sublex.labels import find_label
+from sublex_laki.units import Units
+
+Surface = Callable[[str], str]
+# Units of a silhouette whose names are at least so alike, from 0 to 1, are shown once.
+ALIKE = 0.85
+# A word evokes a keyphrase if it is turned on by it with at least this probability.
+LEAST_EVIDENCE = 0.05
+
+
+class Weighted(NamedTuple):
+    """The name of a unit or keyphrase, and its weight or probability."""
+
+    name: str
+    weight: float
+
+
+class Keyphrases:
+    """The keyphrases of a network by number, most frequent first. `surface` gives the most frequent form of a term."""
+
+    def __init__(self, network: Network, units: Units, surface: Surface):
+        self.network, self.units, self._surface = network, units, surface
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each keyphrase."""
+        return self.units.names(self.network.phrases.tolist(), self._surface)
+
+    @cached_property
+    def _forms(self) -> dict[str, int]:
+        """The keyphrase of each form in which one is written, and of each abbreviation, without case."""
+        phrases, found = self.units.phrases, dict[str, int]()
+        for k, unit in enumerate(self.network.phrases.tolist()):
+            code = int(self.units.codes[unit])
+            for text, _ in (*phrases.forms[code], *phrases.abbreviations[code]):
+                found.setdefault(text.casefold(), k)
+        return found
+
+    def number(self, wanted: str | int, model: str) -> int:
+        """Return the number of a keyphrase that a user names: in any of its forms, by an abbreviation, or by the number.
+
+        Raise `InputError`, with the nearest keyphrase, for an unknown one.
+        """
+        plain = " ".join(str(wanted).replace("_", " ").split()).casefold()
+        return self._forms[plain] if plain in self._forms else find_label(wanted, self.names, "keyphrase", model)
+
+    @cached_property
+    def _silhouettes(self) -> csr_array:
+        return self.network.silhouettes
+
+    @cached_property
+    def _hierarchy(self) -> csr_array:
+        return self.network.hierarchy
+
+    @cached_property
+    def _broader(self) -> csr_array:
+        return csr_array(self._hierarchy.T)
+
+    def silhouette(self, keyphrase: int, number: int) -> list[Weighted]:
+        """Return the units that a keyphrase turns on most, with the probability; of units with like names only the first."""
+        found: list[Weighted] = []
+        for unit, weight in falling(self._silhouettes[[keyphrase]]):
+            name = self.units.name(unit, self._surface)
+            if len(found) == number:
+                break
+            if not any(SequenceMatcher(None, name, other.name).ratio() >= ALIKE for other in found):
+                found.append(Weighted(name, float(-np.expm1(-weight))))
+        return found
+
+    def broader(self, keyphrase: int) -> list[Weighted]:
+        """Return the keyphrases that lead to a keyphrase, with the probability that they turn it on."""
+        return [Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in falling(self._broader[[keyphrase]])]
+
+    def narrower(self, keyphrase: int) -> list[Weighted]:
+        """Return the rarer keyphrases that a keyphrase leads to, with the probability that it turns them on."""
+        found = falling(self._hierarchy[[keyphrase]])
+        return [Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in found]
+
+    def is_mentioned(self, counts: csr_array, keyphrases: Sequence[int]) -> list[bool]:
+        """Return for each of some keyphrases whether a text has it; `counts` is the text's row of units."""
+        own = set(counts.indices.tolist())
+        return [int(self.network.phrases[k]) in own for k in keyphrases]
+
+    def evoking(self, evoked: csr_array, keyphrase: int, number: int) -> list[Weighted]:
+        """Return the units of a text that evoke a keyphrase most, with the probability that it turns each on."""
+        found = [(unit, value) for unit, value in falling(evoked[[keyphrase]]) if value >= LEAST_EVIDENCE]
+        return [Weighted(self.units.name(unit, self._surface), min(value, 1.0)) for unit, value in found[:number]]
+
+
+def listed(items: Sequence[Weighted]) -> str:
+    """Return names with their weights as one text."""
+    return ", ".join(f"{item.name} {item.weight:.2f}" for item in items)
+
+
+def falling(row: csr_array) -> Iterator[tuple[int, float]]:
+    """Yield the columns and values of one sparse row, the largest first."""
+    order = np.lexsort((row.indices, -row.data))
+    yield from zip(row.indices[order].tolist(), row.data[order].tolist(), strict=True)

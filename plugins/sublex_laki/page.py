@@ -1,0 +1,118 @@
+"""The keyphrases of a model as records, and as one HTML page that needs no network and no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from textwrap import shorten
+from typing import Any
+
+from sublex.base import Document
+from sublex.fitted import PAGE_MARK
+from sublex_laki.keyphrases import Keyphrases, Weighted
+
+# Keyphrases on a page, and units that it shows of each silhouette; the card shows fewer of these.
+PAGE_KEYPHRASES, PAGE_UNITS, CARD_UNITS = 1000, 20, 6
+# Broader and narrower keyphrases that a page shows of each keyphrase.
+NEAR = 8
+# Characters that a page shows of a text.
+TEXT_LENGTH = 2000
+# The largest and the smallest size of a word, in rem.
+LARGEST, SMALLEST = 1.3, 0.8
+STYLE = """
+:root { color-scheme: light dark; --line: #8884; }
+body { font: 16px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
+h1 { font-size: 1.4rem; overflow-wrap: anywhere; }
+p.note { max-width: 44rem; }
+main { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(21rem, 1fr)); }
+article { border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; overflow-wrap: anywhere; }
+h2 { font-size: 1rem; margin: 0 0 .4rem; }
+p { margin: 0 0 .4rem; }
+p.near { font-size: .85rem; opacity: .8; }
+table { border-collapse: collapse; }
+td, th { padding: .2rem .8rem .2rem 0; text-align: left; vertical-align: top; }
+td.number { font-variant-numeric: tabular-nums; }
+td.latent { font-style: italic; }
+"""
+
+
+def records(keyphrases: Keyphrases, number: int) -> list[dict[str, Any]]:
+    """Return the most frequent keyphrases with their silhouettes as values that JSON can hold."""
+    shown = range(min(number, keyphrases.network.keyphrases))
+    return [
+        {"keyphrase": keyphrases.names[k], "silhouette": [item.name for item in keyphrases.silhouette(k, CARD_UNITS)]}
+        for k in shown
+    ]
+
+
+def page(title: str, keyphrases: Keyphrases) -> str:
+    """Return the page of a model: a card for each of its most frequent keyphrases."""
+    count = keyphrases.network.keyphrases
+    shown = range(min(PAGE_KEYPHRASES, count))
+    note = (
+        f"The {len(shown):,} most frequent of {count:,} keyphrases. Below each is its silhouette, the words and phrases that it "
+        "turns on; a word's size shows the probability. Broader keyphrases are more frequent ones that lead to it."
+    )
+    return document(title, note, f"<main>\n{''.join(card(keyphrases, k) for k in shown)}</main>")
+
+
+def card(keyphrases: Keyphrases, keyphrase: int) -> str:
+    """Return a keyphrase with its silhouette, and with broader and narrower keyphrases, as HTML."""
+    items = keyphrases.silhouette(keyphrase, PAGE_UNITS)
+    highest = max((item.weight for item in items), default=1.0)
+    words = ", ".join(
+        f'<span style="font-size:{max(SMALLEST, LARGEST * (item.weight / highest) ** 0.5):.2f}rem" '
+        f'title="{item.weight:.4f}">{escape(item.name)}</span>'
+        for item in items
+    )
+    near = _near("Broader", keyphrases.broader(keyphrase)) + _near("Narrower", keyphrases.narrower(keyphrase))
+    return f"<article>\n<h2>{escape(keyphrases.names[keyphrase])}</h2>\n<p>{words}</p>\n{near}</article>\n"
+
+
+def _near(name: str, items: list[Weighted]) -> str:
+    names = ", ".join(escape(item.name) for item in items[:NEAR])
+    return f'<p class="near">{name}: {names}</p>\n' if items else ""
+
+
+def texts_page(title: str, head: Sequence[str], results: Iterable[tuple[Document, Sequence[Sequence[Any]]]]) -> str:
+    """Return a page with texts and a table of the keyphrases of each; those that the text does not mention are in italics."""
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    sections = []
+    for text, rows in results:
+        shown = shorten(text.contents, TEXT_LENGTH, placeholder=" …")
+        heading = f"<h2>{escape(text.docno)}</h2>\n" if text.docno else ""
+        lines = "".join(f"<tr>{_cells(row)}</tr>\n" for row in rows)
+        table = f"<table>\n<tr>{names}</tr>\n{lines}</table>" if rows else "<p>No keyphrase.</p>"
+        sections.append(f"<article>\n{heading}<p>{escape(shown)}</p>\n{table}\n</article>\n")
+    note = "The keyphrases of each text with their probability. Those in italics are not mentioned in the text."
+    return document(title, note, "".join(sections))
+
+
+def _cells(row: Sequence[Any]) -> str:
+    """Return the cells of a keyphrase: its name, its probability, whether it is mentioned, and what evoked it."""
+    name, strength, mentioned, evoked = row
+    kind = "mentioned" if mentioned == "yes" else "latent"
+    return (
+        f'<td class="{kind}">{escape(name)}</td><td class="number">{strength:.3f}</td>'
+        f"<td>{escape(mentioned)}</td><td>{escape(evoked)}</td>"
+    )
+
+
+def document(title: str, note: str, body: str) -> str:
+    """Return an HTML page."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+{PAGE_MARK}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<h1>{escape(title)}</h1>
+<p class="note">{escape(note)}</p>
+{body}
+</body>
+</html>
+"""

@@ -1,0 +1,259 @@
+"""LAKI on an index: stores the probability of each keyphrase in each document, and compares the keyphrases of query and document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sublex import Expression
+from sublex.base import Explanation, Mark, TextWords
+from sublex.errors import IndexCorrupt, InputError
+from sublex.estimators.laki import Network, encode, evidence, learn, structure, unit_vectors
+from sublex.estimators.phrases import PhraseList
+from sublex.estimators.phrases.text import COMMON_SHARE
+from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
+from sublex.word_sums import check_model
+from sublex_laki.explaining import explain
+from sublex_laki.keyphrases import Keyphrases
+from sublex_laki.page import page, records
+from sublex_laki.similarity import vectors_of_model
+from sublex_laki.units import Units
+from sublex_lda.scores import cosines, norms
+
+# A keyphrase that is less probable in a document is not stored. A query, which has few words, may hint at keyphrases with less.
+LEAST_PROBABILITY, LEAST_IN_QUERY = 0.01, 0.001
+# Sweeps of the chain that says which words evoke which keyphrases.
+EVIDENCE_SWEEPS = 2000
+# Keyphrases of which the card shows the silhouette.
+CARD_KEYPHRASES = 20
+# The fewest keyphrases of a network.
+FEWEST = 2
+# Bytes that fitting takes for each word of the collection, and for each number of the vectors.
+BYTES_PER_WORD, BYTES_PER_NUMBER = 100, 64
+ARRAYS = ("starts", "parents", "weights", "leaks", "phrases")
+
+
+class EncodedQuery(NamedTuple):
+    """A query: its units as a row of counts, and the probability of each keyphrase."""
+
+    counts: csr_array
+    chances: np.ndarray
+
+
+class LAKIRepresentation(Representation):
+    """Documents by the keyphrases that they are about, mentioned or not (J. Liu et al. 2016)."""
+
+    version = 1
+    reads = "words"
+    least_share = 0.5
+    units: Units
+    network: Network
+
+    def __init__(
+        self,
+        phrases: Expression,
+        words: Expression | None = None,
+        max_df: float = 0.1,
+        width: int = 100,
+        alpha: float = 0.5,
+        beta: float = 0.3,
+        links: int = 100,
+        iterations: int = 10,
+        seed: int = 0,
+        inference: str = "gibbs",
+        sweeps: int = 5000,
+        swaps: int = 0,
+        most: int = 200,
+        cap: float = 1.0,
+    ):
+        self.phrases, self.words, self.max_df, self.width = phrases, words, max_df, width
+        self.alpha, self.beta, self.links, self.iterations, self.seed = alpha, beta, links, iterations, seed
+        self.inference, self.sweeps, self.swaps, self.most, self.cap = inference, sweeps, swaps, most, cap
+        self.perplexities: list[float] = []
+
+    def depends(self) -> Sequence[Expression]:
+        """Return the phrases, and the model of word vectors if there is one."""
+        return (self.phrases,) if self.words is None else (self.phrases, self.words)
+
+    def estimate(self, corpus: Corpus, job: Job) -> int:
+        """Return the bytes of the counts of units, and of the vectors of all words."""
+        return BYTES_PER_WORD * int(corpus.lengths.sum()) + BYTES_PER_NUMBER * len(corpus.vocabulary) * self.width
+
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Find the units of all documents, link keyphrases to them by similarity, and learn the weights of the links."""
+        phrases = getattr(job.model(self.phrases), "phrases", None)
+        if not isinstance(phrases, PhraseList):
+            raise InputError(
+                f"laki: {self.phrases} has no phrases; name a model that has, such as phrases(support=10)."
+            )
+        everything = Units.of(phrases)
+        counts = everything.of_corpus(corpus, job)
+        df = np.bincount(counts.indices, minlength=len(everything))
+        may_be = everything.is_phrase & (df <= self.max_df * len(corpus.docs))
+        # Units in a large share of the documents say little about any keyphrase.
+        kept = np.flatnonzero((df > 0) & (may_be | (df < COMMON_SHARE * len(corpus.docs))))
+        self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
+        keyphrases = np.flatnonzero(may_be[kept])
+        if len(keyphrases) < FEWEST:
+            raise InputError(
+                f"laki: {self.phrases} finds fewer than {FEWEST} keyphrases in {len(corpus.docs):,} documents; give it a lower "
+                "support or quality, raise max_df, or add documents."
+            )
+        vectors = self._vectors(counts, corpus, job)
+        network = structure(
+            counts, keyphrases, vectors, alpha=self.alpha, beta=self.beta, most=self.links, workers=job.workers
+        )  # fmt: skip
+        job.progress(0, self.iterations)
+        learned = learn(
+            network, counts, iterations=self.iterations, seed=self.seed, workers=job.workers,
+            progress=lambda done, perplexity: job.progress(done + 1, self.iterations),
+        )  # fmt: skip
+        self.network, self.perplexities = learned.network, learned.perplexities
+        self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
+
+    def _vectors(self, counts: csr_array, corpus: Corpus, job: Job) -> np.ndarray:
+        """Return a vector for each unit."""
+        if self.words is not None:
+            return vectors_of_model(self.units, job.model(self.words), self.words, job, corpus.analyze)
+        return unit_vectors(counts, self.width, self.seed, job.workers)
+
+    def save(self, store: Store) -> None:
+        """Store the phrases, the units and the network."""
+        for name, value in self.units.phrases.values().items():
+            store.put(f"phrases_{name}", value)
+        store.put("units", self.units.codes)
+        for name in ARRAYS:
+            store.put(f"network_{name}", getattr(self.network, name))
+        store.put("perplexities", self.perplexities)
+
+    def load(self, store: Stored) -> None:
+        """Restore the phrases, the units and the network, and check every shape and index that the kernels rely on."""
+        names = (*PhraseList.ARRAYS, *PhraseList.LISTS)
+        phrases = PhraseList(
+            store.get("phrases_terms"),
+            store.get("phrases_stops"),
+            {name: store.get(f"phrases_{name}") for name in names},
+        )
+        check_model(phrases.is_whole())
+        self.units = Units(phrases, store.get("units"))
+        check_model(self.units.fits())
+        try:
+            self.network = Network(*(store.get(f"network_{name}") for name in ARRAYS))
+        except InputError as error:
+            raise IndexCorrupt(f"{error} Fit the model again.") from None
+        mentioned = self.network.phrases
+        check_model(self.network.units == len(self.units) and self.network.keyphrases > 0)
+        check_model(bool((mentioned >= 0).all()) and bool(self.units.is_phrase[mentioned].all()))
+        self.perplexities = store.get("perplexities")
+        self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
+
+    def encode_documents(self, inputs: TextWords) -> csr_array:
+        """Return the probability of each keyphrase in each document, float32, without those that are improbable."""
+        return self.encode_units(self.units.of_texts(inputs))
+
+    @cached_property
+    def capped(self) -> Network:
+        """The network of inference: a keyphrase turns its own mention on with a weight of at most `cap`.
+
+        Learning counts a keyphrase mostly where it is mentioned, so it learns that each text mentions what it is about. Then no keyphrase
+        could be found in a text that does not mention it.
+        """
+        network = self.network
+        units = np.repeat(np.arange(len(network.leaks)), np.diff(network.starts)) - network.keyphrases
+        own = units == network.phrases[network.parents]
+        return network.with_values(np.where(own, np.minimum(network.weights, self.cap), network.weights), network.leaks)
+
+    def encode_units(self, counts: csr_array, least: float = LEAST_PROBABILITY) -> csr_array:
+        """Return the probability of each keyphrase in texts that are given by the counts of their units; 0 if it is below `least`."""
+        found = encode(
+            self.capped, counts, method=self.inference, most=self.most, sweeps=self.sweeps, swaps=self.swaps, seed=self.seed
+        )  # fmt: skip
+        found.data[found.data < least] = 0.0
+        found.eliminate_zeros()
+        return csr_array(
+            (np.minimum(found.data, 1.0).astype(np.float32), found.indices, found.indptr), shape=found.shape
+        )
+
+    def encode_queries(self, inputs: TextWords) -> list[EncodedQuery]:
+        """Return the units and the keyphrases of each query."""
+        counts = self.units.of_texts(inputs)
+        chances = self.encode_units(counts, LEAST_IN_QUERY).toarray().astype(np.float64)
+        return [EncodedQuery(counts[[k]], chances[k]) for k in range(len(chances))]
+
+    def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return the cosines of the keyphrases' probabilities; -inf for a query or a document without keyphrases."""
+        lengths = view.once("norms of laki", lambda: view.map_rows(norms))
+        lengths = lengths if docs is None else lengths[docs]
+        if not query.chances.any():
+            return np.full(len(lengths), -np.inf)
+        found = cosines(view.products(query.chances, docs), lengths, query.chances)
+        return np.where(lengths > 0, found, -np.inf)
+
+    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+        """Return a cosine by the keyphrases that query and document share."""
+        document = np.asarray(view.rows(np.array([doc])).todense(), np.float64)[0]
+        own = self.units.of_texts(view.words(doc))
+        found = self.keyphrases(view)
+        evoked = [self.evoked(counts) for counts in (query.counts, own)]
+        return explain(found, (query.chances, document), (query.counts, own), (evoked[0], evoked[1]))
+
+    def evoked(self, counts: csr_array) -> csr_array:
+        """Return the probability that a keyphrase turns a unit of a text on, as sparse rows of keyphrases by units."""
+        found = evidence(self.capped, counts, most=self.most, sweeps=EVIDENCE_SWEEPS, seed=self.seed)
+        return found[:, self.network.keyphrases :]
+
+    def keyphrases(self, view: View) -> Keyphrases:
+        """Return the keyphrases with their names."""
+        found: Keyphrases = view.once("keyphrases of laki", lambda: Keyphrases(self.network, self.units, view.surface))
+        return found
+
+    def labels(self, view: View) -> list[str]:
+        """Return the keyphrases."""
+        return self.keyphrases(view).names
+
+    def label_shares(self, view: View, docs: np.ndarray) -> csr_array:
+        """Return the probability of each keyphrase in each document."""
+        return view.rows(docs)
+
+    def marks(self, query: EncodedQuery, view: View, doc: int) -> list[Mark]:
+        """Return the units of a document with the keyphrase that most likely turns each on; the query does not matter."""
+        texts = view.words(doc)
+        words = self.units.words_of(texts)
+        found = self.units.find(words, texts.breaks, texts.ends)
+        if not len(found.units):
+            return []
+        names = self.keyphrases(view)
+        evoked = self.evoked(self.units.of_texts(texts)).tocsc()
+        best: dict[int, tuple[int, float]] = {}
+        for unit in np.unique(found.units).tolist():
+            column = slice(evoked.indptr[unit], evoked.indptr[unit + 1])
+            values = evoked.data[column]
+            if len(values) and values.max() > 0:
+                place = int(values.argmax())
+                best[unit] = int(evoked.indices[column][place]), min(1.0, float(values[place]))
+        marks: dict[tuple[str, ...], Mark] = {}
+        for begin, end, unit in zip(found.begins.tolist(), found.ends.tolist(), found.units.tolist(), strict=True):
+            terms = tuple(term for k in texts.words[begin:end].tolist() if (term := texts.terms[k]))
+            if unit in best and terms:
+                keyphrase, weight = best[unit]
+                marks.setdefault(terms, Mark(terms, keyphrase, names.names[keyphrase], weight))
+        return list(marks.values())
+
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return the size of the network, the perplexities of the fit, and the most frequent keyphrases with their silhouettes."""
+        return {
+            "keyphrases": self.network.keyphrases,
+            "units": self.network.units,
+            "links": len(self.network.weights),
+            "links between keyphrases": int(self.network.hierarchy.nnz),
+            "training perplexities": [round(value, 1) for value in self.perplexities],
+            "most frequent": records(self.keyphrases(view), CARD_KEYPHRASES),
+        }
+
+    def page(self, view: View, title: str) -> str:
+        """Return the keyphrases with their silhouettes as a self-contained HTML page."""
+        return page(title, self.keyphrases(view))

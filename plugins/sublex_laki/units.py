@@ -1,0 +1,127 @@
+"""Content units: the phrases of a collection and its other words, and where they are in texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from sublex.base import Break, TextWords
+from sublex.estimators.phrases import PhraseList
+from sublex.fitted import Corpus, Job
+
+
+class Occurrences(NamedTuple):
+    """Units in texts, in order: where each begins and ends among the words, the unit, and the text."""
+
+    begins: np.ndarray
+    ends: np.ndarray
+    units: np.ndarray
+    texts: np.ndarray
+
+
+class Units:
+    """Units by number. `codes` has for each unit the number of its phrase, or `len(phrases)` and the number of its word.
+
+    Stop words are no units, but may be within phrases.
+    """
+
+    def __init__(self, phrases: PhraseList, codes: np.ndarray):
+        self.phrases, self.codes = phrases, codes
+
+    @classmethod
+    def of(cls, phrases: PhraseList) -> Units:
+        """Return all units that texts may have."""
+        return cls(phrases, np.arange(len(phrases) + phrases.lexicon.first_stop, dtype=np.int32))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @cached_property
+    def is_phrase(self) -> np.ndarray:
+        """Whether each unit is a phrase."""
+        return self.codes < len(self.phrases)
+
+    @cached_property
+    def terms(self) -> list[tuple[str, ...]]:
+        """The terms of each unit, without stop words."""
+        words, stops = self.phrases.lexicon.words, self.phrases.lexicon.first_stop
+        return [
+            tuple(words[k] for k in self.phrases.units(code) if k < stops)
+            if code < len(self.phrases)
+            else (words[code - len(self.phrases)],)
+            for code in self.codes.tolist()
+        ]
+
+    def name(self, unit: int, surface: Callable[[str], str]) -> str:
+        """Return a unit as people write it. A phrase that is written like a stem is shown in its most frequent form."""
+        code = int(self.codes[unit])
+        name = self.phrases.names[code] if code < len(self.phrases) else self.terms[unit][0]
+        return surface(name) if self.phrases.lexicon.unit(name, name) >= 0 else name
+
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        """The unit of each code; -1, also at the end, for those that are no units."""
+        numbers = np.full(len(self.phrases) + len(self.phrases.lexicon) + 1, -1, np.int32)
+        numbers[self.codes] = np.arange(len(self.codes))
+        return numbers
+
+    def words_of(self, texts: TextWords) -> np.ndarray:
+        """Return the words of texts by their numbers in the phrases' lexicon, -1 for unknown ones."""
+        unit = self.phrases.lexicon.unit
+        known = [unit(surface, term) for surface, term in zip(texts.surfaces, texts.terms, strict=True)]
+        return np.array(known, np.int32)[texts.words]
+
+    def find(self, words: np.ndarray, breaks: np.ndarray, ends: np.ndarray) -> Occurrences:
+        """Return the units of texts. `words` are numbers in the phrases' lexicon; each text begins with a break, as all texts do."""
+        begins, phrases = self.phrases.find(words, breaks > Break.HYPHEN)
+        single = words[begins]
+        codes = np.where(phrases >= 0, phrases, np.where(single >= 0, len(self.phrases) + single, -1))
+        units = self._numbers[codes]
+        known = units >= 0
+        stops = np.append(begins[1:], len(words))
+        texts = np.searchsorted(ends, begins, side="right")
+        return Occurrences(begins[known], stops[known], units[known], texts[known])
+
+    def counts(self, words: np.ndarray, breaks: np.ndarray, ends: np.ndarray) -> csr_array:
+        """Return how often each text has each unit, as sparse rows."""
+        found = self.find(words, breaks, ends)
+        ones = np.ones(len(found.units))
+        return csr_array((ones, (found.texts, found.units)), shape=(len(ends), len(self)))
+
+    def of_texts(self, texts: TextWords) -> csr_array:
+        """Return how often each text has each unit, as sparse rows."""
+        return self.counts(self.words_of(texts), texts.breaks, texts.ends)
+
+    def of_corpus(self, corpus: Corpus, job: Job) -> csr_array:
+        """Return how often each document of a collection has each unit, as sparse rows."""
+        lexicon, words = self.phrases.lexicon, corpus.words()
+        of_terms = np.array([lexicon.unit(term, term) for term in corpus.vocabulary], np.int32)
+        of_surfaces = np.empty(0, np.int32)
+        parts, done = [csr_array((0, len(self)))], 0
+        for block in words.blocks(job.map):
+            new = [lexicon.unit(surface, "") for surface in words.surfaces[len(of_surfaces) :]]
+            of_surfaces = np.concatenate((of_surfaces, np.array(new, np.int32)))
+            numbers = of_surfaces[block.surfaces]
+            numbers[block.terms >= 0] = of_terms[block.terms[block.terms >= 0]]
+            parts.append(self.counts(numbers, block.breaks, block.ends))
+            done += len(block.ends)
+            job.progress(done, len(corpus.docs))
+        return csr_array(vstack(parts, format="csr"))
+
+    def kept(self, chosen: np.ndarray) -> Units:
+        """Return some of the units."""
+        return Units(self.phrases, self.codes[chosen])
+
+    def names(self, units: Sequence[int], surface: Callable[[str], str]) -> list[str]:
+        """Return the names of some units."""
+        return [self.name(unit, surface) for unit in units]
+
+    def fits(self) -> Any:
+        """Return whether the codes name distinct phrases and words that are no stop words, so that kernels stay within their arrays."""
+        codes, most = self.codes, len(self.phrases) + self.phrases.lexicon.first_stop
+        ascending = codes.ndim == 1 and codes.dtype.kind in "iu" and bool((codes[1:] > codes[:-1]).all())
+        return ascending and (not len(codes) or (codes[0] >= 0 and codes[-1] < most))
