@@ -135,9 +135,15 @@ class SourceLDARepresentation(LDARepresentation):
             "mean coherence": round(float(self.coherence.mean()), 3),
         }
         if self.unknown:
-            rest = len(self.unknown) - LISTED
-            facts["labels without a known word"] = ", ".join(self.unknown[:LISTED]) + (
-                f" and {rest:,} others" if rest > 0 else ""
+            facts["labels without a known word"] = _listed(self.unknown)
+        drifted = [
+            (-like, text)
+            for text, like in zip(self.texts, self.likeness.tolist(), strict=True)
+            if text is not None and like < self.least_likeness
+        ]
+        if drifted:
+            facts[f"labels below likeness {self.least_likeness:g}"] = _listed(
+                [f"{text} ({-like:.2f})" for like, text in sorted(drifted)]
             )
         facts["topics"] = [
             {
@@ -162,3 +168,9 @@ class SourceLDARepresentation(LDARepresentation):
         """Return the label of a topic, its share in the document, and its most probable words."""
         label = self.topic_labels[topic] or f"{topic} ({UNLABELLED})"
         return f"topic {label} ({share:.2f}): {self._words(topic, view)}"
+
+
+def _listed(labels: list[str]) -> str:
+    """Return the first labels as a text, with the number of the others."""
+    rest = len(labels) - LISTED
+    return ", ".join(labels[:LISTED]) + (f" and {rest:,} others" if rest > 0 else "")

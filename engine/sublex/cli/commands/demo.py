@@ -123,7 +123,7 @@ def _search_beyond_words(index: Index) -> None:
         hit = next(hit for hit in index.search(QUERY, pipeline, k=1000) if hit.docno not in matching)
         reasons = ", ".join(_largest_parts(index.explain(QUERY, hit.docno, pipeline)))
         title = index.document(hit.docno).title
-        click.echo(f"* {expression} ranks {hit.docno}, {title!r}, at {hit.rank} for {QUERY!r}, because of {reasons}")
+        click.echo(f"* {expression} ranks {hit.docno}, {title!r}, at {hit.rank} for {QUERY!r}, by the words {reasons}")
 
 
 def _search_by_sense(index: Index) -> None:
