@@ -142,9 +142,7 @@ class SourceLDARepresentation(LDARepresentation):
             if text is not None and like < self.least_likeness
         ]
         if drifted:
-            facts[f"labels below likeness {self.least_likeness:g}"] = _listed(
-                [f"{text} ({-like:.2f})" for like, text in sorted(drifted)]
-            )
+            facts["labels below likeness"] = _listed([f"{text} ({-like:.2f})" for like, text in sorted(drifted)])
         facts["topics"] = [
             {
                 "label": self.topic_labels[topic.number] or f"({UNLABELLED})",

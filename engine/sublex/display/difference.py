@@ -26,7 +26,9 @@ def difference(one: Explanation, other: Explanation, docnos: tuple[str, str], qu
     for side, tree in enumerate((one, other)):
         for unit in units(tree):
             parts.setdefault((unit.part, unit.label), [0.0, 0.0])[side] += unit.value
-    rows = [(a - b, part, label, a, b) for (part, label), (a, b) in parts.items() if a != b]
+    # The score of a document that is not found is minus infinity, and no part of it counts.
+    finite = ((name, values) for name, values in parts.items() if all(map(math.isfinite, values)))
+    rows = [(a - b, part, label, a, b) for (part, label), (a, b) in finite if a != b]
     rows.sort(key=lambda row: -abs(row[0]))
     head = (*HEAD, *docnos)
 
