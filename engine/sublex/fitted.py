@@ -320,8 +320,8 @@ class Representation(Fitted):
       without the terms that expanders added. The index must store text, and `vocabulary` may stay empty.
 
     `vocabulary` lists the model's terms; `fit` and `load` set it. A model whose `labels` name its topics or keyphrases works with filters,
-    facets and marks; `least_share` is the share from which on a document counts as having a label. Where labels depend on a parameter of the
-    stage query, `labels_name` has to name its value, because models that differ in such parameters share a view.
+    facets and marks; `least_share` is the share from which on a document counts as having a label. Where labels depend on a parameter of
+    the stage query, `labels_name` has to name its value, because models that differ in such parameters share a view.
 
     `row_shape` is the shape of a document's row, `()` for one number; `load` may set it. The engine then refuses stored rows of another
     shape, before `score` sees them.

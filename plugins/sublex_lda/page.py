@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from sublex.fitted import PAGE_MARK
+from sublex.messages import one_line
 
 if TYPE_CHECKING:
     from sublex_lda.topics import Topic
@@ -63,15 +64,15 @@ def _card(topic: Topic, name: str, largest: float) -> str:
     """Return a topic as HTML; its bar is relative to the largest share."""
     highest = max((chance for _, chance in topic.words), default=1.0)
     words = " ".join(
-        f'<span style="font-size:{max(SMALLEST, LARGEST * (chance / highest) ** 0.5):.2f}rem" title="{chance:.4f}">{escape(word)}</span>'
+        f'<span style="font-size:{max(SMALLEST, LARGEST * (chance / highest) ** 0.5):.2f}rem" title="{chance:.4f}">{escape(one_line(word))}</span>'
         for word, chance in topic.words
     )
     documents = "".join(
-        f"<li><b>{theta:.0%}</b><span>{escape(docno)}{f': {escape(title)}' if title else ''}</span></li>"
+        f"<li><b>{theta:.0%}</b><span>{escape(one_line(docno))}{f': {escape(one_line(title))}' if title else ''}</span></li>"
         for docno, title, theta in topic.documents
     )
     return f"""<article id="topic-{topic.number}">
-<h2>{escape(name)}<span>{topic.share:.1%} of tokens · coherence {topic.coherence:.2f}</span></h2>
+<h2>{escape(one_line(name))}<span>{topic.share:.1%} of tokens · coherence {topic.coherence:.2f}</span></h2>
 <div class="bar"><i style="width:{topic.share / largest:.1%}"></i></div>
 <p class="words">{words}</p>
 <ol>{documents}</ol>
