@@ -64,7 +64,8 @@ def _card(topic: Topic, name: str, largest: float) -> str:
     """Return a topic as HTML; its bar is relative to the largest share."""
     highest = max((chance for _, chance in topic.words), default=1.0)
     words = " ".join(
-        f'<span style="font-size:{max(SMALLEST, LARGEST * (chance / highest) ** 0.5):.2f}rem" title="{chance:.4f}">{escape(one_line(word))}</span>'
+        f'<span style="font-size:{max(SMALLEST, LARGEST * (chance / highest) ** 0.5):.2f}rem" title="{chance:.4f}">'
+        f"{escape(one_line(word))}</span>"
         for word, chance in topic.words
     )
     documents = "".join(
