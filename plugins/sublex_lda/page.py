@@ -22,7 +22,7 @@ h1 { font-size: 1.4rem; overflow-wrap: anywhere; }
 p.note { max-width: 44rem; }
 main { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(21rem, 1fr)); }
 article { border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; }
-h2 { font-size: 1rem; margin: 0; display: flex; justify-content: space-between; gap: 1rem; }
+h2 { font-size: 1rem; margin: 0; display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; overflow-wrap: anywhere; }
 h2 span { font-weight: normal; white-space: nowrap; }
 .bar { height: .4rem; background: var(--line); border-radius: .2rem; margin: .4rem 0 .6rem; }
 .bar i { display: block; height: 100%; background: var(--bar); border-radius: .2rem; }
