@@ -94,7 +94,9 @@ def make(folder: Path) -> Path:
         PHRASES,
     ):
         index.fit(expression)
-    index.add([sublex.Document(f"more-{k}", "a crane and a seal " * (k % 7), "", {"k": k}) for k in range(300)])
+    index.add(
+        [sublex.Document(f"more-{k}", "a crane and a seal " * (k % 7) + f"number{k}", "", {"k": k}) for k in range(300)]
+    )
     index.delete(["more-1", "birds-01"])
     index.store_impacts(["BM25"])
     sublex.compare(index, TOPICS, QRELS, ["BM25"])

@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 
 import sublex
+from sublex import word_sums
 from sublex.errors import IndexCorrupt, SublexError
 from sublex.index import manifest as manifests
 from sublex.index import schema
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
+from sublex.representations.model_store import StoreReader
 
 # Forgeries of one test, and tests.
 NUMBER, PARTS = 25, 8
@@ -145,6 +147,34 @@ def test_memory_follows_from_the_files_and_not_from_the_numbers_in_them(index):
 def test_a_schema_names_the_field_that_does_not_follow_it(value, shape, message):
     with pytest.raises(schema.Mismatch, match=message):
         schema.expect(value, shape)
+
+
+@pytest.mark.parametrize(
+    "value", [None, "x", [1.0, 2.0], np.ones(3), np.ones((2, 2)), np.array([1, 2]), np.array([1.0, np.nan]), np.array([-1.0, 1.0])]
+)  # fmt: skip
+def test_stored_numbers_of_another_shape_type_or_range_are_refused(value):
+    with pytest.raises(IndexCorrupt, match="do not fit each other"):
+        word_sums.stored_numbers({"name": value}, "name", (2,), "f", 0)
+
+
+@pytest.mark.parametrize("value", [None, "ab", {"a": 1}, ["a", 1], ["a", None], ["a", "a"], ["\ud800"]])
+def test_stored_texts_are_distinct_and_can_be_written(value):
+    with pytest.raises(IndexCorrupt, match="do not fit each other"):
+        word_sums.stored_texts({"name": value}, "name")
+    assert word_sums.stored_texts({"name": ["a", "é\U0001f600"]}, "name") == ["a", "é\U0001f600"]
+
+
+@pytest.mark.parametrize("starts", [[0, 2**40, 2], [0, 3, 2], [1, 2, 2], [0, 1, 2**63 + 2]])
+@pytest.mark.parametrize("dtype", ["u8", "i8"])
+def test_sparse_rows_whose_offsets_fall_are_refused_whatever_their_type(tmp_path, starts, dtype):
+    with FolderWriter(Directory(tmp_path / "rows")) as writer:
+        writer.put("rows.data", np.ones(2, np.float32))
+        writer.put("rows.indices", np.zeros(2, np.int32))
+        writer.put("rows.indptr", np.array(starts, "u8").astype(dtype))
+        writer.put("_values", np.frombuffer(b'{"rows": {"sparse": [2, 1]}}', np.uint8))
+        entry = writer.finish()
+    with pytest.raises(IndexCorrupt, match="damaged"):
+        StoreReader(Directory(tmp_path / "rows"), entry).get("rows")
 
 
 def test_a_schema_allows_members_that_it_does_not_name():

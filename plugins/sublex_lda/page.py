@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from sublex.fitted import PAGE_MARK
+from sublex.messages import one_line
 
 if TYPE_CHECKING:
     from sublex_lda.topics import Topic
@@ -21,7 +22,7 @@ h1 { font-size: 1.4rem; overflow-wrap: anywhere; }
 p.note { max-width: 44rem; }
 main { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(21rem, 1fr)); }
 article { border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; }
-h2 { font-size: 1rem; margin: 0; display: flex; justify-content: space-between; gap: 1rem; }
+h2 { font-size: 1rem; margin: 0; display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; overflow-wrap: anywhere; }
 h2 span { font-weight: normal; white-space: nowrap; }
 .bar { height: .4rem; background: var(--line); border-radius: .2rem; margin: .4rem 0 .6rem; }
 .bar i { display: block; height: 100%; background: var(--bar); border-radius: .2rem; }
@@ -63,15 +64,16 @@ def _card(topic: Topic, name: str, largest: float) -> str:
     """Return a topic as HTML; its bar is relative to the largest share."""
     highest = max((chance for _, chance in topic.words), default=1.0)
     words = " ".join(
-        f'<span style="font-size:{max(SMALLEST, LARGEST * (chance / highest) ** 0.5):.2f}rem" title="{chance:.4f}">{escape(word)}</span>'
+        f'<span style="font-size:{max(SMALLEST, LARGEST * (chance / highest) ** 0.5):.2f}rem" title="{chance:.4f}">'
+        f"{escape(one_line(word))}</span>"
         for word, chance in topic.words
     )
     documents = "".join(
-        f"<li><b>{theta:.0%}</b><span>{escape(docno)}{f': {escape(title)}' if title else ''}</span></li>"
+        f"<li><b>{theta:.0%}</b><span>{escape(one_line(docno))}{f': {escape(one_line(title))}' if title else ''}</span></li>"
         for docno, title, theta in topic.documents
     )
     return f"""<article id="topic-{topic.number}">
-<h2>{escape(name)}<span>{topic.share:.1%} of tokens · coherence {topic.coherence:.2f}</span></h2>
+<h2>{escape(one_line(name))}<span>{topic.share:.1%} of tokens · coherence {topic.coherence:.2f}</span></h2>
 <div class="bar"><i style="width:{topic.share / largest:.1%}"></i></div>
 <p class="words">{words}</p>
 <ol>{documents}</ol>

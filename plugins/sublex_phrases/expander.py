@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from sublex.base import Context, Query, QueryTerm
@@ -54,11 +54,13 @@ class Phrases(Fitted):
         given = read_list(job.resource(self._list)) if self._list is not None else None
         good = read_list(job.resource(self._good)) if self._good is not None else []
         words = corpus.words()
+        # A word occurs in many phrases.
+        analyze = cache(corpus.analyze)
         text = read_text(words.blocks(job.map), corpus.vocabulary, lambda: words.surfaces)
 
         def sequences(phrases: list[Phrase]) -> dict[tuple[int, ...], float]:
             """Return the units of phrases with their quality; phrases with unknown words are left out."""
-            found = {text.lexicon.sequence(phrase.text, corpus.analyze): phrase.quality for phrase in phrases}
+            found = {text.lexicon.sequence(phrase.text, analyze): phrase.quality for phrase in phrases}
             return {units: quality for units, quality in found.items() if units and min(units) >= 0}
 
         listed = None if given is None else sequences(given)

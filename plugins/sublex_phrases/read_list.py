@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from sublex.errors import InputError
 from sublex.readers.source import FileSource
 
-# The most bytes of a list.
-MOST_BYTES = 1 << 28
+# The most bytes and the most phrases of a list.
+MOST_BYTES, MOST_PHRASES = 1 << 28, 3_000_000
 
 
 class Phrase(NamedTuple):
@@ -37,6 +37,8 @@ def read_list(path: str | os.PathLike[str]) -> list[Phrase]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{name} is not UTF-8 text; give a list of phrases.") from None
+    if text.count("\n") > MOST_PHRASES:
+        raise InputError(f"{name} has more than {MOST_PHRASES:,} lines; keep the phrases that matter.")
     phrases = [phrase for phrase in _records(name, text) if phrase.text.strip()]
     if not phrases:
         raise InputError(f"{name} lists no phrase; write one on each line.")

@@ -17,6 +17,7 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.readers.source import FileSource
+from sublex.word_sums import is_text
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -102,6 +103,8 @@ def _entries(path: str, analyze: Analyze) -> Iterator[tuple[int, str, Counter[st
                 parse = _text_parser(analyze) if text.startswith("{") else _count_parser(analyze_word)
             label, terms = parse(place, text)
             label = " ".join(label.replace("_", " ").split())
+            if not is_text(label):
+                raise InputError(f"{place}: the label holds half a character (\\ud800 to \\udfff); correct it.")
             if not label:
                 raise InputError(f"{place}: the label is empty; name the topic.")
             yield number, label, terms

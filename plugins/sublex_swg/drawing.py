@@ -11,6 +11,7 @@ from html import escape
 from typing import NamedTuple
 
 from sublex.fitted import PAGE_MARK
+from sublex.messages import one_line
 from sublex_swg.layout import place_words
 from sublex_swg.word_senses import WordSenses
 
@@ -70,7 +71,7 @@ def _picture(
 
 def svg(picture: Picture, name: Name) -> str:
     """Return a picture as SVG; the titles of edges are their weights."""
-    labels = [name(word) for word in picture.words]
+    labels = [one_line(name(word)) for word in picture.words]
     place = {word: number for number, word in enumerate(picture.words)}
     ends = [(place[i], place[j]) for i, j in picture.edges]
     middles, height = place_words([CHARACTER * len(label) + 6 for label in labels], ends, WIDTH)
@@ -97,7 +98,7 @@ def page(graphs: WordSenses, topics: Iterable[int], name: Name, title: str) -> s
     """Return an HTML page with the pictures of some topics, which needs no other file."""
     sections = []
     for topic in topics:
-        words = ", ".join(escape(name(word)) for word in graphs.top_words(topic, 5))
+        words = ", ".join(escape(one_line(name(word))) for word in graphs.top_words(topic, 5))
         sections.append(f'<h2 id="topic-{topic}">Topic {topic}: {words}</h2>\n')
         sections.append(f"<p>{graphs.sizes[topic]:,} documents, {graphs.graph(topic).nnz // 2:,} edges.</p>\n")
         drawn = [picture for picture in pictures(graphs, topic) if picture.words]
@@ -114,7 +115,7 @@ def graphml(graphs: WordSenses, topic: int, name: Name) -> str:
     edges = graphs.strongest(topic)
     words = sorted({*edges.first.tolist(), *edges.second.tolist()})
     nodes = "".join(
-        f'<node id="n{word}"><data key="word">{escape(name(word))}</data>'
+        f'<node id="n{word}"><data key="word">{escape(one_line(name(word)))}</data>'
         f'<data key="documents">{graphs.df[topic, word]}</data></node>\n'
         for word in words
     )
