@@ -135,7 +135,7 @@ def test_components_lists_all_with_parameters_ranges_and_literature(command):
     assert listed.keys() == {*registry.names("component"), *NORMALISERS}
     assert all(entry["description"] and entry["distribution"] for entry in listed.values())
     without = {name for name, entry in listed.items() if not entry["source"]}
-    assert without <= {"DFRee", "topic", "vectors", *NORMALISERS}
+    assert without <= {"DFRee", "keyphrase", "topic", "vectors", *NORMALISERS}
     for entry in listed.values():
         params = {param["name"]: param for param in entry["params"]}
         assert all(param["help"] and param["type"] for param in params.values()), entry["name"]
@@ -218,7 +218,7 @@ def completions(line: str) -> list[str]:
         ('sublex search demo x -r "BM25(variant=te', ["plain,BM25(variant=terrier"]),
         ('sublex search demo x -r "RM3(filter=', ["plain,RM3(filter=true", "plain,RM3(filter=false"]),
         ('sublex search demo x -r "RM3(docs=3) >> Hi', ["plain,RM3(docs=3) >> HiemstraLM"]),
-        ('sublex search demo x -r "nothing(k', ["plain,nothing(KL"]),
+        ('sublex search demo x -r "nothing(k', ["plain,nothing(KL", "plain,nothing(keyphrase"]),
         ("sublex nothing x", [""]),
         ("sublex search demo x -r )))((", [""]),
     ],
