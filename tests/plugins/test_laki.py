@@ -268,6 +268,14 @@ def test_keyphrases_of_many_texts_are_those_of_each_alone(fitted, model, tmp_pat
         assert [row["strength"] for row in mine] == [row["strength"] for row in csv.DictReader(io.StringIO(alone))]
 
 
+def test_a_file_may_need_a_reader(fitted, model, tmp_path):
+    file = tmp_path / "texts"
+    file.write_text("a\tthe otter colony\nb\tzyzzyva\n", encoding="utf-8")
+    done = invoke("keyphrases", fitted.path, model, "--file", file, "--reader", "tsv", "-n", "1", "--format", "json")
+    assert [(row["docno"], row["keyphrase"]) for row in json.loads(done.output)] == [("a", "otter colony")]
+    assert "either a text" in invoke("keyphrases", fitted.path, model, "otter", "--reader", "tsv").messages
+
+
 def test_a_silhouette_is_listed_and_drawn(fitted, model, tmp_path):
     done = invoke("silhouette", fitted.path, model, "OTTER COLONY", "--format", "json", "-n", "3")
     rows = json.loads(done.output)
