@@ -63,7 +63,9 @@ def features(
             )
     if topics:
         lda = index.representation(topics)
-        yield topics, lda.vectors(lda.inputs.of_texts(texts))
+        shares = csr_array(lda.vectors(lda.inputs.of_texts(texts)))
+        yield topics, shares
+        yield f"{topics}, roots", shares.sqrt()
     mentioned = units[:, laki.network.phrases]
     yield "mentioned keyphrases", (mentioned > 0).astype(float)
     for name, network, settings in (
@@ -76,7 +78,7 @@ def features(
         found = encode(network, units, most=laki.most, **settings)
         print(f"{name}: {1000 * (time.process_time() - begin) / len(texts):.2f} ms a text", flush=True)
         yield name, found
-        yield f"{name}, roots", csr_array((np.sqrt(found.data), found.indices, found.indptr), shape=found.shape)
+        yield f"{name}, roots", found.sqrt()
 
 
 def accuracies(vectors: Any, labels: np.ndarray) -> list[float]:
