@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,9 +18,10 @@ import sublex
 from sublex.analysis import kernels
 from sublex.analysis.word_arrays import kinds_of_characters
 from sublex.analysis.words import word_spans
-from sublex.base import Break
+from sublex.base import Break, TextWords
 from sublex.errors import IndexProblem
 from sublex.pipeline.index import Index
+from sublex.representations import inputs
 
 SMALL = settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 PUNCTUATION = "-–.?,;:\"'«»‘’“”()[]/$%&…。，（）_\n\n\t \u00a0"
@@ -124,3 +126,29 @@ def test_the_kinds_of_the_kernel_are_those_of_the_contract():
     named = {"HYPHEN": Break.HYPHEN, "DASH": Break.DASH, "OTHER": Break.OTHER, "START": Break.START}
     assert {name: getattr(kernels, name) for name in named} == named
     assert kinds_of_characters()[ord("a")] == Break.OTHER
+
+
+@SMALL
+@given(given=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=8))
+def test_representations_read_the_words_that_a_fit_reads(given):
+    documents = [sublex.Document(f"d{k}", text, title) for k, (title, text) in enumerate(given)]
+    with TemporaryDirectory() as folder, mock.patch.object(inputs, "SEQUENCES_PER_BLOCK", 3):
+        index = sublex.build(documents, Path(folder) / "i")
+        reading = inputs.Words(inputs.Vocabulary(()), index.snapshot.analyzer)
+        fitted = list(words_of(index))
+        (segment,) = index.snapshot.segments
+        blocks = list(reading.blocks(segment))
+        assert [text for block in blocks for text in rows_of(block)] == fitted
+        assert rows_of(reading.of_documents(list(index.snapshot.documents()))) == fitted
+        assert [rows_of(block[1:3]) for block in blocks] == [rows_of(block)[1:3] for block in blocks]
+        known = sum(1 for text in fitted for _, term, _ in text if term)
+        assert sum(map(reading.count_known, blocks)) == known
+
+
+def rows_of(texts: TextWords) -> list[list[tuple[str, str, int]]]:
+    """Return the words of each text: surface, term, and breaks as a number."""
+    rows = [
+        (texts.surfaces[word], texts.terms[word], int(breaks))
+        for word, breaks in zip(texts.words.tolist(), texts.breaks.tolist(), strict=True)
+    ]
+    return [rows[begin:end] for begin, end in zip([0, *texts.ends.tolist()], texts.ends.tolist(), strict=False)]

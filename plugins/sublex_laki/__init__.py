@@ -22,10 +22,10 @@ PARAMS = [
     Param(
         "inference",
         str,
-        "gibbs",
+        "propagation",
         stage="encode",
-        range=("gibbs", "propagation"),
-        help="Gibbs sampling, or belief propagation without chance",
+        range=("propagation", "gibbs"),
+        help="belief propagation without chance, or Gibbs sampling",
     ),
     Param("sweeps", int, 5000, stage="encode", range=(10, 10**7), help="sweeps of Gibbs sampling"),
     Param("swaps", int, 0, stage="encode", range=(0, 10_000), help="swaps of two keyphrases tried after each sweep"),

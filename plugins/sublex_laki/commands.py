@@ -80,6 +80,7 @@ class _Reader:
 @model_argument
 @click.argument("text", required=False)
 @click.option("--file", metavar="FILE", help="A file of texts, in a format that sublex index reads.")
+@click.option("--reader", metavar="NAME", help="The reader of the file; by default the one that recognises it.")
 @click.option("-n", "--number", type=click.IntRange(1), default=10, show_default=True, help="Keyphrases of each text.")
 @click.option("--latent", is_flag=True, help="List only keyphrases that the text does not mention.")
 @output_option("An HTML page to write in place of the output.")
@@ -89,6 +90,7 @@ def keyphrases(
     expression: str,
     text: str | None,
     file: str | None,
+    reader: str | None,
     number: int,
     latent: bool,
     output: str | None,
@@ -106,15 +108,15 @@ def keyphrases(
     from sublex.base import Document
     from sublex_laki.representation import LAKIRepresentation
 
-    if (text is None) == (file is None):
+    if (text is None) == (file is None) or (reader is not None and file is None):
         raise InputError("Give either a text, in quotes, or a file of texts with --file.")
     if output is not None:
         check_output(output, ".html")
     index = open_index(name, allow_uncovered=True)
     found = fitted_model(index, expression, LAKIRepresentation, NO_KEYPHRASES)
-    reader = _Reader(found, number, latent)
-    documents = [Document("", text or "")] if file is None else read_documents(index, file)
-    results = _read(reader, found, documents, file is not None)
+    texts = _Reader(found, number, latent)
+    documents = [Document("", text or "")] if file is None else read_documents(index, file, reader)
+    results = _read(texts, found, documents, file is not None)
     if output is not None:
         from sublex_laki.page import texts_page
 

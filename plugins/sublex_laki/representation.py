@@ -64,7 +64,7 @@ class LAKIRepresentation(Representation):
         links: int = 100,
         iterations: int = 10,
         seed: int = 0,
-        inference: str = "gibbs",
+        inference: str = "propagation",
         sweeps: int = 5000,
         swaps: int = 0,
         most: int = 200,

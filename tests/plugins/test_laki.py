@@ -48,7 +48,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     """An expression whose phrases are those of `PHRASES`."""
     file = tmp_path_factory.mktemp("list") / "phrases.txt"
     file.write_text("\n".join(PHRASES), encoding="utf-8")
-    return f'laki(phrases=phrases(support=3, list="{file}"), max_df=1, width=4, sweeps=500)'
+    return f'laki(phrases=phrases(support=3, list="{file}"), max_df=1, width=4, inference=gibbs, sweeps=500)'
 
 
 @pytest.fixture(scope="module")
@@ -165,8 +165,8 @@ def test_the_directed_graph_has_broader_and_narrower_keyphrases():
 
 def test_inference_without_chance_and_swaps_find_the_same_keyphrases(fitted, found, model):
     index = fitted
-    for changes in ("inference=propagation", "swaps=2", "most=2"):
-        other = model.replace("sweeps=500", f"sweeps=500, {changes}")
+    for changes in ("propagation", "gibbs, swaps=2", "gibbs, most=2"):
+        other = model.replace("inference=gibbs", f"inference={changes}")
         index.fit(other)
         hits = [hit.docno for hit in index.search("otter colony", other, k=5)]
         assert all(int(docno[1:]) % 2 == 0 for docno in hits)
@@ -268,6 +268,14 @@ def test_keyphrases_of_many_texts_are_those_of_each_alone(fitted, model, tmp_pat
         assert [row["strength"] for row in mine] == [row["strength"] for row in csv.DictReader(io.StringIO(alone))]
 
 
+def test_a_file_may_need_a_reader(fitted, model, tmp_path):
+    file = tmp_path / "texts"
+    file.write_text("a\tthe otter colony\nb\tzyzzyva\n", encoding="utf-8")
+    done = invoke("keyphrases", fitted.path, model, "--file", file, "--reader", "tsv", "-n", "1", "--format", "json")
+    assert [(row["docno"], row["keyphrase"]) for row in json.loads(done.output)] == [("a", "otter colony")]
+    assert "either a text" in invoke("keyphrases", fitted.path, model, "otter", "--reader", "tsv").messages
+
+
 def test_a_silhouette_is_listed_and_drawn(fitted, model, tmp_path):
     done = invoke("silhouette", fitted.path, model, "OTTER COLONY", "--format", "json", "-n", "3")
     rows = json.loads(done.output)
@@ -351,9 +359,7 @@ def test_a_stored_model_whose_parts_do_not_fit_is_refused(found, name, change):
 
 @pytest.fixture(scope="module")
 def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
-    return Subject(
-        "laki(phrases=phrases(support=3), max_df=1, sweeps=200, iterations=2)", tmp_path_factory.mktemp("laki")
-    )
+    return Subject("laki(phrases=phrases(support=3), max_df=1, iterations=2)", tmp_path_factory.mktemp("laki"))
 
 
 @pytest.mark.parametrize("check", CHECKS)

@@ -55,18 +55,19 @@ def fitted_model(index: Index, expression: str, kind: type, otherwise: str) -> L
     return found
 
 
-def read_documents(index: Index, file: str) -> list[Document]:
+def read_documents(index: Index, file: str, reader: str | None = None) -> list[Document]:
     """Return the documents of a file in any format of a collection; a line on standard error counts malformed records.
 
-    Raise `InputError` for a file without documents.
+    The reader is the one that recognises the file, or the one that the user names, as in --reader tsv. Raise `InputError` for a file
+    without documents.
     """
     from sublex.base import Report
     from sublex.index.document_source import source_of
     from sublex.messages import counted
 
     report = Report()
-    sources = source_of(file, index.snapshot.registry, None, False).sources
-    documents = [document for source, _, reader in sources for document in reader.read(source, report)]
+    sources = source_of(file, index.snapshot.registry, reader, False).sources
+    documents = [document for source, _, own in sources for document in own.read(source, report)]
     if report.problems:
         say(
             f"{counted(len(report.problems), 'record')} of {file} left out as malformed, the first {report.problems[0]}."
