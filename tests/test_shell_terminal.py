@@ -36,9 +36,11 @@ class Terminal:
         parent, child = pty.openpty()
         self.fd = parent
         self.resize(*size)
+        # Some libraries set these, and they would hide the size of the terminal.
+        inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self.process = subprocess.Popen(
             [*SUBLEX, *arguments], stdin=child, stdout=child, stderr=child, start_new_session=True,
-            env={**os.environ, "TERM": "xterm-256color", **environment},
+            env={**inherited, "TERM": "xterm-256color", **environment},
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )  # fmt: skip
         os.close(child)
