@@ -162,8 +162,8 @@ def test_a_writer_killed_at_random_moments_leaves_a_whole_index(whole, tmp_path,
         is_whole(root, made, f"{what} killed in part {k} of 13 of its time")
 
 
-# Of the changes that a writer makes to the disk each of four tests takes every fourth, so that together they take all.
-STEP = every(4)
+# Of the changes that a writer makes to the disk each of four tests takes every eighth, so that together they take half.
+STEP = every(8)
 
 
 def at_changes(
