@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from sublex.errors import InputError
 from sublex.index.directory import is_plain
 
 # Documents, and postings of one term, are counted in 32 bits; sums of them fit into 53 bits.
@@ -36,16 +37,27 @@ class Rule(NamedTuple):
     holds: Callable[[Any], bool]
 
 
+def _is_expression(text: str) -> bool:
+    from sublex.parser import parse
+
+    try:
+        parse(text)
+    except InputError:
+        return False
+    return True
+
+
 COUNT = Rule("a whole number", int, lambda value: 0 <= value <= MOST)
 DOCS = Rule("a number of documents", int, lambda value: 0 <= value <= MOST_DOCS)
+EXPRESSION = Rule("an expression", str, _is_expression)
 NAME = Rule("the name of a file or folder within the index", str, is_plain)
 FOLDER = {"components": Every(COUNT, named=True), "checksum": NAME}
 TOTALS = {"docs": DOCS, "tokens": COUNT, "postings": COUNT}
 SEGMENT = TOTALS | {"name": NAME, "terms": DOCS, "data": FOLDER, "deleted?": TOTALS | {"name": NAME, "data": FOLDER}}
 TOKENS = {"tokens": COUNT, "unknown": COUNT}
-ROWS = {"expression": str, "segments": Every({"data": FOLDER}, named=True)}
+ROWS = {"expression": EXPRESSION, "segments": Every({"data": FOLDER}, named=True)}
 MODEL = {
-    "expression": str, "version": object, "depends": [str], "resources": Every(str), "origin": str, "model": FOLDER,
+    "expression": EXPRESSION, "version": object, "depends": [str], "resources": Every(str), "origin": str, "model": FOLDER,
     "rows": Every(ROWS, named=True), "seen": Every(TOKENS | {"added": TOKENS}),
 }  # fmt: skip
 MANIFEST = {
