@@ -205,7 +205,8 @@ class Component:
         values = self.all()
         if len(values) and int(values.max()) > most:
             raise self.damaged(f"has a number above {most:,}")
-        return values
+        # NumPy counts by any type but this one.
+        return values.astype(np.int64) if values.dtype == np.uint64 else values
 
     def damaged(self, why: str) -> IndexCorrupt:
         """Return the error for a component whose values cannot be right."""
