@@ -223,7 +223,7 @@ def show_pruning(number: int) -> None:
 
 
 def show_propagation(number: int) -> None:
-    """Print how near belief propagation comes to a long Gibbs chain, beside shorter ones."""
+    """Print the overlap of the ten best keyphrases by belief propagation, and by short Gibbs chains, with those by a long chain."""
     network, subjects = clustered()
     print("\n| units | propagation | probabilities | samples | propagation ms | Gibbs ms |\n|---|---|---|---|---|---|")
     for length in LENGTHS:
@@ -260,7 +260,7 @@ def show_cost(number: int) -> None:
 
 
 def write_model(network: Network, path: Path) -> None:
-    """Write a network in the format of the released program: node 0 is the leak."""
+    """Write a network to a file that the released program can read. There, node 0 is the parent of all leaks."""
     lines = ["parent\tchild\tweight"]
     lines += [f"0\t{node + 1}\t{leak:.17g}" for node, leak in enumerate(network.leaks)]
     children = np.repeat(np.arange(len(network.leaks)), np.diff(network.starts))

@@ -1,4 +1,4 @@
-"""Measure phrases on a collection: time, number, the quality score against gold keyphrases, and lists to read and judge.
+"""Mine the phrases of a collection, and measure the time, their number, and how well their quality tells gold phrases from others.
 
     python benchmarks/phrases.py ARXIV INSPEC [--workers 2] [--support 10] [--verdicts benchmarks/phrases_verdicts.csv]
 

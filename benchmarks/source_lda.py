@@ -71,7 +71,7 @@ def sources_of(lines: list[str], numbers: dict[str, int]) -> tuple[list[str], cs
 
 
 def read(archive: Path, name: str) -> list[str]:
-    """Return the lines of a file of the archive."""
+    """Read the file `name` in the archive of the paper's data, and return its lines."""
     with tarfile.open(archive) as files:
         stream = files.extractfile(f"source-lda/{name}")
         assert stream is not None

@@ -18,11 +18,13 @@ import sublex
 from sublex import plugins
 from sublex.cli import cli
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
+from sublex.fitted import PAGE_MARK
 from sublex.index import format
 from sublex.index import manifest as files
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
+from sublex.pages import escaped, html_page
 from sublex.representations import view as views
 from sublex.representations.inputs import Vocabulary
 from sublex.representations.model_store import StoreReader, StoreWriter
@@ -539,3 +541,9 @@ def test_paths_in_advice_can_be_typed(command, monkeypatch):
 def test_a_group_without_a_command_shows_its_help(command, group):
     code, output, said = command(group)
     assert code == 0 and output.startswith("Usage:") and "Commands:" in output and not said
+
+
+def test_the_page_of_a_model_has_the_mark_of_sublex_and_no_markup_or_control_of_its_texts():
+    page = html_page("a <b>\x1b\nc", "p { margin: 0 }", "<p>" + escaped("<i> & \u202e") + "</p>")
+    assert PAGE_MARK in page and "<title>a &lt;b&gt;\ufffd c</title>" in page
+    assert "<p>&lt;i&gt; &amp; \ufffd</p>" in page and "\x1b" not in page

@@ -17,7 +17,7 @@ LAYERS = [
     {"errors"},
     {"arguments", "frames", "tables", "trees"},
     {"base"},
-    {"hookspecs", "expression", "parser", "functions", "fitted", "labels"},
+    {"hookspecs", "expression", "parser", "functions", "fitted", "labels", "pages"},
     {"parameters"},
     {"plugins"},
     {"files", "profiles", "scores", "workers", "compile_kernels"},

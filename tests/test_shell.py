@@ -579,7 +579,7 @@ def test_hostile_lines_end_no_session(session):
     assert not session.ended
 
 
-# Help, plugins, completion.
+# Tests of the help, of commands that plugins add, and of completion.
 
 
 def test_every_command_has_help_and_a_page(session):

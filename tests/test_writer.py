@@ -169,7 +169,7 @@ STEP = every(8)
 def at_changes(
     whole: Path, root: Path, made: Change, act: Callable[[], None], first: int
 ) -> Iterator[tuple[int, Ended]]:
-    """Run a writer again and again, and call `act` before one of its changes to the disk: those with number `first` and so on."""
+    """Run a writer once for every STEP-th of its changes to the disk, and each time call `act` just before that change."""
     for number in count(1 + first % STEP, STEP):
         fresh(whole, root)
 

@@ -37,7 +37,10 @@ def explain(keyphrases: Keyphrases, chances: Pair, counts: Pair, evoked: Pair) -
 
 
 def _evidence(keyphrases: Keyphrases, k: int, chances: Pair, counts: Pair, evoked: Pair) -> dict[str, Any]:
-    """Return the probabilities of a keyphrase in both texts, the words that evoked it, its silhouette, and broader keyphrases."""
+    """Return what an explanation shows of keyphrase k.
+
+    This is its probability in the query and in the document, the words that evoked it, its silhouette, and broader keyphrases.
+    """
     mentioned = [side for side, row in zip(SIDES, counts, strict=True) if keyphrases.is_mentioned(row, [k])[0]]
     facts: dict[str, Any] = {
         f"in the {side}": round(float(own[k]), 3) for side, own in zip(SIDES, chances, strict=True)

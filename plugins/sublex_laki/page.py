@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from textwrap import shorten
 from typing import Any
 
 from sublex.base import Document
-from sublex.fitted import PAGE_MARK
+from sublex.pages import escaped, html_page
 from sublex_laki.keyphrases import Keyphrases, Weighted
 
 # Keyphrases on a page, and units that it shows of each silhouette; the card shows fewer of these.
@@ -62,28 +61,28 @@ def card(keyphrases: Keyphrases, keyphrase: int) -> str:
     highest = max((item.weight for item in items), default=1.0)
     words = ", ".join(
         f'<span style="font-size:{max(SMALLEST, LARGEST * (item.weight / highest) ** 0.5):.2f}rem" '
-        f'title="{item.weight:.4f}">{escape(item.name)}</span>'
+        f'title="{item.weight:.4f}">{escaped(item.name)}</span>'
         for item in items
     )
     near = _near("Broader", keyphrases.broader(keyphrase)) + _near("Narrower", keyphrases.narrower(keyphrase))
-    return f"<article>\n<h2>{escape(keyphrases.names[keyphrase])}</h2>\n<p>{words}</p>\n{near}</article>\n"
+    return f"<article>\n<h2>{escaped(keyphrases.names[keyphrase])}</h2>\n<p>{words}</p>\n{near}</article>\n"
 
 
 def _near(name: str, items: list[Weighted]) -> str:
-    names = ", ".join(escape(item.name) for item in items[:NEAR])
+    names = ", ".join(escaped(item.name) for item in items[:NEAR])
     return f'<p class="near">{name}: {names}</p>\n' if items else ""
 
 
 def texts_page(title: str, head: Sequence[str], results: Iterable[tuple[Document, Sequence[Sequence[Any]]]]) -> str:
     """Return a page with texts and a table of the keyphrases of each; those that the text does not mention are in italics."""
-    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    names = "".join(f"<th>{escaped(name)}</th>" for name in head)
     sections = []
     for text, rows in results:
         shown = shorten(text.contents, TEXT_LENGTH, placeholder=" …")
-        heading = f"<h2>{escape(text.docno)}</h2>\n" if text.docno else ""
+        heading = f"<h2>{escaped(text.docno)}</h2>\n" if text.docno else ""
         lines = "".join(f"<tr>{_cells(row)}</tr>\n" for row in rows)
         table = f"<table>\n<tr>{names}</tr>\n{lines}</table>" if rows else "<p>No keyphrase.</p>"
-        sections.append(f"<article>\n{heading}<p>{escape(shown)}</p>\n{table}\n</article>\n")
+        sections.append(f"<article>\n{heading}<p>{escaped(shown)}</p>\n{table}\n</article>\n")
     note = "The keyphrases of each text with their probability. Those in italics are not mentioned in the text."
     return document(title, note, "".join(sections))
 
@@ -93,26 +92,11 @@ def _cells(row: Sequence[Any]) -> str:
     name, strength, mentioned, evoked = row
     kind = "mentioned" if mentioned == "yes" else "latent"
     return (
-        f'<td class="{kind}">{escape(name)}</td><td class="number">{strength:.3f}</td>'
-        f"<td>{escape(mentioned)}</td><td>{escape(evoked)}</td>"
+        f'<td class="{kind}">{escaped(name)}</td><td class="number">{strength:.3f}</td>'
+        f"<td>{escaped(mentioned)}</td><td>{escaped(evoked)}</td>"
     )
 
 
 def document(title: str, note: str, body: str) -> str:
-    """Return an HTML page."""
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-{PAGE_MARK}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-<p class="note">{escape(note)}</p>
-{body}
-</body>
-</html>
-"""
+    """Return a page of keyphrases: a note below the heading, and `body`, which is HTML."""
+    return html_page(title, STYLE, f'<p class="note">{escaped(note)}</p>\n{body}')

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
-from sublex.fitted import PAGE_MARK
-from sublex.messages import one_line
+from sublex.pages import escaped, html_page
 
 if TYPE_CHECKING:
     from sublex_lda.topics import Topic
@@ -32,32 +30,18 @@ li { display: flex; gap: .6rem; }
 li b { font-weight: normal; font-variant-numeric: tabular-nums; opacity: .75; }
 li span { overflow-wrap: anywhere; }
 """
+NOTE = (
+    "Topics by falling share of all tokens. A word's size shows its probability in the topic. Coherence is the mean NPMI of the ten best "
+    "words: 1 if they always occur together, 0 if they are independent, -1 if they never meet. Documents are those with the largest share "
+    "of the topic."
+)
 
 
 def topics_page(title: str, topics: Sequence[Topic], names: Mapping[int, str] = NO_NAMES) -> str:
     """Return the page: a card for each topic, by falling share, with its words and documents. `names` has headings by number."""
     largest = max((topic.share for topic in topics), default=1.0) or 1.0
     cards = "\n".join(_card(topic, names.get(topic.number, f"Topic {topic.number}"), largest) for topic in topics)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-{PAGE_MARK}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-<p class="note">Topics by falling share of all tokens. A word's size shows its probability in the topic. Coherence is the mean NPMI of
-the ten best words: 1 if they always occur together, 0 if they are independent, -1 if they never meet. Documents are those
-with the largest share of the topic.</p>
-<main>
-{cards}
-</main>
-</body>
-</html>
-"""
+    return html_page(title, STYLE, f'<p class="note">{NOTE}</p>\n<main>\n{cards}\n</main>')
 
 
 def _card(topic: Topic, name: str, largest: float) -> str:
@@ -65,15 +49,15 @@ def _card(topic: Topic, name: str, largest: float) -> str:
     highest = max((chance for _, chance in topic.words), default=1.0)
     words = " ".join(
         f'<span style="font-size:{max(SMALLEST, LARGEST * (chance / highest) ** 0.5):.2f}rem" title="{chance:.4f}">'
-        f"{escape(one_line(word))}</span>"
+        f"{escaped(word)}</span>"
         for word, chance in topic.words
     )
     documents = "".join(
-        f"<li><b>{theta:.0%}</b><span>{escape(one_line(docno))}{f': {escape(one_line(title))}' if title else ''}</span></li>"
+        f"<li><b>{theta:.0%}</b><span>{escaped(docno)}{f': {escaped(title)}' if title else ''}</span></li>"
         for docno, title, theta in topic.documents
     )
     return f"""<article id="topic-{topic.number}">
-<h2>{escape(one_line(name))}<span>{topic.share:.1%} of tokens · coherence {topic.coherence:.2f}</span></h2>
+<h2>{escaped(name)}<span>{topic.share:.1%} of tokens · coherence {topic.coherence:.2f}</span></h2>
 <div class="bar"><i style="width:{topic.share / largest:.1%}"></i></div>
 <p class="words">{words}</p>
 <ol>{documents}</ol>

@@ -57,7 +57,7 @@ def match(name: str, expression: str, other: str, form: str) -> None:
 
 
 def spread(phi: np.ndarray, vocabulary: Sequence[str], words: Sequence[str]) -> np.ndarray:
-    """Return the topics of a model over more words, those that it does not know with probability 0."""
+    """Return the probabilities of `words` in each topic: those of `phi` for words of the model's vocabulary, and 0 for others."""
     import numpy as np
 
     numbers = {word: number for number, word in enumerate(words)}

@@ -7,11 +7,11 @@ with the largest weights with the truncated neighbourhoods of their words (figur
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from html import escape
 from typing import NamedTuple
 
 from sublex.fitted import PAGE_MARK
 from sublex.messages import one_line
+from sublex.pages import escaped, html_page
 from sublex_swg.layout import place_words
 from sublex_swg.word_senses import WordSenses
 
@@ -78,18 +78,18 @@ def svg(picture: Picture, name: Name) -> str:
     width = max(WIDTH, *(x + CHARACTER * len(label) / 2 + 20 for (x, _), label in zip(middles, labels, strict=True)))
     parts = [
         f'<line{main} x1="{middles[i][0]:.1f}" y1="{middles[i][1]:.1f}" x2="{middles[j][0]:.1f}" y2="{middles[j][1]:.1f}">'
-        f"<title>{escape(labels[i])} – {escape(labels[j])}: {weight:.1f}</title></line>"
+        f"<title>{escaped(labels[i])} – {escaped(labels[j])}: {weight:.1f}</title></line>"
         for (i, j), (pair, weight) in zip(ends, picture.edges.items(), strict=True)
         for main in [' class="main"' if pair in picture.main_edges else ""]
     ]
     parts += [
-        f'<text{main} x="{x:.1f}" y="{y + 5:.1f}">{escape(label)}</text>'
+        f'<text{main} x="{x:.1f}" y="{y + 5:.1f}">{escaped(label)}</text>'
         for word, label, (x, y) in zip(picture.words, labels, middles, strict=True)
         for main in [' class="main"' if word in picture.main_words else ""]
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="words" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(picture.title)}">'
+        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escaped(picture.title)}">'
         f"<!-- {PAGE_MARK} --><style>{STYLE}</style>\n" + "\n".join(parts) + "\n</svg>\n"
     )
 
@@ -98,16 +98,12 @@ def page(graphs: WordSenses, topics: Iterable[int], name: Name, title: str) -> s
     """Return an HTML page with the pictures of some topics, which needs no other file."""
     sections = []
     for topic in topics:
-        words = ", ".join(escape(one_line(name(word))) for word in graphs.top_words(topic, 5))
+        words = ", ".join(escaped(name(word)) for word in graphs.top_words(topic, 5))
         sections.append(f'<h2 id="topic-{topic}">Topic {topic}: {words}</h2>\n')
         sections.append(f"<p>{graphs.sizes[topic]:,} documents, {graphs.graph(topic).nnz // 2:,} edges.</p>\n")
         drawn = [picture for picture in pictures(graphs, topic) if picture.words]
         sections += [f"<h3>{picture.title}</h3>\n{svg(picture, name)}" for picture in drawn]
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{PAGE_MARK}\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
-        f"<style>{PAGE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{''.join(sections)}</body>\n</html>\n"
-    )
+    return html_page(title, PAGE, "".join(sections))
 
 
 def graphml(graphs: WordSenses, topic: int, name: Name) -> str:
@@ -115,7 +111,7 @@ def graphml(graphs: WordSenses, topic: int, name: Name) -> str:
     edges = graphs.strongest(topic)
     words = sorted({*edges.first.tolist(), *edges.second.tolist()})
     nodes = "".join(
-        f'<node id="n{word}"><data key="word">{escape(one_line(name(word)))}</data>'
+        f'<node id="n{word}"><data key="word">{escaped(name(word))}</data>'
         f'<data key="documents">{graphs.df[topic, word]}</data></node>\n'
         for word in words
     )

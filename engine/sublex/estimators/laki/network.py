@@ -107,7 +107,7 @@ class Network:
 
     @property
     def silhouettes(self) -> csr_array:
-        """The weights of the links from keyphrases to units, in sparse rows."""
+        """Sparse rows with a row for each keyphrase and a column for each unit: the weights of the links between them."""
         return self.children[:, self.keyphrases :]
 
     @property

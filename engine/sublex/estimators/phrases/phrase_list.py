@@ -110,7 +110,7 @@ class PhraseList:
         return (self.sequences >= 0).sum(axis=1)
 
     def units(self, phrase: int) -> list[int]:
-        """Return the units of a phrase."""
+        """Return the words of a phrase, in order, by their numbers in the lexicon."""
         return self.sequences[phrase, : self.lengths[phrase]].tolist()
 
     @cached_property

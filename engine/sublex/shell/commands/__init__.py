@@ -1,4 +1,7 @@
-"""The commands of the shell, one file for each theme. A command is a function whose docstring is its help."""
+"""The commands of the shell: a file for each theme, and in it a function for each command.
+
+The docstring of the function is the help of the command.
+"""
 
 from __future__ import annotations
 
