@@ -98,7 +98,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         index = (
-            sublex.open(options.index) if options.index else sublex.build(Path(folder) / "index", options.collection)
+            sublex.open(options.index) if options.index else sublex.build(options.collection, Path(folder) / "index")
         )
         text, mined = measured(index, options.support, options.workers)
         gold = gold_nodes(index, options.gold, text, mined)

@@ -150,6 +150,7 @@ def after_flips(network, counts, flips, seed=0):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_log_odds_that_are_updated_are_those_computed_anew_after_many_flips():
     network = made(60, 200, fanout=12, leak=1e-4)
     graphs, (updated, anew, joint, joint_anew, on) = after_flips(network, documents(network, 1).toarray()[0], 100_000)

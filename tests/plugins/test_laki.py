@@ -362,6 +362,7 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
     return Subject("laki(phrases=phrases(support=3), max_df=1, iterations=2)", tmp_path_factory.mktemp("laki"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS)
 def test_the_plugin_holds_the_contract(subject, check):
     check(subject)
