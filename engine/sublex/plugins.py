@@ -28,9 +28,9 @@ API = 2
 # The group of the entry points of plugins.
 GROUP = "sublex"
 STAGES = ("fit", "encode", "query")
-KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation")
+KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation", "retriever", "backend")
 # The kinds that can stand in an expression share one namespace; the kind `component` means any of them.
-COMPONENTS = ("ranker", "expander", "representation", "filter")
+COMPONENTS = ("ranker", "expander", "representation", "filter", "retriever")
 # Words of the expression language, which no component may have as its name.
 RESERVED = {*NORMALISERS, *KEYWORDS, FUNCTION}
 # The beginning of the modules of built-in plugins.
