@@ -11,6 +11,7 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.MultiBits;
 import org.apache.lucene.index.MultiDocValues;
 import org.apache.lucene.index.MultiTerms;
+import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.index.Terms;
@@ -29,14 +30,14 @@ import org.apache.lucene.util.BytesRef;
  * Reads one field of a Lucene index in bulk: each method returns many values as bytes, little-endian.
  *
  * <p>Python calls it through JNI, where one call for each posting would be too slow. Documents have the numbers of the
- * live documents in the order of Lucene's numbers, so deleted documents have none. Compile it by `make bulk-class`.
+ * live documents in the order of Lucene's numbers, so deleted documents have none. `compile.py` compiles it.
  */
 public final class Bulk {
   private static final int LARGEST = Integer.MAX_VALUE - 8;
 
   private final IndexReader reader;
   private final IndexSearcher searcher;
-  private final String idField;
+  private final String field, idField;
   /** The number of each of Lucene's documents, -1 if it is deleted; and Lucene's number of each document. */
   private final int[] numbers, originals;
   private final int[] lengths;
@@ -50,6 +51,7 @@ public final class Bulk {
 
   public Bulk(IndexSearcher searcher, String field, String idField) throws IOException {
     this.searcher = searcher;
+    this.field = field;
     this.idField = idField;
     reader = searcher.getIndexReader();
     numbers = new int[reader.maxDoc()];
@@ -139,27 +141,15 @@ public final class Bulk {
 
   /** Returns the numbers of the best k documents and their scores. */
   public byte[][] search(Query query, int k) throws IOException {
-    k = Math.min(k, originals.length);
-    TopScoreDocCollector collector = TopScoreDocCollector.create(k, k);
+    TopScoreDocCollector collector = TopScoreDocCollector.create(Math.min(k, originals.length), k);
     searcher.search(query, collector);
-    return hits(collector.topDocs().scoreDocs);
-  }
-
-  /** Returns the numbers and the scores of hits. */
-  private byte[][] hits(ScoreDoc[] found) {
+    ScoreDoc[] found = collector.topDocs().scoreDocs;
     ByteBuffer out = room(4 * found.length), scores = room(4 * found.length);
     for (ScoreDoc hit : found) {
       out.putInt(numbers[hit.doc]);
       scores.putFloat(hit.score);
     }
     return new byte[][] {content(out), content(scores)};
-  }
-
-  /** Returns the numbers and the scores of documents that Anserini ranked. */
-  public byte[][] ranked(int[] docs, float[] scores) {
-    ScoreDoc[] found = new ScoreDoc[docs.length];
-    Arrays.setAll(found, i -> new ScoreDoc(docs[i], scores[i]));
-    return hits(found);
   }
 
   /** Returns the scores of documents, whose numbers ascend; negative infinity for those that do not match. */
@@ -181,6 +171,23 @@ public final class Bulk {
       scores.putFloat(matches ? scorer.score() : Float.NEGATIVE_INFINITY);
     }
     return content(scores);
+  }
+
+  /** Returns the frequency of each of these terms in a document, 0 if it does not hold the term. */
+  public byte[] frequencies(int number, String[] wanted) throws IOException {
+    ByteBuffer found = room(4 * wanted.length);
+    for (String term : wanted) {
+      PostingsEnum list = MultiTerms.getTermPostingsEnum(reader, field, new BytesRef(term), PostingsEnum.FREQS);
+      boolean holds = list != null && list.advance(originals[number]) == originals[number];
+      found.putInt(holds ? list.freq() : 0);
+    }
+    return content(found);
+  }
+
+  /** Returns the norm of a document, which is its length in one byte; -1 if it has none. */
+  public long norm(int number) throws IOException {
+    NumericDocValues norms = MultiDocValues.getNormValues(reader, field);
+    return norms != null && norms.advanceExact(originals[number]) ? norms.longValue() : -1;
   }
 
   private LeafReaderContext leafOf(int doc) {

