@@ -76,6 +76,8 @@ class Connection:
             return self._too_little()
         if kind == "input":
             return f"{text}."
+        if kind == "query":
+            return f"Lucene does not take this query ({text}); change the weights or the parameters."
         return f"Lucene cannot read {self.path} ({text}); the index may be damaged, so build it again."
 
     def _too_little(self) -> str:

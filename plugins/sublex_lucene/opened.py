@@ -16,11 +16,17 @@ from sublex_lucene.similarities import similarity
 TEXT_FIELDS = ("contents", "raw")
 # Java's exceptions that mean too little memory.
 OUT_OF_MEMORY = ("java.lang.OutOfMemoryError", "java.lang.StackOverflowError")
+# Java's exceptions that mean a query that Lucene does not take.
+REFUSED = ("java.lang.IllegalArgumentException", "java.lang.NumberFormatException")
+NO_VECTORS = (
+    "feedback={0} needs document vectors or raw JSON in the Lucene index, and this index has neither; build it with -storeDocvectors, "
+    "or use the stage RM3 or Rocchio of Sublex in its place, as in LuceneBM25 >> RM3 >> LuceneBM25"
+)
 Answer = tuple[dict[str, Any], list[Any]]
 
 
 class LuceneFailed(Exception):
-    """A request that Lucene could not answer. `kind` is "memory", "input" or "damage"; the text is Lucene's."""
+    """A request that Lucene could not answer. `kind` is "memory", "input", "query" or "damage"; the text is Lucene's."""
 
     def __init__(self, kind: str, text: str):
         super().__init__(text)
@@ -35,7 +41,7 @@ def explained() -> Iterator[None]:
     except JavaException as error:
         name = str(error.classname)
         text = f"{name.rpartition('.')[2]}: {error.innermessage or ''}"
-        kind = "memory" if name in OUT_OF_MEMORY else "damage"
+        kind = "memory" if name in OUT_OF_MEMORY else "query" if name in REFUSED else "damage"
         raise LuceneFailed(kind, " ".join(text.split())[:300].rstrip(": ")) from None
 
 
@@ -70,6 +76,8 @@ class OpenedIndex:
             self.searcher = searchers(reader)
             self.field, self.docno = field, docno
             self.bulk = java("sublex.Bulk")(self.searcher, field, docno)
+            # The scorer that is set, and its parameters.
+            self._model: dict[str, Any] = {}
 
     def described(self) -> dict[str, Any]:
         """Return the facts of the index: its documents, its fields, and which fields the first document stores."""
@@ -117,12 +125,12 @@ class OpenedIndex:
     @_answering
     def answer_postings(self, limit: int) -> Answer:
         """Return the next posting lists, as `Bulk.postings` describes them; no parts after the last."""
-        return {}, self.bulk.postings(limit) or []
+        return {}, _parts(self.bulk.postings(limit))
 
     @_answering
     def answer_documents(self, first: int, count: int) -> Answer:
         """Return docnos and lengths, as `Bulk.documents` describes them."""
-        return {}, self.bulk.documents(first, count)
+        return {}, _parts(self.bulk.documents(first, count))
 
     @_answering
     def answer_stored(self, first: int, count: int) -> Answer:
@@ -134,17 +142,18 @@ class OpenedIndex:
         """Return the frequencies of terms in a document, and whether its norm is that of this length."""
         norm = self.bulk.norm(doc)
         expected = java("org.apache.lucene.util.SmallFloat").intToByte4(length)
-        return {"same length": norm in (-1, length) or norm % 256 == expected % 256}, [self.bulk.frequencies(doc, terms)]
+        found = _parts([self.bulk.frequencies(doc, terms)])
+        return {"same length": norm in (-1, length) or norm % 256 == expected % 256}, found
 
     @_answering
     def answer_search(self, model: dict[str, Any], query: dict[str, Any], k: int) -> Answer:
         """Return the numbers and scores of the best k documents."""
-        return {}, self.bulk.search(self._prepared(model, query), k)
+        return {}, _parts(self.bulk.search(self._prepared(model, query), k))
 
     @_answering
     def answer_scores(self, docs: bytearray, model: dict[str, Any], query: dict[str, Any]) -> Answer:
         """Return the scores of documents whose numbers ascend."""
-        return {}, [self.bulk.scores(self._prepared(model, query), bytes(docs))]
+        return {}, _parts([self.bulk.scores(self._prepared(model, query), bytes(docs))])
 
     @_answering
     def answer_explain(self, model: dict[str, Any], query: dict[str, Any], doc: int) -> Answer:
@@ -153,27 +162,26 @@ class OpenedIndex:
         return {"tree": _tree(self.searcher.explain(prepared, self.bulk.original(doc)))}, []
 
     def _prepared(self, model: dict[str, Any], query: dict[str, Any]) -> Any:
-        """Set the similarity, and return the query of Lucene for weighted terms, expanded if the model wants feedback."""
-        self.searcher.setSimilarity(cast("org.apache.lucene.search.similarities.Similarity", similarity(model)))
-        terms, weights = query["terms"], query["weights"]
-        made = self.query(terms, weights)
+        """Set the scorer, and return the query of Lucene for weighted terms, expanded if the model wants feedback."""
+        if model != self._model:
+            self.searcher.setSimilarity(cast("org.apache.lucene.search.similarities.Similarity", similarity(model)))
+            self._model = model
+        made = self.bulk.query(query["terms"], query["weights"])
         if model["feedback"] == "none":
             return made
         try:
-            return self.query(*expanded(self, model["feedback"], made, query))
+            return self.bulk.query(*expanded(self, model["feedback"], made, query))
         except ValueError as error:
             raise LuceneFailed("input", str(error)) from None
+        except JavaException as error:
+            if error.classname in OUT_OF_MEMORY:
+                raise
+            raise LuceneFailed("input", NO_VECTORS.format(model["feedback"])) from None
 
-    def query(self, terms: Sequence[str], weights: Sequence[float]) -> Any:
-        """Return the query of Lucene that adds up the weighted scores of terms."""
-        builder = java("org.apache.lucene.search.BooleanQuery$Builder")()
-        should = java("org.apache.lucene.search.BooleanClause$Occur").SHOULD
-        term_of, term_query = java("org.apache.lucene.index.Term"), java("org.apache.lucene.search.TermQuery")
-        boosted = java("org.apache.lucene.search.BoostQuery")
-        for term, weight in zip(terms, weights, strict=True):
-            clause = cast("org.apache.lucene.search.Query", term_query(term_of(self.field, term)))
-            builder.add(cast("org.apache.lucene.search.Query", boosted(clause, weight)), should)
-        return cast("org.apache.lucene.search.Query", builder.build())
+
+def _parts(arrays: Sequence[Any] | None) -> list[bytes]:
+    """Return arrays of Java's bytes as bytes."""
+    return [array.tostring() if array else b"" for array in arrays or ()]
 
 
 def _tree(explanation: Any) -> list[Any]:

@@ -14,13 +14,18 @@ import org.apache.lucene.index.MultiTerms;
 import org.apache.lucene.index.NumericDocValues;
 import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.StoredFields;
+import org.apache.lucene.index.Term;
 import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
+import org.apache.lucene.search.BooleanClause;
+import org.apache.lucene.search.BooleanQuery;
+import org.apache.lucene.search.BoostQuery;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.ScoreMode;
 import org.apache.lucene.search.Scorer;
+import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.search.TopScoreDocCollector;
 import org.apache.lucene.search.Weight;
 import org.apache.lucene.util.Bits;
@@ -137,6 +142,15 @@ public final class Bulk {
   /** Returns Lucene's number of a document. */
   public int original(int number) {
     return originals[number];
+  }
+
+  /** Returns the query that adds up the weighted scores of terms. */
+  public Query query(String[] terms, float[] weights) {
+    BooleanQuery.Builder query = new BooleanQuery.Builder();
+    for (int i = 0; i < terms.length; i++) {
+      query.add(new BoostQuery(new TermQuery(new Term(field, terms[i])), weights[i]), BooleanClause.Occur.SHOULD);
+    }
+    return query.build();
   }
 
   /** Returns the numbers of the best k documents and their scores. */
