@@ -42,7 +42,9 @@ def register_retrievers(register: Register) -> None:
     language = Param("language", bool, False, help="read the query in Whoosh's query language, such as title:crane")
     b = Param("b", float, 0.75, range=(0, 1), help="how far the length of a document counts")
     k1 = Param("k1", float, 1.2, range=(0, 1000), help="how soon further occurrences of a term stop to count")
-    c = Param("c", float, 1.0, range=(0, 1000), open=True, help="how far the length of a document counts; less for more")
+    c = Param(
+        "c", float, 1.0, range=(0, 1000), open=True, help="how far the length of a document counts; less for more"
+    )
     register("WhooshBM25F", retrievers.WhooshBM25F, [k1, b, language])
     register("WhooshTFIDF", retrievers.WhooshTFIDF, [language])
     register("WhooshPL2", retrievers.WhooshPL2, [c, language])

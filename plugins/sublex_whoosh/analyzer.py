@@ -21,7 +21,13 @@ you your"""
 PARAMS = (
     Param("stop", object, "whoosh", help="Whoosh's list (whoosh), none, or a list of words, as in [a, the]"),
     Param("least", int, 2, range=(1, 255), help="the characters that a word has at least, unless stop=none"),
-    Param("stem", str, "porter", range=("porter", "none"), help="the stemmer; porter is Whoosh's own, which differs from others"),
+    Param(
+        "stem",
+        str,
+        "porter",
+        range=("porter", "none"),
+        help="the stemmer; porter is Whoosh's own, which differs from others",
+    ),
     Param("lower", bool, True, help="turn words to lower case"),
 )
 _WORD = re.compile(PATTERNS[0])
@@ -31,7 +37,12 @@ class WhooshAnalyzer:
     """An analyzer after Whoosh's: by default its StemmingAnalyzer; with stem=none its StandardAnalyzer; with stop=none, too, its SimpleAnalyzer."""
 
     def __init__(self, stop: Any, least: int, stem: str, lower: bool):
-        self.values = {"stop": list(stop) if isinstance(stop, (list, tuple)) else stop, "least": least, "stem": stem, "lower": lower}
+        self.values = {
+            "stop": list(stop) if isinstance(stop, (list, tuple)) else stop,
+            "least": least,
+            "stem": stem,
+            "lower": lower,
+        }
         self.least, self.lower = least, lower
         self.stop = _stop_words(stop)
         self._stem = _stemmer() if stem == "porter" else None
@@ -112,8 +123,13 @@ def expression_of(analyzer: Any) -> str | None:
             values["lower"] = True
         elif type(item) is StopFilter and item.max is None and values["stem"] == "none" and values["stop"] == "none":
             words = frozenset(STOP.split())
-            values |= {"stop": "whoosh" if item.stops == words else tuple(sorted(item.stops)), "least": max(1, item.min)}
-        elif type(item) is StemFilter and item.stemfn is stem and not item.lang and not item.ignore and item is items[-1]:
+            values |= {
+                "stop": "whoosh" if item.stops == words else tuple(sorted(item.stops)),
+                "least": max(1, item.min),
+            }
+        elif (
+            type(item) is StemFilter and item.stemfn is stem and not item.lang and not item.ignore and item is items[-1]
+        ):
             values["stem"] = "porter"
         else:
             return None

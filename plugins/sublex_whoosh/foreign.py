@@ -66,12 +66,16 @@ class WhooshIndex:
         return list(self.reader.leaf_readers())
 
     def _notes(self, deleted: int) -> list[str]:
-        others = [name for name, kind in self.schema.items() if kind.indexed and name not in (self.field, self.docno_field)]
+        others = [
+            name for name, kind in self.schema.items() if kind.indexed and name not in (self.field, self.docno_field)
+        ]
         notes = [f"Ids come from the field {self.docno_field}, postings from the field {self.field}."]
         if others:
             notes.append(f"Other fields are not searched by Sublex's rankers: {', '.join(others)}.")
         if deleted:
-            notes.append(f"Deleted documents are left out: {deleted:,}. Whoosh's own scorers still count them in their statistics.")
+            notes.append(
+                f"Deleted documents are left out: {deleted:,}. Whoosh's own scorers still count them in their statistics."
+            )
         if not self.stores:
             notes.append(f"The field {self.field} is not stored, so no texts can be shown.")
         return notes
@@ -108,7 +112,9 @@ class WhooshIndex:
     def _id(self, stored: Mapping[str, Any]) -> str:
         value = stored.get(self.docno_field)
         if isinstance(value, bytes) or value is None or not str(value):
-            raise InputError(f"A document of {self.path} has no id in the field {self.docno_field}; name another by --docno.")
+            raise InputError(
+                f"A document of {self.path} has no id in the field {self.docno_field}; name another by --docno."
+            )
         return str(value)
 
     # Stored documents.
@@ -146,11 +152,17 @@ class WhooshIndex:
         except SublexError:
             raise
         except whoosh_index.IndexVersionError as error:
-            raise InputError(f"{self.path} is a Whoosh index of another version ({error}); write it again with this Whoosh.") from None
+            raise InputError(
+                f"{self.path} is a Whoosh index of another version ({error}); write it again with this Whoosh."
+            ) from None
         except ModuleNotFoundError as error:
-            raise InputError(f"The schema of {self.path} needs the Python module {error.name}, which is not installed.") from None
+            raise InputError(
+                f"The schema of {self.path} needs the Python module {error.name}, which is not installed."
+            ) from None
         except Exception as error:
-            raise InputError(f"The Whoosh index {self.path} cannot be read; it may be damaged ({in_short(error)}).") from None
+            raise InputError(
+                f"The Whoosh index {self.path} cannot be read; it may be damaged ({in_short(error)})."
+            ) from None
 
 
 def _text_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str:
@@ -174,7 +186,9 @@ def _docno_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> st
         raise InputError(f"{path} has no stored field {wanted}; there are {', '.join(stored) or 'none'}.")
     chosen = [wanted] if wanted is not None else unique or ids
     if len(chosen) != 1 and not unique:
-        raise InputError(f"{path} does not say which field holds the ids of documents; name it by --docno: {', '.join(stored) or 'no field is stored'}.")
+        raise InputError(
+            f"{path} does not say which field holds the ids of documents; name it by --docno: {', '.join(stored) or 'no field is stored'}."
+        )
     return chosen[0]
 
 

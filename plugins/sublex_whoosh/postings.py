@@ -78,7 +78,9 @@ def _terms(leaf: Any, number: int, field: str) -> Iterator[tuple[bytes, int, W3T
     """Yield the terms of a field in one segment, ascending, each with the number of the segment and where its postings are."""
     reader = leaf._terms
     if not isinstance(reader, W3TermsReader):
-        raise InputError("The Whoosh index was written by an older Whoosh; let this Whoosh optimise it, then attach it.")
+        raise InputError(
+            "The Whoosh index was written by an older Whoosh; let this Whoosh optimise it, then attach it."
+        )
     for (name, term), info in reader.items_from(field, b""):
         if name != field:
             return

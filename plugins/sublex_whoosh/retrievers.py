@@ -98,7 +98,11 @@ class WhooshRetriever:
             matcher.skip_to(local)
             if matcher.is_active() and matcher.id() == local:
                 length = index.reader.doc_field_length(int(index.live[doc]), field, 1)
-                evidence = {"tf": matcher.weight(), "length, rounded": length, "df": index.reader.doc_frequency(field, text)}
+                evidence = {
+                    "tf": matcher.weight(),
+                    "length, rounded": length,
+                    "df": index.reader.doc_frequency(field, text),
+                }
                 score = float(matcher.score())
                 if weight == 1:
                     return Explanation(score, label, evidence=evidence)
