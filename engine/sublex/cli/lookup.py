@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import sublex
+from sublex.cli.output import say
 from sublex.cli.steps import step
 from sublex.index.lookup import existing_path
 
@@ -16,4 +17,7 @@ def open_index(name: str, allow_uncovered: bool = False) -> Index:
     """Open the index of this name or path. With `allow_uncovered`, its fitted models may lack documents."""
     path = existing_path(name)
     with step(f"Opened {path}"):
-        return sublex.open(path, allow_uncovered)
+        index = sublex.open(path, allow_uncovered)
+    if index.attachment and index.attachment.problem:
+        say(index.attachment.problem)
+    return index

@@ -57,7 +57,9 @@ IDENTITY = Rule("32 hexadecimal digits", str, lambda text: re.fullmatch(r"[0-9a-
 PART = Rule("text", str, lambda text: text == "text")
 FOLDER = {"components": Every(COUNT, named=True), "checksum": NAME}
 TOTALS = {"docs": DOCS, "tokens": COUNT, "postings": COUNT}
-SEGMENT = TOTALS | {"name": NAME, "terms": DOCS, "data": FOLDER, "deleted?": TOTALS | {"name": NAME, "data": FOLDER}}
+SEGMENT = TOTALS | {
+    "name": NAME, "terms": DOCS, "data": FOLDER, "deleted?": TOTALS | {"name": NAME, "data": FOLDER}, "stated?": bool,
+}  # fmt: skip
 TOKENS = {"tokens": COUNT, "unknown": COUNT}
 ROWS = {"expression": EXPRESSION, "segments": Every({"data": FOLDER}, named=True)}
 MODEL = {
@@ -76,7 +78,7 @@ OUTCOME = {
     "notes": Every(COUNT), "fields": Every(COUNT),
 }  # fmt: skip
 JOURNAL = {"sources": object, "batches": COUNT, "docs": DOCS, "spills": [SEGMENT], "outcome": OUTCOME}
-_KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object"}
+_KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object", bool: "true or false"}
 
 
 def expect(value: Any, schema: Any, place: str = "") -> None:
