@@ -164,12 +164,16 @@ def _mirror(
         raise InputError(
             f"The analyzer of {place.path} is not known; name the one that analyses queries as it analysed documents, by --analyzer."
         )
-    registry.resolve("analyzer", parse_call(analyzer))
+    made = registry.make("analyzer", analyzer)
     if not foreign.docs:
         raise InputError(f"The {place.backend} index {place.path} holds no documents.")
+    if hasattr(foreign, "check_analyzer"):
+        with contract("back end", place.backend):
+            if remark := foreign.check_analyzer(made):
+                say(remark)
     say(f"Reading {counted(foreign.docs, 'document')} of {place.path}; queries are analysed by {analyzer}.")
     with contract("back end", place.backend):
         create_from_postings(
             path, foreign, analyzer=analyzer, profile=profile, attached=attached, overwrite=overwrite, progress=progress,
-            say=say, registry=registry,
+            registry=registry,
         )  # fmt: skip
