@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from sublex.base import Document
 from sublex_lucene import installed
+from sublex_lucene.build import build
 from sublex_lucene.commit import read_commit
 from sublex_lucene.index import LuceneIndex
 
@@ -27,3 +31,7 @@ class LuceneBackend:
         """Open the index at `path` in a process of its own."""
         read_commit(path)
         return LuceneIndex(path, self.field, self.docno)
+
+    def build(self, path: str, documents: Iterable[Document], store: frozenset[str], memory: int) -> None:
+        """Build a Lucene index at `path` by Anserini's IndexCollection."""
+        build(path, documents, store, memory)

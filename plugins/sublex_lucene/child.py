@@ -47,7 +47,7 @@ def main() -> None:
     os.dup2(2, 1)
     threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
     start_java(jar, classes, memory)
-    from sublex_lucene.opened import LuceneFailed, OpenedIndex
+    from sublex_lucene.opened import LuceneFailed, OpenedIndex, build
 
     requests = sys.stdin.buffer
     index: OpenedIndex | None = None
@@ -58,9 +58,11 @@ def main() -> None:
             return
         try:
             command = request.pop("command")
-            if command == "open":
+            if command == "build":
+                answer: tuple[dict[str, Any], list[Any]] = build(**request), []
+            elif command == "open":
                 index = OpenedIndex(**request)
-                answer: tuple[dict[str, Any], list[Any]] = index.described(), []
+                answer = index.described(), []
             else:
                 answer = getattr(index, f"answer_{command}")(*parts, **request)
         except LuceneFailed as error:

@@ -24,41 +24,27 @@ PATIENCE = 5
 _FOREIGN = ("CLASSPATH", "JDK_HOME", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS")
 
 
-class Connection:
-    """A process that has opened one Lucene index. If it has died, the next request starts another."""
+class JavaProcess:
+    """A process that runs Java. `path` is the index that it reads or writes, for messages."""
 
-    def __init__(self, path: str, field: str, docno: str):
-        self.path = path
-        self._opening = {"command": "open", "path": path, "field": field, "docno": docno}
-        self._process: subprocess.Popen[bytes] | None = None
-        self._errors: BinaryIO | None = None
-        self.facts: dict[str, Any] = {}
-
-    def open(self) -> dict[str, Any]:
-        """Start the process, and return the facts of the index that it has opened."""
+    def __init__(self, path: str, memory: str):
         installed.require()
-        memory = _memory()
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self.path, self.memory = path, memory
+        self._errors: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
         command = [sys.executable, "-m", "sublex_lucene.child", installed.anserini_jar(), installed.CLASSES, memory]
         # In its own group the process is not interrupted when the user interrupts Sublex.
         self._process = subprocess.Popen(
             [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
             env=_environment(), process_group=0,
         )  # fmt: skip
-        self.facts = self._exchange(self._opening)[0]
-        return self.facts
+        self.is_open = True
 
     def ask(self, command: str, parts: Sequence[Any] = (), **request: Any) -> tuple[dict[str, Any], list[bytearray]]:
-        """Return the answer to a request. Raise InputError with one sentence if Lucene fails or its process ends."""
-        if self._process is None:
-            self.open()
-        return self._exchange({"command": command, **request}, parts)
-
-    def _exchange(self, request: dict[str, Any], parts: Sequence[Any] = ()) -> tuple[dict[str, Any], list[bytearray]]:
+        """Return the answer to a request. Raise InputError with one sentence if Lucene fails or the process ends."""
         process = self._process
-        assert process and process.stdin and process.stdout
+        assert process.stdin and process.stdout
         try:
-            send(process.stdin, request, parts)  # type: ignore[arg-type]
+            send(process.stdin, {"command": command, **request}, parts)  # type: ignore[arg-type]
             answer, found = receive(process.stdout)  # type: ignore[arg-type]
         except (EOFError, OSError):
             raise InputError(self._death()) from None
@@ -81,29 +67,23 @@ class Connection:
         return f"Lucene cannot read {self.path} ({text}); the index may be damaged, so build it again."
 
     def _too_little(self) -> str:
-        memory = os.environ.get(MEMORY) or DEFAULT_MEMORY
-        return f"Lucene needs more memory than {memory} to read {self.path}; give it more, for example by {MEMORY}=4g."
+        return f"Lucene needs more memory than {self.memory} for {self.path}; give it more, for example by {MEMORY}=4g."
 
     def _death(self) -> str:
         """Return the sentence for a process that has ended, with the last line that it printed."""
-        process, errors = self._process, self._errors
-        assert process and errors
         self.close()
-        errors.seek(0)
-        printed = errors.read().decode(errors="replace").strip()
-        self._errors = None
+        self._errors.seek(0)
+        printed = self._errors.read().decode(errors="replace").strip()
         if "OutOfMemoryError" in printed or "reserve enough space" in printed:
             return self._too_little()
-        code = process.returncode
+        code = self._process.returncode
         how = f"by {signal.Signals(-code).name}" if code and -code in set(signal.Signals) else f"with status {code}"
         last = f": {printed.splitlines()[-1][:300]}" if printed and code != -signal.SIGKILL else ""
-        return f"The process that reads the Lucene index {self.path} ended {how}{last}. Run the command again to start another."
+        return f"The process that runs Lucene for {self.path} ended {how}{last}. Run the command again to start another."
 
     def close(self) -> None:
         """End the process. It is no error if it has ended."""
-        process, self._process = self._process, None
-        if process is None:
-            return
+        process, self.is_open = self._process, False
         for stream in (process.stdin, process.stdout):
             try:
                 if stream:
@@ -117,7 +97,32 @@ class Connection:
             process.wait()
 
 
-def _memory() -> str:
+class Connection:
+    """A process that has opened one Lucene index. If it has died, the next request starts another."""
+
+    def __init__(self, path: str, field: str, docno: str):
+        self._opening = {"path": path, "field": field, "docno": docno}
+        self._process: JavaProcess | None = None
+
+    def open(self) -> dict[str, Any]:
+        """Start the process, and return the facts of the index that it has opened."""
+        self._process = JavaProcess(self._opening["path"], memory_setting())
+        return self._process.ask("open", **self._opening)[0]
+
+    def ask(self, command: str, parts: Sequence[Any] = (), **request: Any) -> tuple[dict[str, Any], list[bytearray]]:
+        """Return the answer to a request about the index. Raise InputError with one sentence if Lucene fails or its process ends."""
+        if self._process is None or not self._process.is_open:
+            self.open()
+        assert self._process
+        return self._process.ask(command, parts, **request)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process:
+            self._process.close()
+
+
+def memory_setting() -> str:
     """Return the memory for Java's objects, as the user set it. Raise InputError unless it is a size."""
     memory = os.environ.get(MEMORY) or DEFAULT_MEMORY
     if not re.fullmatch(r"[1-9]\d{0,8}[mMgG]", memory):

@@ -179,6 +179,13 @@ class OpenedIndex:
             raise LuceneFailed("input", NO_VECTORS.format(model["feedback"])) from None
 
 
+def build(arguments: list[str]) -> dict[str, Any]:
+    """Build an index by Anserini's IndexCollection with these arguments."""
+    with explained():
+        java("io.anserini.index.IndexCollection").main(arguments)
+    return {}
+
+
 def _parts(arrays: Sequence[Any] | None) -> list[bytes]:
     """Return arrays of Java's bytes as bytes."""
     return [array.tostring() if array else b"" for array in arrays or ()]
