@@ -39,10 +39,17 @@ class LuceneIndex:
         self.docs = int(facts["docs"])
         self.stores = frozenset({"text"} if {"contents", "raw"} & set(facts["stored"]) else ())
         self.notes = _notes(self.field, facts)
+        self._is_verified = False
+
+    def verify(self) -> None:
+        """Raise InputError if a file of the index is damaged. All files are read once, and their checksums compared."""
+        if not self._is_verified:
+            self.connection.ask("verify")
+            self._is_verified = True
 
     def postings(self) -> Iterator[PostingsBatch]:
         """Yield the posting lists of all terms in the order of their bytes, after the checksums of all files are compared."""
-        self.connection.ask("verify")
+        self.verify()
         while parts := self.connection.ask("postings", limit=POSTINGS)[1]:
             text, pairs, docs, tfs = parts
             sizes, df = np.frombuffer(pairs, "<i4").reshape(-1, 2).T.astype(np.int64)
@@ -80,6 +87,7 @@ class LuceneIndex:
 
         Return a sentence for the user if a few documents differ, or if nothing could be checked.
         """
+        self.verify()
         return check_analyzer(self, analyzer)
 
     def close(self) -> None:

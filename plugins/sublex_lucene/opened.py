@@ -40,9 +40,16 @@ def explained() -> Iterator[None]:
         yield
     except JavaException as error:
         name = str(error.classname)
-        text = f"{name.rpartition('.')[2]}: {error.innermessage or ''}"
+        text = f"{name.rpartition('.')[2]}: {_in_short(str(error.innermessage or ''))}"
         kind = "memory" if name in OUT_OF_MEMORY else "query" if name in REFUSED else "damage"
-        raise LuceneFailed(kind, " ".join(text.split())[:300].rstrip(": ")) from None
+        raise LuceneFailed(kind, text.rstrip(": ")) from None
+
+
+def _in_short(message: str) -> str:
+    """Return the beginning of a message of Lucene, and the name of the file that it ends with."""
+    reason, found, file = " ".join(message.split()).partition(" (resource=")
+    name = file.rpartition("/")[2].rstrip('")') if found else ""
+    return f"{reason.partition(' : expected=')[0][:200]}{' in ' if name else ''}{name}"
 
 
 def _answering(method: Callable[..., Answer]) -> Callable[..., Answer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -25,7 +26,7 @@ class LuceneReader:
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         """Yield the stored documents in the order of the index; deleted documents are left out."""
-        path = source.path.removeprefix(PREFIX)
+        path = os.path.expanduser(source.path.removeprefix(PREFIX))
         read_commit(path)
         with closing(LuceneIndex(path)) as index:
             if not index.stores:
@@ -33,6 +34,7 @@ class LuceneReader:
                     f"{path} stores no documents (it was made without -storeRaw), so no index can be built of them; attach it "
                     f"instead: {command('attach', 'NAME', source.path)}"
                 )
+            index.verify()
             for first in range(0, index.docs, BATCH):
                 for place, (document, is_exact) in enumerate(index.stored_documents(first, BATCH)):
                     if not is_exact:

@@ -35,7 +35,8 @@ import org.apache.lucene.util.BytesRef;
  * Reads one field of a Lucene index in bulk: each method returns many values as bytes, little-endian.
  *
  * <p>Python calls it through JNI, where one call for each posting would be too slow. Documents have the numbers of the
- * live documents in the order of Lucene's numbers, so deleted documents have none. `compile.py` compiles it.
+ * live documents in the order of Lucene's numbers, so deleted documents have none. `python -m
+ * sublex_lucene.compile` compiles it.
  */
 public final class Bulk {
   private static final int LARGEST = Integer.MAX_VALUE - 8;
