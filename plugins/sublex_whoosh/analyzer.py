@@ -34,7 +34,10 @@ _WORD = re.compile(PATTERNS[0])
 
 
 class WhooshAnalyzer:
-    """An analyzer after Whoosh's: by default its StemmingAnalyzer; with stem=none its StandardAnalyzer; with stop=none, too, its SimpleAnalyzer."""
+    """An analyzer after Whoosh's: by default its StemmingAnalyzer, with stem=none its StandardAnalyzer.
+
+    With stem=none and stop=none it is Whoosh's SimpleAnalyzer.
+    """
 
     def __init__(self, stop: Any, least: int, stem: str, lower: bool):
         self.values = {

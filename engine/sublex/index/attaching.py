@@ -21,7 +21,7 @@ from sublex.parser import parse_call
 from sublex.profiles import profile as find_profile
 
 Say = Callable[[str], None]
-# Called with the number of documents or terms that were read so far.
+# Called with the number of terms that were read so far.
 Progress = Callable[[int], None]
 
 
@@ -54,7 +54,7 @@ def attach_index(
         trust: Allow the back end to run code that the foreign folder holds.
         refresh: Read an attached index again, if the foreign index has changed; else only keep its place and the trust in it.
         overwrite: Replace any index at `path`.
-        progress: Called with the number of documents or terms that were read so far.
+        progress: Called with the number of terms that were read so far.
         say: Called with sentences for the user.
         registry: The plugins; by default the installed ones are loaded.
     """
@@ -157,7 +157,7 @@ def _mirror(
 
     for note in foreign.notes:
         say(note)
-    profile = place.profile or getattr(foreign, "profile", "sublex")
+    profile: str = place.profile or str(getattr(foreign, "profile", "sublex"))
     find_profile(profile)
     analyzer = place.analyzer or foreign.analyzer
     if analyzer is None:
@@ -169,7 +169,9 @@ def _mirror(
         raise InputError(f"The {place.backend} index {place.path} holds no documents.")
     say(f"Reading {counted(foreign.docs, 'document')} of {place.path}; queries are analysed by {analyzer}.")
     with contract("back end", place.backend):
-        create_from_postings(
+        summary = create_from_postings(
             path, foreign, analyzer=analyzer, profile=profile, attached=attached, overwrite=overwrite, progress=progress,
-            say=say, registry=registry,
+            registry=registry,
         )  # fmt: skip
+    for remark in summary.remarks():
+        say(remark)
