@@ -164,7 +164,7 @@ def _mirror(
         raise InputError(
             f"The analyzer of {place.path} is not known; name the one that analyses queries as it analysed documents, by --analyzer."
         )
-    registry.resolve("analyzer", parse_call(analyzer))
+    analyzer = str(registry.resolve("analyzer", parse_call(analyzer)))
     if not foreign.docs:
         raise InputError(f"The {place.backend} index {place.path} holds no documents.")
     say(f"Reading {counted(foreign.docs, 'document')} of {place.path}; queries are analysed by {analyzer}.")
