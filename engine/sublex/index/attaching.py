@@ -87,6 +87,10 @@ def attach_index(
 
 def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
     """Return the manifest of the index at `path`, None if there is none. Raise an error unless it may be replaced or refreshed."""
+    if refresh and overwrite:
+        raise InputError(
+            "--refresh reads an attached index again, and --overwrite replaces any index; give one of them."
+        )
     if not Directory(path).has(MANIFEST):
         if refresh:
             raise IndexProblem(f"No index at {path} to refresh; attach it without --refresh.")
@@ -108,6 +112,8 @@ def _place(
     """Return the place of the foreign index: from the source that the user names, else from where it was when it was attached."""
     known = Attachment(path, old[ATTACHED], 0, lambda: registry).place if old else None
     if source is None:
+        if old is None:
+            raise InputError(f"Name the index that {path} shall mirror: {command('attach', path, 'BACKEND:PATH')}")
         if known is None:
             raise InputError(
                 f"Sublex does not know which index {path} mirrors; name it: {command('attach', path, 'BACKEND:PATH')} --refresh"
@@ -155,8 +161,6 @@ def _mirror(
     """Write the mirror of a foreign index."""
     from sublex.index.from_postings import create_from_postings
 
-    for note in foreign.notes:
-        say(note)
     profile: str = place.profile or str(getattr(foreign, "profile", "sublex"))
     find_profile(profile)
     analyzer = place.analyzer or foreign.analyzer
@@ -167,6 +171,8 @@ def _mirror(
     analyzer = str(registry.resolve("analyzer", parse_call(analyzer)))
     if not foreign.docs:
         raise InputError(f"The {place.backend} index {place.path} holds no documents.")
+    for note in foreign.notes:
+        say(note)
     say(f"Reading {counted(foreign.docs, 'document')} of {place.path}; queries are analysed by {analyzer}.")
     with contract("back end", place.backend):
         summary = create_from_postings(
