@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sublex.base import VERSION, Document, Report
@@ -145,6 +144,8 @@ def attach(
         progress: Called with the number of terms read so far.
         say: Called with sentences for the user.
     """
+    from pathlib import Path
+
     from sublex.arguments import file_path, optional_text
     from sublex.index.attaching import Given, attach_index
 

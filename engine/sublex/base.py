@@ -609,19 +609,20 @@ class Filter(Protocol):
 # Other engines: back ends, the indexes that they open, and retrievers, which are the engines' own scorers.
 
 
-class ForeignIndex(Protocol):
+class ForeignIndex(PostingsSource, Protocol):
     """An index of another engine, opened for reading. `sublex attach` reads its postings once, by `postings` and `documents`.
 
-    It is a `PostingsSource`, and adds the documents' texts. It never writes into the folder that it reads. Documents have the numbers from
-    0 to `docs - 1`, in the order of `documents`; deleted documents have none. The engine calls the methods from one thread at a time.
+    It is a `PostingsSource`, and adds the texts of documents. It never writes into the folder that it reads. Documents have the numbers
+    from 0 to `docs - 1`, in the order of `documents`; deleted documents have none. The engine calls the methods from one thread at a time.
+    An index that was opened for its texts or for retrievers is never asked for postings.
 
     * `stores` names the parts that it can read later: `{"text"}` if `document` returns texts, else empty.
     * `analyzer` is the expression of the analyzer that made the terms, such as "english(stop=none)", or None if the engine's index does not
       tell. The user's `--analyzer` replaces it.
     * `notes` are sentences for the user: which field was read, and what could not be carried over. `sublex attach` prints them.
+    * `profile`, which is optional, is the profile of an attached index if the user names none, such as "anserini".
     """
 
-    docs: int
     stores: frozenset[str]
     analyzer: str | None
     notes: Sequence[str]

@@ -6,13 +6,13 @@ keeps a full stop between a letter and a digit, as in `fig.2`, and an asterisk, 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from sublex.base import Param
 from sublex.errors import InputError, MissingExtra
-from sublex.parameters import printed
 
 # Whoosh's default patterns of words, now and up to 2.7.4, and its list of stop words.
 PATTERNS = (r"[\w\*]+(\.?[\w\*]+)*", r"\w+(\.?\w+)*")
@@ -34,7 +34,10 @@ _WORD = re.compile(PATTERNS[0])
 
 
 class WhooshAnalyzer:
-    """An analyzer after Whoosh's: by default its StemmingAnalyzer; with stem=none its StandardAnalyzer; with stop=none, too, its SimpleAnalyzer."""
+    """An analyzer after Whoosh's: by default its StemmingAnalyzer, with stem=none its StandardAnalyzer.
+
+    With stem=none and stop=none it is Whoosh's SimpleAnalyzer.
+    """
 
     def __init__(self, stop: Any, least: int, stem: str, lower: bool):
         self.values = {
@@ -46,12 +49,6 @@ class WhooshAnalyzer:
         self.least, self.lower = least, lower
         self.stop = _stop_words(stop)
         self._stem = _stemmer() if stem == "porter" else None
-
-    def __str__(self) -> str:
-        values = {**self.values}
-        if isinstance(values["stop"], list):
-            values["stop"] = tuple(values["stop"])
-        return printed("whoosh", PARAMS, values)
 
     def settings(self) -> dict[str, Any]:
         """Return the name and the parameters that make this analyzer again."""
@@ -117,20 +114,18 @@ def expression_of(analyzer: Any) -> str | None:
     tokenizer = items.pop(0)
     if type(tokenizer) is not RegexTokenizer or tokenizer.gaps or tokenizer.expression.pattern not in PATTERNS:
         return None
-    values = {"stop": "none", "least": 2, "stem": "none", "lower": False}
+    values: dict[str, Any] = {"stop": "none", "least": 2, "stem": "none", "lower": "false"}
     for order, item in enumerate(items):
         if type(item) is LowercaseFilter and order == 0:
-            values["lower"] = True
+            values["lower"] = "true"
         elif type(item) is StopFilter and item.max is None and values["stem"] == "none" and values["stop"] == "none":
             words = frozenset(STOP.split())
-            values |= {
-                "stop": "whoosh" if item.stops == words else tuple(sorted(item.stops)),
-                "least": max(1, item.min),
-            }
+            values["stop"] = "whoosh" if item.stops == words else json.dumps(sorted(item.stops), ensure_ascii=False)
+            values["least"] = max(1, item.min)
         elif (
             type(item) is StemFilter and item.stemfn is stem and not item.lang and not item.ignore and item is items[-1]
         ):
             values["stem"] = "porter"
         else:
             return None
-    return printed("whoosh", PARAMS, values)
+    return f"whoosh({', '.join(f'{name}={value}' for name, value in values.items())})"

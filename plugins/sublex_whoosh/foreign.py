@@ -20,6 +20,15 @@ from sublex_whoosh.analyzer import expression_of
 from sublex_whoosh.postings import Lists, posting_lists
 from sublex_whoosh.toc import last_toc
 
+
+class _Searcher(Searcher):
+    """Whoosh's searcher, with a method that Whoosh's DFree calls and Whoosh 2.7.5 lacks."""
+
+    def weight(self, field: str, text: Any) -> float:
+        """Return the sum of a term's weights over all documents."""
+        return float(self.reader().frequency(field, text))
+
+
 # Documents whose docnos are read together.
 BATCH = 4096
 # The name of a stored field that is shown as the title.
@@ -137,7 +146,7 @@ class WhooshIndex:
     def searcher(self, weighting: Any, key: str) -> Searcher:
         """Return Whoosh's searcher with a scorer; `key` names the scorer with its parameters."""
         if key not in self._searchers:
-            self._searchers[key] = Searcher(self.reader, weighting=weighting)
+            self._searchers[key] = _Searcher(self.reader, weighting=weighting)
         return self._searchers[key]
 
     def close(self) -> None:
@@ -186,9 +195,8 @@ def _docno_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> st
         raise InputError(f"{path} has no stored field {wanted}; there are {', '.join(stored) or 'none'}.")
     chosen = [wanted] if wanted is not None else unique or ids
     if len(chosen) != 1 and not unique:
-        raise InputError(
-            f"{path} does not say which field holds the ids of documents; name it by --docno: {', '.join(stored) or 'no field is stored'}."
-        )
+        names = ", ".join(stored) or "no field is stored"
+        raise InputError(f"{path} does not say which field holds the ids of documents; name it by --docno: {names}.")
     return chosen[0]
 
 

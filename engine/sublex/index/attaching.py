@@ -21,7 +21,7 @@ from sublex.parser import parse_call
 from sublex.profiles import profile as find_profile
 
 Say = Callable[[str], None]
-# Called with the number of documents or terms that were read so far.
+# Called with the number of terms that were read so far.
 Progress = Callable[[int], None]
 
 
@@ -54,7 +54,7 @@ def attach_index(
         trust: Allow the back end to run code that the foreign folder holds.
         refresh: Read an attached index again, if the foreign index has changed; else only keep its place and the trust in it.
         overwrite: Replace any index at `path`.
-        progress: Called with the number of documents or terms that were read so far.
+        progress: Called with the number of terms that were read so far.
         say: Called with sentences for the user.
         registry: The plugins; by default the installed ones are loaded.
     """
@@ -87,6 +87,10 @@ def attach_index(
 
 def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
     """Return the manifest of the index at `path`, None if there is none. Raise an error unless it may be replaced or refreshed."""
+    if refresh and overwrite:
+        raise InputError(
+            "--refresh reads an attached index again, and --overwrite replaces any index; give one of them."
+        )
     if not Directory(path).has(MANIFEST):
         if refresh:
             raise IndexProblem(f"No index at {path} to refresh; attach it without --refresh.")
@@ -108,6 +112,8 @@ def _place(
     """Return the place of the foreign index: from the source that the user names, else from where it was when it was attached."""
     known = Attachment(path, old[ATTACHED], 0, lambda: registry).place if old else None
     if source is None:
+        if old is None:
+            raise InputError(f"Name the index that {path} shall mirror: {command('attach', path, 'BACKEND:PATH')}")
         if known is None:
             raise InputError(
                 f"Sublex does not know which index {path} mirrors; name it: {command('attach', path, 'BACKEND:PATH')} --refresh"
@@ -155,25 +161,28 @@ def _mirror(
     """Write the mirror of a foreign index."""
     from sublex.index.from_postings import create_from_postings
 
-    for note in foreign.notes:
-        say(note)
-    profile = place.profile or getattr(foreign, "profile", "sublex")
+    profile: str = place.profile or str(getattr(foreign, "profile", "sublex"))
     find_profile(profile)
     analyzer = place.analyzer or foreign.analyzer
     if analyzer is None:
         raise InputError(
             f"The analyzer of {place.path} is not known; name the one that analyses queries as it analysed documents, by --analyzer."
         )
-    made = registry.make("analyzer", analyzer)
+    analyzer = str(registry.resolve("analyzer", parse_call(analyzer)))
     if not foreign.docs:
         raise InputError(f"The {place.backend} index {place.path} holds no documents.")
+    for note in foreign.notes:
+        say(note)
     if hasattr(foreign, "check_analyzer"):
         with contract("back end", place.backend):
-            if remark := foreign.check_analyzer(made):
-                say(remark)
+            remark = foreign.check_analyzer(registry.make("analyzer", analyzer))
+        if remark:
+            say(remark)
     say(f"Reading {counted(foreign.docs, 'document')} of {place.path}; queries are analysed by {analyzer}.")
     with contract("back end", place.backend):
-        create_from_postings(
+        summary = create_from_postings(
             path, foreign, analyzer=analyzer, profile=profile, attached=attached, overwrite=overwrite, progress=progress,
             registry=registry,
         )  # fmt: skip
+    for remark in summary.remarks():
+        say(remark)

@@ -26,7 +26,7 @@ from sublex.pipeline.stages.ranker import RankerStage
 from sublex.pipeline.stages.representation import RepresentationStage
 from sublex.pipeline.stages.retriever import RetrieverStage
 from sublex.pipeline.stages.stage import Scorer, Stage
-from sublex.plugins import Component, Defaults, Registry
+from sublex.plugins import Component, Defaults, Registry, components_in
 from sublex.representations.identity import Namer
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.representations.resources import Resources
@@ -139,7 +139,7 @@ class Composer:
     def retrievers(self, resolved: Expression) -> dict[str, str]:
         """Return for each retriever of a resolved expression its code, its engine, and the state of the foreign index that it searches."""
         described = {}
-        for component in _components_in(resolved):
+        for component in components_in(resolved):
             if component.kind == "retriever" and self.snapshot.attachment:
                 retriever = component.make()
                 engine = f" with {retriever.version()}" if hasattr(retriever, "version") else ""
@@ -252,15 +252,6 @@ class _Composition:
 def _named_in(component: Component) -> tuple[Any, ...]:
     """Return the values of a component's query parameters, among which are the models that it asks for when it runs."""
     return tuple(component.values[p.name] for p in component.registration.params if p.stage == "query")
-
-
-def _components_in(node: Expression) -> Iterator[Component]:
-    """Yield the components of a resolved expression, with those in the parameters of others."""
-    if isinstance(node, Component):
-        yield node
-    for child in node.children():
-        if isinstance(child, Expression):
-            yield from _components_in(child)
 
 
 def _is_filter(node: Expression) -> bool:

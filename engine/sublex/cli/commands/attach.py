@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from sublex.cli.output import say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
 from sublex.index.lookup import index_path
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
 
 
 @click.command(
@@ -72,7 +76,8 @@ def attach(
     show(_attached(path, index))
 
 
-def _attached(path: Path, index: sublex.pipeline.index.Index) -> str:  # type: ignore[name-defined]
+def _attached(path: Path, index: Index) -> str:
+    """Return the sentence that says what an attached index holds."""
     statistics = index.statistics
     return f"{path} mirrors {statistics.docs:,} documents, {index.vocabulary_size:,} terms and {statistics.postings:,} postings."
 

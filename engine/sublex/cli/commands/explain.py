@@ -52,7 +52,7 @@ def explain(
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
     asked = weighted_query(query) if weighted else index.query(query)
-    say(*([] if weighted else query_notes(index, query)))
+    say(*([] if weighted else query_notes(index, query, pipeline)))
     with step(f"Explained by {pipeline}"):
         tree = index.explain(asked, docno, pipeline)
     print_shown(explanation(tree, docno, pipeline, bool(asked.terms)), form)
