@@ -24,11 +24,17 @@ RETRIEVERS = {
         Param("k1", float, 0.9, range=(0, 1000), help="how slowly a repeated term saturates"),
         Param("b", float, 0.4, range=(0, 1), help="how much long documents are held back"),
     ],
-    "LuceneQLD": [Param("mu", float, 1000.0, range=(0, 10**9), help="the weight of the collection in Dirichlet smoothing")],
-    "LuceneQLJM": [
-        Param("lam", float, 0.1, range=(0, 1), open=True, help="the share of the collection in Jelinek-Mercer smoothing")
+    "LuceneQLD": [
+        Param("mu", float, 1000.0, range=(0, 10**9), help="the weight of the collection in Dirichlet smoothing")
     ],
-    "LuceneInL2": [Param("c", float, 0.1, range=(0, 1000), open=True, help="how much frequencies depend on the length")],
+    "LuceneQLJM": [
+        Param(
+            "lam", float, 0.1, range=(0, 1), open=True, help="the share of the collection in Jelinek-Mercer smoothing"
+        )
+    ],
+    "LuceneInL2": [
+        Param("c", float, 0.1, range=(0, 1000), open=True, help="how much frequencies depend on the length")
+    ],
     "LuceneSPL": [Param("c", float, 0.1, range=(0, 1000), open=True, help="how much frequencies depend on the length")],
     "LuceneF2Exp": [Param("s", float, 0.5, range=(0, 1), help="how much long documents are held back")],
 }

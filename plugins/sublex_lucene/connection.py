@@ -71,18 +71,25 @@ class JavaProcess:
 
     def _death(self) -> str:
         """Return the sentence for a process that has ended, with the last line that it printed."""
-        self.close()
+        self._stop()
         self._errors.seek(0)
         printed = self._errors.read().decode(errors="replace").strip()
+        self._errors.close()
         if "OutOfMemoryError" in printed or "reserve enough space" in printed:
             return self._too_little()
         code = self._process.returncode
         how = f"by {signal.Signals(-code).name}" if code and -code in set(signal.Signals) else f"with status {code}"
         last = f": {printed.splitlines()[-1][:300]}" if printed and code != -signal.SIGKILL else ""
-        return f"The process that runs Lucene for {self.path} ended {how}{last}. Run the command again to start another."
+        return (
+            f"The process that runs Lucene for {self.path} ended {how}{last}. Run the command again to start another."
+        )
 
     def close(self) -> None:
         """End the process. It is no error if it has ended."""
+        self._stop()
+        self._errors.close()
+
+    def _stop(self) -> None:
         process, self.is_open = self._process, False
         for stream in (process.stdin, process.stdout):
             try:

@@ -47,7 +47,9 @@ def expanded(index: OpenedIndex, method: str, made: Any, query: dict[str, Any]) 
 
 def _reranker(index: OpenedIndex, method: str) -> Any:
     """Return Anserini's object for a method of feedback. Documents without stored vectors are analysed from their raw JSON."""
-    analyzer = cast("org.apache.lucene.analysis.Analyzer", autoclass("io.anserini.index.IndexCollection").DEFAULT_ANALYZER)
+    analyzer = cast(
+        "org.apache.lucene.analysis.Analyzer", autoclass("io.anserini.index.IndexCollection").DEFAULT_ANALYZER
+    )
     parser = autoclass("java.lang.Class").forName("io.anserini.collection.JsonCollection")
     if method == "rm3":
         reranker = autoclass("io.anserini.rerank.lib.Rm3Reranker")

@@ -24,14 +24,14 @@ POSTINGS, DOCUMENTS = 1 << 20, 1 << 14
 class LuceneIndex:
     """An index of Lucene 9 with one indexed field and one field of ids."""
 
-    analyzer = ANALYZER
+    analyzer: str | None = ANALYZER
     profile = PROFILE
 
     def __init__(self, path: str, field: str | None = None, docno: str | None = None):
         self.name, self.field, self.docno = path, field or FIELD, docno or DOCNO
         self.connection = Connection(path, self.field, self.docno)
-        facts = self.connection.open()
         try:
+            facts = self.connection.open()
             _check_fields(path, self.field, self.docno, facts)
         except BaseException:
             self.close()
@@ -101,7 +101,9 @@ def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any]) -> N
     found = fields.get(field)
     if not facts["docs"]:
         raise InputError(f"The Lucene index {path} holds no documents.")
-    vectors = [name for name, info in fields.items() if info["vectors"]] or [name for name in fields if name == "vector"]
+    vectors = [name for name, info in fields.items() if info["vectors"]] or [
+        name for name in fields if name == "vector"
+    ]
     if (not found or found["options"] == "NONE") and vectors:
         raise InputError(
             f"{path} is a vector index: its field {vectors[0]} holds vectors and no terms; "
@@ -116,7 +118,9 @@ def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any]) -> N
             f"attach an index that was made without -impact."
         )
     if docno not in fields and docno not in facts["stored"]:
-        raise InputError(f"{path} has no field {docno}; name the field with the documents' ids by --docno: {_listed(fields)}.")
+        raise InputError(
+            f"{path} has no field {docno}; name the field with the documents' ids by --docno: {_listed(fields)}."
+        )
 
 
 def _listed(names: Sequence[str] | dict[str, Any]) -> str:

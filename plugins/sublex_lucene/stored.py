@@ -7,29 +7,29 @@ from typing import Any
 
 from sublex.base import Document
 
+# Members of a record that make the id, the title and the text of a document; all others are its fields.
+_KNOWN = {"id", "_id", "docid", "contents", "title", "text"}
+
 
 def to_document(docno: str, contents: str | None, raw: str | None) -> tuple[Document, bool]:
     """Return a document from the stored fields `contents` and `raw`, and whether its text is exactly the text that was indexed.
 
-    `raw` is the record as the collection has it: JSON with `contents`, or with `title` and `text`, or any other text. Of other text the
-    markup stays in the document, which Anserini leaves out before it indexes.
+    `raw` is the record as the collection has it: JSON with `contents`, or with `title` and `text`, or any other text. Other text keeps
+    its markup, which Anserini leaves out before it indexes.
     """
-    record = _record(raw)
-    if contents is None and record is not None:
-        contents = _text(record.get("contents"))
-    if contents is not None:
-        return _split(docno, contents, record or {}), True
-    if record is not None and _text(record.get("text")) is not None:
-        return Document(docno, str(record["text"]), _text(record.get("title")) or ""), True
-    return Document(docno, raw or ""), False
-
-
-def _split(docno: str, contents: str, record: dict[str, Any]) -> Document:
-    """Return a document whose title is taken off its contents, if the contents begin with it; else the title is a stored field."""
+    record = _record(raw) or {}
     title = _text(record.get("title")) or ""
-    if title and contents.startswith(f"{title}\n"):
-        return Document(docno, contents[len(title) + 1 :], title)
-    return Document(docno, contents, fields={"title": title} if title else {})
+    fields = {name: value for name, value in record.items() if name not in _KNOWN}
+    indexed = contents if contents is not None else _text(record.get("contents"))
+    if indexed is not None:
+        if title and indexed.startswith(f"{title}\n"):
+            return Document(docno, indexed[len(title) + 1 :], title, fields), True
+        # A title that was not indexed is no title: the contents of the document would differ from the indexed text.
+        return Document(docno, indexed, "", fields | ({"title": title} if title else {})), True
+    text = _text(record.get("text"))
+    if text is not None:
+        return Document(docno, text, title, fields), True
+    return Document(docno, raw or ""), False
 
 
 def _record(raw: str | None) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 """Write the Lucene indexes that tests/plugins/test_lucene.py reads. It runs Java, so the tests run it in a process of its own.
 
-    python lucene_indexes.py FOLDER JAR CLASSES
+python lucene_indexes.py FOLDER JAR CLASSES
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ def main(folder: Path, jar: str, classes: str) -> None:
         return autoclass(name)(*arguments)
 
     documents = "org.apache.lucene.document."
-    stored, unstored = (getattr(autoclass(documents + "Field$Store"), word) for word in ("YES", "NO"))
+    stored = autoclass(documents + "Field$Store").YES
     options = autoclass("org.apache.lucene.index.IndexOptions")
-    analyzer = cast("org.apache.lucene.analysis.Analyzer", autoclass("io.anserini.index.IndexCollection").DEFAULT_ANALYZER)
+    analyzer = cast(
+        "org.apache.lucene.analysis.Analyzer", autoclass("io.anserini.index.IndexCollection").DEFAULT_ANALYZER
+    )
 
     def field(name, text, norms=True, positions=False, tf=True):
         kind = make(documents + "FieldType")
@@ -44,8 +46,9 @@ def main(folder: Path, jar: str, classes: str) -> None:
     def ids(record, columns=True):
         found = [make(documents + "StringField", "id", record["id"], stored)]
         if columns:
-            found.append(make(documents + "BinaryDocValuesField", "id",
-                              make("org.apache.lucene.util.BytesRef", cast("java.lang.CharSequence", make("java.lang.String", record["id"])))))  # fmt: skip
+            text = cast("java.lang.CharSequence", make("java.lang.String", record["id"]))
+            value = make("org.apache.lucene.util.BytesRef", text)
+            found.append(make(documents + "BinaryDocValuesField", "id", value))
         return found
 
     def raw(record):
@@ -55,9 +58,15 @@ def main(folder: Path, jar: str, classes: str) -> None:
     def write(name, fields, commits=1, delete=()):
         """Write an index whose documents have the fields that `fields` makes, in this many segments, and delete some of them."""
         config = make("org.apache.lucene.index.IndexWriterConfig", analyzer)
-        config.setMergePolicy(cast("org.apache.lucene.index.MergePolicy", autoclass("org.apache.lucene.index.NoMergePolicy").INSTANCE))
-        directory = autoclass("org.apache.lucene.store.FSDirectory").open(make("java.io.File", str(folder / name)).toPath())
-        writer = make("org.apache.lucene.index.IndexWriter", cast("org.apache.lucene.store.Directory", directory), config)
+        config.setMergePolicy(
+            cast("org.apache.lucene.index.MergePolicy", autoclass("org.apache.lucene.index.NoMergePolicy").INSTANCE)
+        )
+        directory = autoclass("org.apache.lucene.store.FSDirectory").open(
+            make("java.io.File", str(folder / name)).toPath()
+        )
+        writer = make(
+            "org.apache.lucene.index.IndexWriter", cast("org.apache.lucene.store.Directory", directory), config
+        )
         for place, record in enumerate(records):
             document = make(documents + "Document")
             for each in fields(record):
@@ -67,7 +76,9 @@ def main(folder: Path, jar: str, classes: str) -> None:
                 writer.commit()
         for docno in delete:
             term = make("org.apache.lucene.index.Term", "id", docno)
-            writer.deleteDocuments(cast("org.apache.lucene.search.Query", make("org.apache.lucene.search.TermQuery", term)))
+            writer.deleteDocuments(
+                cast("org.apache.lucene.search.Query", make("org.apache.lucene.search.TermQuery", term))
+            )
         writer.commit()
         writer.close()
 
@@ -75,12 +86,31 @@ def main(folder: Path, jar: str, classes: str) -> None:
         records = [json.loads(line) for line, _ in zip(lines, range(DOCS), strict=False)]
     write("plain", lambda r: [*ids(r), field("contents", text_of(r)), raw(r)])
     write("bare", lambda r: [*ids(r, columns=False), field("contents", text_of(r))])
-    deleted = [records[0]["id"], records[31]["id"], records[-1]["id"]]
-    write("segments", lambda r: [*ids(r, columns=False), field("contents", text_of(r), positions=True), raw(r)], 4, deleted)
+    deleted = [records[1]["id"], records[31]["id"], records[-1]["id"]]
+    write(
+        "segments",
+        lambda r: [*ids(r, columns=False), field("contents", text_of(r), positions=True), raw(r)],
+        4,
+        deleted,
+    )
     write("impact", lambda r: [*ids(r), field("contents", text_of(r), norms=False)])
     write("once", lambda r: [*ids(r), field("contents", text_of(r), tf=False)])
-    write("body", lambda r: [make(documents + "StoredField", "url", r["id"]), field("body", text_of(r)), field("title", r["title"])])
-    write("markup", lambda r: [*ids(r), field("contents", text_of(r)), make(documents + "StoredField", "raw", f"<DOC>{text_of(r)}</DOC>")])
+    write(
+        "body",
+        lambda r: [
+            make(documents + "StoredField", "url", r["id"]),
+            field("body", text_of(r)),
+            field("title", r["title"]),
+        ],
+    )
+    write(
+        "markup",
+        lambda r: [
+            *ids(r),
+            field("contents", text_of(r)),
+            make(documents + "StoredField", "raw", f"<DOC>{text_of(r)}</DOC>"),
+        ],
+    )
     similar = autoclass("org.apache.lucene.index.VectorSimilarityFunction").COSINE
     write("vectors", lambda r: [*ids(r), make(documents + "KnnFloatVectorField", "vector", [1.0, 2.0], similar)])
     records = []
