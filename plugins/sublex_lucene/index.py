@@ -37,8 +37,8 @@ class LuceneIndex:
             self.close()
             raise
         self.docs = int(facts["docs"])
-        self.stores = frozenset({"text"} if {"contents", "raw"} & set(facts["stored"]) else ())
-        self.notes = _notes(self.field, facts)
+        self.stores: frozenset[str] = frozenset({"text"} if {"contents", "raw"} & set(facts["stored"]) else ())
+        self.notes: Sequence[str] = _notes(self.field, facts)
         self._is_verified = False
 
     def verify(self) -> None:
