@@ -135,13 +135,15 @@ def from_ciff(
         say: Called with sentences for the user.
     """
     from sublex.arguments import file_path, optional_text, threads
+    from sublex.ciff.ciff_file import CiffFile
     from sublex.ciff.read_ciff import read_ciff
 
     folder = file_path(path, "The path of the index")
-    summary = read_ciff(
-        folder, file_path(file, "The file"), profile=optional_text(profile, "The profile"),
-        analyzer=optional_text(analyzer, "The analyzer"), workers=threads(workers), overwrite=overwrite,
-    )  # fmt: skip
+    with CiffFile(file_path(file, "The file")) as source:
+        summary = read_ciff(
+            folder, source, profile=optional_text(profile, "The profile"), analyzer=optional_text(analyzer, "The analyzer"),
+            workers=threads(workers), overwrite=overwrite,
+        )  # fmt: skip
     for remark in summary.remarks():
         say(remark)
     return _opened(folder)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import BinaryIO
 
 import numpy as np
 
 from sublex.base import DocumentsBatch, PostingsBatch, Report
-from sublex.ciff.header import VERSION, Header, decoded
+from sublex.ciff.header import VERSION, Header, decoded, read_varint
 from sublex.ciff.messages import Messages, Part
 from sublex.errors import InputError
 from sublex.readers.source import FileSource
@@ -30,11 +31,11 @@ class CiffFile:
         self.report = Report()
         self._stream = FileSource(path).open()
         try:
-            self._messages = Messages(self._stream, self.name)
-            self.header = _read_header(self._messages)
+            self.header = _read_header(self._stream, self.name)
         except BaseException:
             self.close()
             raise
+        self._messages = Messages(self._stream, self.name)
         self.docs = self.header.num_docs
         self.tokens = self._tokens()
 
@@ -74,7 +75,7 @@ class CiffFile:
         terms, df = np.empty(3 * count, np.int64), np.empty(count, np.int64)
         docs, tfs = np.empty(room, np.int32), np.empty(room, np.int32)
         size, bad, fault, number = kernels.decode_lists(part.data, part.starts, part.ends, terms, df, docs, tfs)
-        view = memoryview(part.data)
+        view = part.data.data
         begins, ends, cf = terms.reshape(-1, 3).T
         names = [bytes(view[begin:end]) for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
         if bad >= 0:
@@ -94,7 +95,8 @@ class CiffFile:
 
     def documents(self) -> Iterator[DocumentsBatch]:
         """Yield the docnos and lengths of all documents, in the order of their numbers."""
-        expected, late = 0, []
+        expected = 0
+        late: list[tuple[np.ndarray, Strings, np.ndarray]] = []
         for part in self._messages.parts(self.docs, "document"):
             numbers, docnos, lengths = self._records(part)
             if not late and np.array_equal(numbers, np.arange(expected, expected + len(numbers))):
@@ -140,15 +142,18 @@ class CiffFile:
         return DocumentsBatch(docnos.take(order), np.concatenate([lengths for _, _, lengths in late])[order])
 
 
-def _read_header(messages: Messages) -> Header:
-    """Read the header. Raise `InputError` if the file does not begin with one that Sublex understands."""
-    path = messages.path
+def _read_header(stream: BinaryIO, path: str) -> Header:
+    """Read the header. Raise `InputError` if the stream does not begin with one that Sublex understands."""
+    prefix = b""
+    while len(prefix) < 5 and not (prefix and prefix[-1] < 128) and (byte := stream.read(1)):
+        prefix += byte
     try:
-        (part,) = messages.parts(1, "header", LONGEST_HEADER)
-        header = decoded(part.data[part.starts[0] : part.ends[0]].tobytes())
-    except (InputError, ValueError) as error:
-        if isinstance(error, InputError) and not str(error).startswith((f"{path} is ", f"{path}: header")):
-            raise
+        size, _ = read_varint(prefix, 0)
+        message = stream.read(size) if size <= LONGEST_HEADER else b""
+        if not message or len(message) < size:
+            raise ValueError("no message")
+        header = decoded(message)
+    except ValueError:
         raise InputError(f"{path} is not a CIFF file: it does not begin with the header of one.") from None
     if header.version != VERSION:
         raise InputError(f"{path} is CIFF of version {header.version}, and Sublex reads version {VERSION}.")

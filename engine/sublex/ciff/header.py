@@ -63,13 +63,13 @@ def _fields(message: bytes) -> Iterator[tuple[int, int | float | bytes]]:
     """Yield the number and the value of each field of a message."""
     at = 0
     while at < len(message):
-        tag, at = _read_varint(message, at)
+        tag, at = read_varint(message, at)
         kind, number = tag & 7, tag >> 3
         value: int | float | bytes
         if kind == 0:
-            value, at = _read_varint(message, at)
+            value, at = read_varint(message, at)
         else:
-            size, at = _read_varint(message, at) if kind == 2 else ({1: 8, 5: 4}.get(kind, -1), at)
+            size, at = read_varint(message, at) if kind == 2 else ({1: 8, 5: 4}.get(kind, -1), at)
             data = message[at : at + size] if size >= 0 else b""
             at += size
             if size < 0 or at > len(message):
@@ -94,8 +94,8 @@ def _varint(value: int) -> bytes:
     return bytes([*out, value])
 
 
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a varint as a signed number, and where it ends."""
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a varint as a signed number, and where it ends. Raise `ValueError` if it is damaged."""
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(data):

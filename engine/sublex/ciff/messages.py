@@ -9,7 +9,6 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.messages import counted
-from sublex.readers.lines import LONGEST_RECORD
 
 # Bytes that are read at a time, and messages that are found at a time.
 CHUNK, MESSAGES = 1 << 22, 1 << 16
@@ -32,8 +31,8 @@ class Messages:
         self._stream = stream
         self._data, self._at = np.frombuffer(b"", np.uint8), 0
 
-    def parts(self, count: int, kind: str, longest: int = LONGEST_RECORD) -> Iterator[Part]:
-        """Yield the next `count` messages. `kind` names one in errors; none may have more than `longest` bytes."""
+    def parts(self, count: int, kind: str) -> Iterator[Part]:
+        """Yield the next `count` messages. `kind` names one in errors; none may have more than `LONGEST_RECORD` bytes."""
         from sublex.ciff import kernels
 
         found = 0

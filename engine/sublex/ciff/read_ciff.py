@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from sublex.errors import InputError
 from sublex.index.build_summary import BuildSummary
 from sublex.index.from_postings import create_from_postings
 from sublex.index.snapshot import Snapshot
-from sublex.index.writer import existing_index
 from sublex.profiles import profile as find_profile
 
 # Terms that the analyzer is tried on, and the share of them that it should leave as they are. The right analyzer of a language leaves
@@ -23,9 +21,24 @@ SAMPLE, LEAST_KEPT = 1000, 0.8
 NOT_CARRIED = "CIFF carries no texts and no written forms of words, so documents cannot be shown"
 
 
+def analyzer_for(source: CiffFile, analyzer: str | None, profile: str | None) -> str:
+    """Return the expression of the analyzer for the terms of a file: the one given, or that of the profile given.
+
+    Without either, raise `InputError`: the file does not tell, and with a wrong analyzer queries find nothing.
+    """
+    if analyzer is not None or profile is not None:
+        return analyzer or find_profile(profile or "").analyzer
+    known = source.header.analyzer
+    hint = f"its description says {known}" if known else "for example english"
+    raise InputError(
+        f"{source.name} does not name the analyzer that made its terms, as CIFF has no place for it; "
+        f"name it by --analyzer, in Python by analyzer=…: {hint}."
+    )
+
+
 def read_ciff(
     path: str | Path,
-    file: str | os.PathLike[str],
+    source: CiffFile,
     *,
     profile: str | None = None,
     analyzer: str | None = None,
@@ -34,42 +47,31 @@ def read_ciff(
     progress: Callable[[int, int], None] = lambda terms, total: None,
     registry: plugins.Registry | None = None,
 ) -> BuildSummary:
-    """Make an index at `path` from a CIFF file, and return the summary of its documents.
-
-    The analyzer is the one given, or that of the profile given. Without either, raise `InputError`: a wrong one finds nothing.
-    """
-    existing_index(Path(path), overwrite)
+    """Make an index at `path` from an open CIFF file, and return the summary of its documents."""
     registry = registry or plugins.load()
-    with CiffFile(file) as source:
-        if analyzer is None and profile is None:
-            raise InputError(_no_analyzer(source))
-        expression = analyzer or find_profile(profile or "sublex").analyzer
-        total = source.header.num_postings_lists
-        summary = create_from_postings(
-            path, source, profile=profile or "sublex", analyzer=expression, workers=workers, overwrite=overwrite,
-            progress=lambda terms: progress(terms, total), registry=registry,
-        )  # fmt: skip
+    expression, total = analyzer_for(source, analyzer, profile), source.header.num_postings_lists
+    summary = create_from_postings(
+        path, source, profile=profile or "sublex", analyzer=expression, workers=workers, overwrite=overwrite,
+        progress=lambda terms: progress(terms, total), registry=registry,
+    )  # fmt: skip
     kept = _share_kept(Snapshot(path, lambda: registry))
     if kept < LEAST_KEPT:
         source.report.note(
-            f"Warning: the analyzer {expression} changes {1 - kept:.0%} of the terms in {source.name}, so that queries "
-            "will not find them; name the analyzer that made them"
+            f"Warning: the analyzer {expression} changes {1 - kept:.0%} of the terms in {source.name}, so that queries do not "
+            "find them; name the analyzer that made them"
         )
     source.report.note(NOT_CARRIED)
     summary.add_report(source.report)
     return summary
 
 
-def _no_analyzer(source: CiffFile) -> str:
-    """Return the sentence for a file whose analyzer the user does not name, with the one that its description names."""
-    known = source.header.analyzer
-    hint = f"{source.name} says that it was {known}" if known else "such as english"
-    return f"CIFF carries no analyzer; name the one that made the terms by --analyzer, in Python by analyzer=…; {hint}."
-
-
 def _share_kept(snapshot: Snapshot) -> float:
     """Return the share of terms that the analyzer leaves as they are, in a sample from all parts of the lexicon."""
     (segment,) = snapshot.segments
-    ordinals = np.unique(np.linspace(0, len(segment.terms) - 1, SAMPLE).astype(int)) if len(segment.terms) else []
+    ordinals = (
+        np.unique(np.linspace(0, len(segment.terms) - 1, SAMPLE).astype(int))
+        if len(segment.terms)
+        else np.empty(0, int)
+    )
     terms = [segment.terms.text(int(ordinal)) for ordinal in ordinals]
     return float(np.mean([snapshot.analyze(term) == [term] for term in terms])) if terms else 1.0
