@@ -108,7 +108,8 @@ def _posting(data, at, end):
 def _list(data, at, end, docs, tfs, o, term):
     """Decode a posting list to docs[o:] and tfs[o:].
 
-    `term` gets where the term begins and ends, and its stated frequency in the collection. Returns a fault, the number that it is about, and the new o.
+    `term` gets where the term begins and ends, and its stated frequency in the collection. Returns a fault, the number that it is
+    about, and the new o.
     """
     first, claimed, last = o, np.int64(0), np.int64(0)
     while at < end:

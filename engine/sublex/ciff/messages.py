@@ -46,9 +46,9 @@ class Messages:
                 found += number
             elif needed < 0:
                 raise InputError(f"{self.path} is damaged: {kind} {found + 1:,} has an impossible length.")
-            elif needed > longest:
+            elif needed > LONGEST_RECORD:
                 raise InputError(
-                    f"{self.path}: {kind} {found + 1:,} claims {needed:,} bytes, and the most is {longest:,}."
+                    f"{self.path}: {kind} {found + 1:,} claims {needed:,} bytes; Sublex reads at most {LONGEST_RECORD:,}."
                 )
             elif not self._read(needed):
                 raise InputError(f"{self.path} is cut short: it ends after {counted(found, kind)} of {count:,}.")

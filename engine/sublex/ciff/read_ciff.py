@@ -21,13 +21,16 @@ SAMPLE, LEAST_KEPT = 1000, 0.8
 NOT_CARRIED = "CIFF carries no texts and no written forms of words, so documents cannot be shown"
 
 
-def analyzer_for(source: CiffFile, analyzer: str | None, profile: str | None) -> str:
+def analyzer_for(source: CiffFile, analyzer: str | None, profile: str | None, registry: plugins.Registry) -> str:
     """Return the expression of the analyzer for the terms of a file: the one given, or that of the profile given.
 
-    Without either, raise `InputError`: the file does not tell, and with a wrong analyzer queries find nothing.
+    Raise an error for an analyzer that does not exist. Without a name, raise `InputError`: the file does not tell, and with a wrong
+    analyzer queries find nothing.
     """
     if analyzer is not None or profile is not None:
-        return analyzer or find_profile(profile or "").analyzer
+        expression = find_profile(profile or "").analyzer if analyzer is None else analyzer
+        registry.make("analyzer", expression)
+        return expression
     known = source.header.analyzer
     hint = f"its description says {known}" if known else "for example english"
     raise InputError(
@@ -49,7 +52,8 @@ def read_ciff(
 ) -> BuildSummary:
     """Make an index at `path` from an open CIFF file, and return the summary of its documents."""
     registry = registry or plugins.load()
-    expression, total = analyzer_for(source, analyzer, profile), source.header.num_postings_lists
+    expression = analyzer_for(source, analyzer, profile, registry)
+    total = source.header.num_postings_lists
     summary = create_from_postings(
         path, source, profile=profile or "sublex", analyzer=expression, workers=workers, overwrite=overwrite,
         progress=lambda terms: progress(terms, total), registry=registry,

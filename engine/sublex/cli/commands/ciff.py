@@ -98,15 +98,16 @@ def import_file(name: str, file: str, form: str, **options: Any) -> None:
     FILE may be compressed. The new index ranks as any other, and models that read terms can be fitted to it. It has no texts, since
     CIFF carries none. CIFF carries no analyzer either: --analyzer or --profile names the one that made the terms.
     """
+    from sublex import plugins
     from sublex.ciff.ciff_file import CiffFile
     from sublex.ciff.read_ciff import analyzer_for, read_ciff
     from sublex.index.writer import existing_index
 
-    path = index_path(name)
+    path, registry = index_path(name), plugins.load()
     existing_index(path, options["overwrite"])
     with CiffFile(file) as source:
-        options["analyzer"] = analyzer_for(source, options["analyzer"], options["profile"])
+        options["analyzer"] = analyzer_for(source, options["analyzer"], options["profile"], registry)
         say_if_compiling()
         with step(f"Made {path}"), progress(f"Reading {file}", "terms") as advance, reporting_interrupts(path):
-            summary = read_ciff(path, source, progress=advance, **options)
+            summary = read_ciff(path, source, progress=advance, registry=registry, **options)
     report(path, summary, form)
