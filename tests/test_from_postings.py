@@ -103,7 +103,7 @@ def test_the_postings_of_an_index_make_the_same_index(old: list[Document], new: 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(posting_lists, "POSTINGS_PER_PASS", 7)
         first, second = Path(folder, "first"), Path(folder, "second")
-        index = sublex.build(first, old)
+        index = sublex.build(old, first)
         index.add(new, duplicates="first")
         if deleted:
             index.delete([document.docno for document in old[:deleted]])

@@ -59,7 +59,7 @@ class WhooshIndex:
         self.docno_field = _docno_field(self.path, self.schema, docno)
         with self._explaining():
             dead = np.zeros(self.reader.doc_count_all(), np.bool_)
-            for leaf, base in self.leaves:
+            for leaf, base in (found for found in self.leaves if found[0].has_deletions()):
                 dead[[base + doc for doc in leaf._perdoc.deleted_docs()]] = True
             self.live = np.flatnonzero(~dead)
             self.numbers = np.where(dead, -1, np.cumsum(~dead) - 1)

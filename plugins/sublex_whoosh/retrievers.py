@@ -117,8 +117,10 @@ class WhooshRetriever:
         if self.language:
             yield from self._run(self._parsed(query, index), index)
             return
-        parts = [Term(index.field, term, boost=weight) for term, weight in query.weights().items() if weight]
-        yield from self._run(Or(parts), index)
+        either = Or([Term(index.field, term, boost=weight) for term, weight in query.weights().items() if weight])
+        # Whoosh's other way to join terms, for small indexes, loses documents whose score is below 0.
+        either.matcher_type = Or.DEFAULT_MATCHER
+        yield from self._run(either, index)
 
     def _parsed(self, query: Query, index: WhooshIndex) -> Any:
         """Return the text of the query as Whoosh's query language reads it."""
@@ -133,7 +135,7 @@ class WhooshRetriever:
 
     def _run(self, whoosh_query: Any, index: WhooshIndex) -> Iterator[tuple[int, Any]]:
         searcher = index.searcher(self.weighting(), f"{type(self).__name__}{sorted(self.params.items())}")
-        context = searcher.context(needs_current=True)
+        context = searcher.context()
         for leaf, base in searcher.leaf_searchers():
             yield base, whoosh_query.matcher(leaf, context)
 

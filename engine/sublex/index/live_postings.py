@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sublex.base import DocumentsBatch, PostingsBatch
-from sublex.index.merge import live_docnos, live_postings
+from sublex.index.merge import count_live_terms, live_docnos, live_postings
 from sublex.index.snapshot import Snapshot
 from sublex.strings import Strings
 from sublex.workers import Workers
@@ -20,6 +20,11 @@ class LivePostings:
         self._segments, self._workers = snapshot.segments, workers
         self.name = str(snapshot.path)
         self.docs, self.tokens = snapshot.statistics.docs, snapshot.statistics.tokens
+
+    @property
+    def terms(self) -> int:
+        """The number of terms that live documents hold."""
+        return count_live_terms(self._segments)
 
     def postings(self) -> Iterator[PostingsBatch]:
         """Yield the posting lists of all terms that live documents hold, in ascending order of the terms' bytes."""

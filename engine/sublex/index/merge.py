@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +68,15 @@ def live_docnos(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
     live = ~segment.dead
     data, sizes = segment.docnos.arrays()
     return (data, sizes) if live.all() else (data[np.repeat(live, sizes)], sizes[live])
+
+
+def count_live_terms(segments: list[Segment]) -> int:
+    """Return how many terms the documents of segments hold that are not deleted."""
+    if len(segments) == 1:
+        return int(np.count_nonzero(segments[0].live_df))
+    streams = [_term_stream(segment, k) for k, segment in enumerate(segments)]
+    live = (term for term, _, _, df in heapq.merge(*streams) if df)
+    return sum(1 for _ in groupby(live))
 
 
 class _Chunk(NamedTuple):
