@@ -18,8 +18,8 @@ I32 = int32[::1]
 I64 = int64[::1]
 STORED_U8 = Array(uint8, 1, "C", readonly=True)
 
-# The faults of a message: its fields are damaged; a posting list states another number of postings than it has; a frequency is not
-# from 1 to MOST; a number is not from 0 to MOST.
+# The faults of a message: its fields are damaged; a posting list has no postings, or states another number of them; a frequency is
+# not from 1 to MOST; a number is not from 0 to MOST.
 SOUND, DAMAGED, COUNT, FREQUENCY, NUMBER = 0, 1, 2, 3, 4
 MOST = 2**31 - 1
 # The kinds of values.
@@ -147,7 +147,7 @@ def _list(data, at, end, docs, tfs, o, term):
             o += 1
         if kind == BYTES:
             at += value
-    if claimed != o - first:
+    if claimed != o - first or o == first:
         return COUNT, claimed, o
     return SOUND, np.int64(0), o
 
