@@ -622,8 +622,9 @@ class ForeignIndex(PostingsSource, Protocol):
     * `notes` are sentences for the user: which field was read, and what could not be carried over. `sublex attach` prints them.
     * `profile`, which is optional, is the profile of an attached index if the user names none, such as "anserini".
 
-    A method `check_analyzer(analyzer)` is optional. It compares a sample of the stored texts with the terms in the index, raises
-    `InputError` if the analyzer did not make them, and returns a sentence for the user or None. `sublex attach` calls it before it reads.
+    A method `check_analyzer(analyzer, terms_of)` is optional. `analyzer` is an expression, and `terms_of(text)` returns the terms that the
+    analyzer makes of a text, in order. The method compares them with the indexed terms for a sample of the stored texts. It raises
+    `InputError` if they differ, and returns a sentence for the user or None. `sublex attach` calls it before it reads the postings.
     """
 
     stores: frozenset[str]

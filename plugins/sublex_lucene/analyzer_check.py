@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sublex.analysis.tokens import analyze
-from sublex.base import Analyzer
 from sublex.errors import InputError
 from sublex.messages import counted
 
@@ -21,7 +20,7 @@ SAMPLE = 100
 TOLERATED = 0.1
 
 
-def check_analyzer(index: LuceneIndex, analyzer: Analyzer) -> str | None:
+def check_analyzer(index: LuceneIndex, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
     """Raise InputError if more than a tenth of the sample has other terms than the analyzer makes of the texts.
 
     Return a sentence for the user if fewer documents differ, or if no text is stored.
@@ -29,7 +28,7 @@ def check_analyzer(index: LuceneIndex, analyzer: Analyzer) -> str | None:
     if not index.stores:
         return f"Without stored texts Sublex cannot check that {analyzer} is the analyzer of {index.name}."
     wanted = np.unique(np.linspace(0, index.docs - 1, min(SAMPLE, index.docs)).astype(int)).tolist()
-    found = [_difference(index, doc, analyzer) for doc in wanted]
+    found = [_difference(index, doc, terms_of) for doc in wanted]
     differences = list(filter(None, found))
     if not differences:
         is_exact = all(exact for _, exact in index.stored_documents(0, 1))
@@ -44,13 +43,13 @@ def check_analyzer(index: LuceneIndex, analyzer: Analyzer) -> str | None:
     return f"Of {counted(len(wanted), 'document')}, {len(differences)} have other terms than {analyzer} makes: {differences[0]}."
 
 
-def _difference(index: LuceneIndex, doc: int, analyzer: Analyzer) -> str | None:
+def _difference(index: LuceneIndex, doc: int, terms_of: Callable[[str], list[str]]) -> str | None:
     """Return the first difference between the terms of a stored text and the indexed terms of the document, or None.
 
     Terms that only the index has show by the length of the document. Of a raw text with markup, terms that only the text has are ignored.
     """
     document, is_exact = index.stored_documents(doc, 1)[0]
-    counts = Counter(analyze(analyzer, document.contents))
+    counts = Counter(terms_of(document.contents))
     length = sum(counts.values())
     answer, parts = index.connection.ask("frequencies", doc=doc, terms=list(counts), length=length)
     for term, tf in zip(counts, np.frombuffer(parts[0], "<i4").tolist(), strict=True):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from sublex.base import Analyzer, Document, DocumentsBatch, PostingsBatch
+from sublex.base import Document, DocumentsBatch, PostingsBatch
 from sublex.errors import InputError
-from sublex.strings import Strings
 from sublex_lucene.analyzer_check import check_analyzer
 from sublex_lucene.connection import Connection
 from sublex_lucene.stored import to_document
@@ -53,9 +52,7 @@ class LuceneIndex:
         while parts := self.connection.ask("postings", limit=POSTINGS)[1]:
             text, pairs, docs, tfs = parts
             sizes, df = np.frombuffer(pairs, "<i4").reshape(-1, 2).T.astype(np.int64)
-            ends = np.cumsum(sizes)
-            terms = [bytes(text[end - size : end]) for size, end in zip(sizes.tolist(), ends.tolist(), strict=True)]
-            yield PostingsBatch(terms, df, np.frombuffer(docs, "<i4"), np.frombuffer(tfs, "<i4"))
+            yield PostingsBatch(_cut(text, sizes), df, np.frombuffer(docs, "<i4"), np.frombuffer(tfs, "<i4"))
 
     def documents(self) -> Iterator[DocumentsBatch]:
         """Yield docnos and lengths. A length is the sum of the frequencies that `postings` has yielded for the document."""
@@ -67,8 +64,7 @@ class LuceneIndex:
                 raise InputError(
                     f"Document {number} of {self.name} has no field {self.docno}; name the field with the ids by --docno."
                 )
-            docnos = Strings(np.frombuffer(text, np.uint8), np.cumsum(sizes) - sizes, sizes)
-            yield DocumentsBatch(docnos, lengths)
+            yield DocumentsBatch([docno.decode() for docno in _cut(text, sizes)], lengths)
 
     def document(self, doc: int) -> Document:
         """Return the stored document with this number."""
@@ -82,17 +78,23 @@ class LuceneIndex:
             for fields in answer["documents"]
         ]
 
-    def check_analyzer(self, analyzer: Analyzer) -> str | None:
+    def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
         """Raise InputError if a sample of the stored documents has other terms than this analyzer makes of their texts.
 
         Return a sentence for the user if a few documents differ, or if nothing could be checked.
         """
         self.verify()
-        return check_analyzer(self, analyzer)
+        return check_analyzer(self, analyzer, terms_of)
 
     def close(self) -> None:
         """End the process that reads the index."""
         self.connection.close()
+
+
+def _cut(text: bytearray, sizes: np.ndarray) -> list[bytes]:
+    """Return the strings of these sizes that lie end to end in a text."""
+    ends = np.cumsum(sizes).tolist()
+    return [bytes(text[end - size : end]) for size, end in zip(sizes.tolist(), ends, strict=True)]
 
 
 def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any]) -> None:

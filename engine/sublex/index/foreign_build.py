@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from sublex.base import Document
 from sublex.errors import IndexProblem, InputError, contract
 from sublex.index.attaching import Given, attach_index
 from sublex.index.build_summary import BuildSummary
+from sublex.index.directory import Directory
 from sublex.index.document_source import Documents, DocumentSource, source_of
 from sublex.index.duplicates import Duplicates
 from sublex.index.indexing import parse_size, stored_parts
@@ -50,7 +49,9 @@ def build_foreign(
     existing_index(path, overwrite)
     name = registry.find("backend", backend).name
     place = path.absolute().with_name(f"{path.absolute().name}.{name}")
-    if os.path.lexists(place) and not overwrite:
+    folder = Directory(place.parent) / place.name
+    is_there = folder.exists()
+    if is_there and not overwrite:
         raise IndexProblem(f"{place} is in the way; move it away, or replace it by --overwrite.")
     with contract("back end", name):
         made = registry.build("backend", name, {})
@@ -58,20 +59,22 @@ def build_foreign(
             raise InputError(f"Sublex cannot build indexes by {name}; build one by its own tools, and attach it.")
         if missing := made.missing():
             raise InputError(missing)
-        if os.path.lexists(place):
-            # An index of another kind is not deleted.
+        if is_there:
+            # A folder that is no index of this engine raises an error, and is not replaced.
             made.state(str(place))
     source, summary = source_of(documents, registry, reader, strict), BuildSummary()
     source.announce(say)
-    unfinished = place.with_name(f"{place.name}.unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished = Directory(place.parent) / f"{place.name}.unfinished"
+    unfinished.remove()
     try:
         with contract("back end", name):
-            made.build(str(unfinished), _documents(source, summary, progress), stored_parts(store), parse_size(memory))
-        shutil.rmtree(place, ignore_errors=True)
-        os.replace(unfinished, place)
+            made.build(
+                str(unfinished.path), _documents(source, summary, progress), stored_parts(store), parse_size(memory)
+            )
+        folder.remove()
+        unfinished.move(folder)
     finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.remove()
     attach_index(path, f"{name}:{place}", given, overwrite=overwrite, say=say, registry=registry)
     summary.indexed = read_manifest(path)["statistics"]["docs"]
     if left := summary.read - len(summary.duplicate) - summary.indexed:
