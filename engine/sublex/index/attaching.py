@@ -173,7 +173,7 @@ def _mirror(
         raise InputError(f"The {place.backend} index {place.path} holds no documents.")
     for note in foreign.notes:
         say(note)
-    say(f"Reading {counted(foreign.docs, 'document')} of {place.path}; queries are analysed by {analyzer}.")
+    say(f"Reading {counted(foreign.docs, 'document')}; queries are analysed by {analyzer}.")
     with contract("back end", place.backend):
         summary = create_from_postings(
             path, foreign, analyzer=analyzer, profile=profile, attached=attached, overwrite=overwrite, progress=progress,
