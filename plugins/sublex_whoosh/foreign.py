@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,8 @@ class _Searcher(Searcher):
         return float(self.reader().frequency(field, text))
 
 
+# Documents on which an analyzer is compared with Whoosh's own.
+SAMPLE = 50
 # Documents whose docnos are read together.
 BATCH = 4096
 # The name of a stored field that is shown as the title.
@@ -125,6 +127,29 @@ class WhooshIndex:
                 f"A document of {self.path} has no id in the field {self.docno_field}; name another by --docno."
             )
         return str(value)
+
+    def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
+        """Return a sentence if an analyzer makes other terms of stored texts than Whoosh's own; raise InputError if most are others."""
+        if not self.stores:
+            return f"The field {self.field} is not stored, so it cannot be checked that {analyzer} makes the terms of the index."
+        ours: set[tuple[int, str]] = set()
+        theirs: set[tuple[int, str]] = set()
+        for doc in range(0, self.docs, max(1, self.docs // SAMPLE)):
+            text = str(self._stored(doc).get(self.field) or "")
+            with self._explaining():
+                theirs |= {(doc, token.text) for token in self.schema[self.field].analyzer(text, mode="index")}
+            ours |= {(doc, term) for term in terms_of(text)}
+        differ, all_terms = len(ours ^ theirs), len(ours | theirs)
+        if 2 * differ > all_terms:
+            raise InputError(
+                f"{analyzer} makes other terms than those of {self.path}; name the right analyzer by --analyzer."
+            )
+        if 1000 * differ > all_terms:
+            return (
+                f"On a sample of the texts, {differ / all_terms:.1%} of the terms by {analyzer} and by Whoosh differ; "
+                "queries do not find these."
+            )
+        return None
 
     # Stored documents.
 

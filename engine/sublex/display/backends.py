@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from typing import NamedTuple
 
 from sublex.errors import SublexError, contract
@@ -44,7 +45,8 @@ def _retrievers(registry: Registry, backend: str) -> tuple[str, ...]:
     """Return the names of the retrievers that search indexes of a back end."""
     names = []
     for name in registry.names("retriever"):
-        factory = registry.find("retriever", name).factory
-        if getattr(factory, "backend", None) == backend:
-            names.append(name)
+        # A retriever with a parameter that is required is not listed.
+        with suppress(SublexError), contract("retriever", name):
+            if registry.build("retriever", name, {}).backend == backend:
+                names.append(name)
     return tuple(names)

@@ -180,7 +180,7 @@ def _mirror(
             remark = foreign.check_analyzer(analyzer, partial(analyze, registry.make("analyzer", analyzer)))
         if remark:
             say(remark)
-    say(f"Reading {counted(foreign.docs, 'document')} of {place.path}; queries are analysed by {analyzer}.")
+    say(f"Reading {counted(foreign.docs, 'document')}; queries are analysed by {analyzer}.")
     with contract("back end", place.backend):
         summary = create_from_postings(
             path, foreign, analyzer=analyzer, profile=profile, attached=attached, overwrite=overwrite, progress=progress,

@@ -45,7 +45,13 @@ class Attachment:
 
     @cached_property
     def problem(self) -> str | None:
-        """The sentence that says why the foreign index cannot be read, or has changed since it was attached; None if it can be read."""
+        """The sentence that says why the foreign index cannot be read, or has changed since it was attached; None if it can be read.
+
+        It is found out once, when it is first asked for.
+        """
+        return self._problem()
+
+    def _problem(self) -> str | None:
         again = command("attach", self.root, f"{self.backend}:PATH", "--refresh")
         if self.place is None:
             return f"{self.root} was attached to a {self.backend} index elsewhere, so there are no texts; attach it again: {again}"
@@ -87,8 +93,9 @@ class Attachment:
         """Yield the foreign index, opened on first use, to one thread at a time. Raise IndexProblem if it cannot be read."""
         with self._lock:
             if self._opened is None:
-                if self.problem or self.place is None:
-                    raise IndexProblem(self.problem or "")
+                # The index may have changed since `problem` was found out.
+                if (problem := self._problem()) or self.place is None:
+                    raise IndexProblem(problem or "")
                 with contract("back end", self.backend):
                     opened = self._backend.open(self.place.path)
                 weakref.finalize(self, opened.close)
