@@ -95,19 +95,37 @@ class CiffFile:
 
     def documents(self) -> Iterator[DocumentsBatch]:
         """Yield the docnos and lengths of all documents, in the order of their numbers."""
-        expected = 0
+        expected, seen = 0, np.empty(0, np.bool_)
         late: list[tuple[np.ndarray, Strings, np.ndarray]] = []
         for part in self._messages.parts(self.docs, "document"):
             numbers, docnos, lengths = self._records(part)
             if not late and np.array_equal(numbers, np.arange(expected, expected + len(numbers))):
                 yield DocumentsBatch(docnos, lengths)
                 expected += len(numbers)
-            else:
-                late.append((numbers, docnos, lengths))
+                continue
+            if not late:
+                seen = np.zeros(self.docs, np.bool_)
+                seen[:expected] = True
+            self._mark(numbers, seen)
+            late.append((numbers, docnos, lengths))
         if not self._messages.is_at_end():
             raise InputError(f"{self.name} goes on after its last document; it is damaged.")
         if late:
-            yield self._in_order(late, expected)
+            yield _in_order(late)
+
+    def _mark(self, numbers: np.ndarray, seen: np.ndarray) -> None:
+        """Mark the numbers of documents as seen. Raise `InputError` for one that no document may have, or that two have."""
+        beyond = numbers[numbers >= self.docs]
+        if len(beyond):
+            raise InputError(
+                f"{self.name} is damaged: a document has the number {beyond[0]:,}, and the last is {self.docs - 1:,}."
+            )
+        repeated = numbers[seen[numbers]]
+        seen[numbers] = True
+        ascending = np.sort(numbers)
+        repeated = np.concatenate([repeated, ascending[1:][ascending[1:] == ascending[:-1]]])
+        if len(repeated):
+            raise InputError(f"{self.name} is damaged: two documents have the number {repeated[0]:,}.")
 
     def _records(self, part: Part) -> tuple[np.ndarray, Strings, np.ndarray]:
         """Return the numbers, docnos and lengths of some documents."""
@@ -122,24 +140,17 @@ class CiffFile:
         if bad >= 0:
             why = f"has the number {number:,}" if fault == kernels.NUMBER else "has damaged fields"
             raise InputError(f"{self.name} is damaged: document {part.first + bad + 1:,} {why}.")
+        if not sizes.all():
+            raise InputError(f"{self.name}: document {part.first + int(np.argmin(sizes)) + 1:,} has no docno.")
         return docs, Strings(docnos[:size], np.cumsum(sizes) - sizes, sizes), lengths
 
-    def _in_order(self, late: list[tuple[np.ndarray, Strings, np.ndarray]], first: int) -> DocumentsBatch:
-        """Return documents, whose numbers should be those from `first` on in any order, in the order of their numbers."""
-        numbers = np.concatenate([numbers for numbers, _, _ in late])
-        order = np.argsort(numbers, kind="stable")
-        wrong = np.flatnonzero(numbers[order] != first + np.arange(len(order)))
-        if len(wrong):
-            number = int(numbers[order[wrong[0]]])
-            why = (
-                f"two documents have the number {number:,}"
-                if number < first + wrong[0]
-                else f"a document has the number {number:,}"
-            )
-            raise InputError(f"{self.name} is damaged: {why}; each from 0 to {self.docs - 1:,} has to come once.")
-        sizes = np.concatenate([docnos.sizes for _, docnos, _ in late])
-        docnos = Strings(np.concatenate([docnos.arena for _, docnos, _ in late]), np.cumsum(sizes) - sizes, sizes)
-        return DocumentsBatch(docnos.take(order), np.concatenate([lengths for _, _, lengths in late])[order])
+
+def _in_order(parts: list[tuple[np.ndarray, Strings, np.ndarray]]) -> DocumentsBatch:
+    """Return documents, given as numbers, docnos and lengths, in the order of their numbers."""
+    order = np.argsort(np.concatenate([numbers for numbers, _, _ in parts]))
+    sizes = np.concatenate([docnos.sizes for _, docnos, _ in parts])
+    docnos = Strings(np.concatenate([docnos.arena for _, docnos, _ in parts]), np.cumsum(sizes) - sizes, sizes)
+    return DocumentsBatch(docnos.take(order), np.concatenate([lengths for _, _, lengths in parts])[order])
 
 
 def _read_header(stream: BinaryIO, path: str) -> Header:

@@ -18,8 +18,8 @@ I32 = int32[::1]
 I64 = int64[::1]
 STORED_U8 = Array(uint8, 1, "C", readonly=True)
 
-# The faults of a message: its fields are damaged; a posting list states another number of postings than it has; a frequency is not
-# from 1 to MOST; a number is not from 0 to MOST.
+# The faults of a message: its fields are damaged; a posting list has no postings, or states another number of them; a frequency is
+# not from 1 to MOST; a number is not from 0 to MOST.
 SOUND, DAMAGED, COUNT, FREQUENCY, NUMBER = 0, 1, 2, 3, 4
 MOST = 2**31 - 1
 # The kinds of values.
@@ -95,7 +95,7 @@ def _posting(data, at, end):
             gap, at = _varint(data, at, end)
         elif tag == 16:
             tf, at = _varint(data, at, end)
-        elif tag >> 3 in (1, 2):
+        elif tag >> 3 < 3:
             return gap, tf, False
         else:
             at = _skip(data, at, end, tag & 7)
@@ -117,7 +117,7 @@ def _list(data, at, end, docs, tfs, o, term):
         if at < 0:
             return DAMAGED, np.int64(0), o
         field, kind = tag >> 3, tag & 7
-        if (field in (1, 4) and kind != BYTES) or (field in (2, 3) and kind != VARINT):
+        if field < 1 or (field in (1, 4) and kind != BYTES) or (field in (2, 3) and kind != VARINT):
             return DAMAGED, np.int64(0), o
         if field not in (1, 2, 3, 4):
             at = _skip(data, at, end, kind)
@@ -147,7 +147,7 @@ def _list(data, at, end, docs, tfs, o, term):
             o += 1
         if kind == BYTES:
             at += value
-    if claimed != o - first:
+    if claimed != o - first or o == first:
         return COUNT, claimed, o
     return SOUND, np.int64(0), o
 
@@ -187,7 +187,7 @@ def decode_documents(data, starts, ends, docs, lengths, docnos, sizes):
         while at < end:
             tag, at = _varint(data, at, end)
             field, kind = tag >> 3, tag & 7
-            if at < 0 or (field in (1, 3) and kind != VARINT) or (field == 2 and kind != BYTES):
+            if at < 0 or field < 1 or (field in (1, 3) and kind != VARINT) or (field == 2 and kind != BYTES):
                 return o, np.int64(k), np.int64(DAMAGED), np.int64(0)
             if field not in (1, 2, 3):
                 at = _skip(data, at, end, kind)

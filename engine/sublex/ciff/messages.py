@@ -9,6 +9,7 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.messages import counted
+from sublex.readers.lines import LONGEST_RECORD
 
 # Bytes that are read at a time, and messages that are found at a time.
 CHUNK, MESSAGES = 1 << 22, 1 << 16
