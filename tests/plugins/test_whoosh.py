@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -451,3 +452,29 @@ def test_a_missing_whoosh_costs_a_sentence_that_installs_it(work, built, monkeyp
 def test_whoosh_is_not_imported_before_it_is_needed():
     code = "import sys; from sublex import plugins; plugins.load().plugins; print('whoosh' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+# The analyzer that a user names is compared with Whoosh's on stored texts.
+
+
+def test_another_analyzer_is_checked_on_stored_texts(built):
+    from sublex_whoosh.foreign import WhooshIndex
+
+    opened, registry = WhooshIndex(str(built), None, None), plugins.load()
+
+    def check(expression: str) -> str | None:
+        made = registry.make("analyzer", expression)
+        return opened.check_analyzer(expression, lambda text: analyze(made, text))
+
+    try:
+        assert check("whoosh") is None
+        assert re.fullmatch(
+            r"On a sample of the texts, \d+\.\d% of the terms by english and by Whoosh differ; queries do not find these\.",
+            check("english") or "",
+        )
+        with pytest.raises(
+            SublexError, match=r"german\(.*\) makes other terms than those of .*; name the right analyzer by --analyzer"
+        ):
+            check("german(stop=none)")
+    finally:
+        opened.close()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     epilog=examples("sublex attach papers whoosh:/data/papers --trust", "sublex attach papers --refresh --trust")
 )
 @index_argument
-@click.argument("source", required=False, metavar="BACKEND:PATH")
+@click.argument("source", required=False, metavar="[BACKEND:PATH]")
 @click.option(
     "--analyzer",
     metavar="ANALYZER",
