@@ -157,7 +157,10 @@ class WhooshBM25F(WhooshRetriever):
 
 
 class WhooshTFIDF(WhooshRetriever):
-    """Whoosh's TF_IDF on its own index: the frequency times ln(N / (df + 1)) + 1, without regard to lengths."""
+    """Whoosh's TF_IDF on its own index: the frequency times ln(N / (df + 1)) + 1, without regard to lengths.
+
+    K. Spärck Jones, A statistical interpretation of term specificity and its application in retrieval, 1972.
+    """
 
     def weighting(self) -> Any:
         """Return Whoosh's object for the scorer."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog=examples("sublex attach papers whoosh:/data/papers --trust", "sublex attach papers --refresh --trust")
+    epilog=examples("sublex attach papers whoosh:papers-by-whoosh --trust", "sublex attach papers --refresh --trust")
 )
 @index_argument
 @click.argument("source", required=False, metavar="[BACKEND:PATH]")
