@@ -56,12 +56,11 @@ def build(collection: str, number: int, path: Path, store: str = "text,terms") -
 
 def ciff(args: argparse.Namespace, work: Path) -> None:
     """Print the table of CIFF: seconds, sizes, and speeds in MB of the plain file."""
-    source = work / "index"
+    source, terms = work / "index", work / "terms"
     index = build(args.collection, args.documents, source)
-    rows = [
-        ("`sublex index`, with texts", seconds(args.rounds, lambda: build(args.collection, args.documents, source)), source),
-        ("`sublex index --store terms`", seconds(args.rounds, lambda: build(args.collection, args.documents, work / "terms", "terms")), work / "terms"),
-    ]  # fmt: skip
+    built = seconds(args.rounds, lambda: build(args.collection, args.documents, source))
+    only_terms = seconds(args.rounds, lambda: build(args.collection, args.documents, terms, "terms"))
+    rows = [("`sublex index`, with texts", built, source), ("`sublex index --store terms`", only_terms, terms)]
     for ending in (".ciff", ".ciff.gz"):
         file, copy = work / f"index{ending}", work / f"copy{ending}"
         index = sublex.open(source)
