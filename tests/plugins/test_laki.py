@@ -189,6 +189,7 @@ def test_similarities_may_come_from_another_model_or_from_a_file_with_phrases(tm
         index.fit(model.replace("max_df=1", f"max_df=1, words={phrases}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 3])
 def test_the_bytes_are_the_same_for_any_number_of_workers(fitted, tmp_path, model, workers):
     index = sublex.build(texts(), tmp_path / "i")
