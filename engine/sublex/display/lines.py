@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sublex.display.values import as_text
@@ -39,7 +40,7 @@ class Line(NamedTuple):
 class Shown:
     """A result to show: `lines` for people, `data` for JSON, and the `head` and `rows` of a table for CSV.
 
-    Lines and data are computed when a face asks for them. `notes` are messages for the user, apart from the result.
+    Lines and data are computed when a face first asks for them. `notes` are messages for the user, apart from the result.
     """
 
     def __init__(
@@ -53,15 +54,20 @@ class Shown:
         self._lines, self._data = lines, data
         self.head, self.rows, self.notes = head, rows, notes
 
-    @property
+    @cached_property
     def lines(self) -> list[Line]:
         """The result as lines for people."""
         return list(self._lines())
 
-    @property
+    @cached_property
     def data(self) -> Any:
         """The result as a value for JSON."""
         return self._data()
+
+    def compute(self, form: str) -> None:
+        """Compute now what a face will print: the lines, and with the form "json" the data."""
+        for part in ("lines", "data") if form == "json" else ("lines",):
+            getattr(self, part)
 
 
 def line(*parts: str | Span, indent: int | None = None) -> Line:

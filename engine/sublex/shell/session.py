@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -96,6 +97,17 @@ class Session:
         return changed
 
     # Lines.
+
+    def copy(self) -> Session:
+        """Return a session in the state of this one, in which a line may change anything but the files on disk."""
+        other = copy(self)
+        other.settings, other.snapshots = copy(self.settings), dict(self.snapshots)
+        return other
+
+    def adopt(self, other: Session) -> None:
+        """Take over the state of a copy. The settings stay the same object, since the prompt reads them."""
+        vars(self.settings).update(vars(other.settings))
+        vars(self).update({**vars(other), "settings": self.settings})
 
     def run(self, text: str) -> Shown | None:
         """Answer one line and return what to show. A query may begin with two colons, which stand for one."""
