@@ -125,7 +125,7 @@ def _list_lines(listed: Sequence[Described], registry: Registry) -> Iterator[Lin
     yield line()
     for kind in ("analyzer", "reader"):
         yield line(f"{kind.capitalize()}s: {', '.join(registry.names(kind))}", indent=2)
-    yield line("sublex components NAME describes one.")
+    yield line("The same command with a name describes one of them.")
 
 
 def _signature(param: Param) -> str:

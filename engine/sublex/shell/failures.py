@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sublex.cli.work import Work
 from sublex.errors import SublexError, is_interrupt
 from sublex.messages import in_short
+from sublex.shell.wording import in_shell
 
 if TYPE_CHECKING:
     from sublex.display.lines import Shown
@@ -32,7 +33,7 @@ def attempt(session: Session, text: str) -> Shown | None:
         session.adopt(trial)
         return shown
     except SublexError as error:
-        raise Failed(str(error)) from None
+        raise Failed(in_shell(str(error), session.path)) from None
     except KeyboardInterrupt as interrupt:
         # A change of the index says in the message what became of the index.
         raise Interrupted(f"interrupted; {interrupt}." if str(interrupt) else "interrupted.") from None
