@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sublex.cli.work import is_given_up
 from sublex.display.lines import Line, Shown, records, table_lines, wrapped
 from sublex.display.uncovered import uncovered_notes
 from sublex.display.values import to_json
@@ -32,7 +33,7 @@ BOLD = frozenset(("docno", "match", "best", "heading"))
 
 def say(*messages: str) -> None:
     """Print messages for the user on standard error, apart from the output that a program may read."""
-    for message in messages:
+    for message in () if is_given_up() else messages:
         click.echo(clean_lines(message), err=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,8 @@ class Session:
         self.answer: Answer | None = None
         self.used: str | None = None
         self._measured: Hits | None = None
+        # The document that the query was made from, for documents like it.
+        self.like = ""
         self.topics: Topics | None = None
         self.qrels: Qrels | None = None
         self.qrels_path: Path | None = None
@@ -97,6 +100,17 @@ class Session:
 
     # Lines.
 
+    def copy(self) -> Session:
+        """Return a session in the state of this one, in which a line may change anything but the files on disk."""
+        other = copy(self)
+        other.settings, other.snapshots = copy(self.settings), dict(self.snapshots)
+        return other
+
+    def adopt(self, other: Session) -> None:
+        """Take over the state of a copy. The settings stay the same object, since the prompt reads them."""
+        vars(self.settings).update(vars(other.settings))
+        vars(self).update({**vars(other), "settings": self.settings})
+
     def run(self, text: str) -> Shown | None:
         """Answer one line and return what to show. A query may begin with two colons, which stand for one."""
         text = text.replace("\x00", " ").replace("\n", " ").strip()
@@ -120,14 +134,16 @@ class Session:
         """Return the pipeline of an expression, by default of the session's own."""
         return self.index.pipeline(expression or self.settings.expression, self.settings.profile)
 
-    def search(self, asked: str | Query, expression: str | None = None) -> Shown:
+    def search(self, asked: str | Query, expression: str | None = None, like: str = "") -> Shown:
         """Find the best documents for a text or for weighted terms, remember them, and return them as Shown.
 
-        Without an expression, that of the session ranks.
+        Without an expression, that of the session ranks. `like` is the docno of a document that the query was made from; it
+        is left out.
         """
+        self.like = like
         index, used = self.index, expression or self.settings.expression
         pipeline, query = self.pipeline(used), index.query(asked)
-        found = index.answer(query, pipeline, max(self.settings.k, MEASURED))
+        found = self.find(query, pipeline, max(self.settings.k, MEASURED))
         answer = found._replace(hits=found.hits.first(self.settings.k))
         self.query, self.answer, self.used, self._measured = query, answer, used, found.hits
         self.step = self.ranking_step()
@@ -144,6 +160,12 @@ class Session:
             lines.append(line(Span(f"topic {self.topic}: {figures}", "dim")))
         return Shown(lambda: lines, lambda: shown.data, shown.head, shown.rows, notes)
 
+    def find(self, query: Query, pipeline: Pipeline, k: int) -> Answer:
+        """Return the best k documents for a query, without the document that the query was made from."""
+        found = self.index.answer(query, pipeline, k + bool(self.like))
+        doc = self.index.doc(self.like) if self.like else None
+        return found._replace(hits=found.hits.without(doc).first(k))
+
     def rank_by(self, expression: str) -> Shown:
         """Rank by an expression from now on. Return it, with the hits of the last query, if there is one, as Shown."""
         self.settings.expression = str(self.pipeline(expression))
@@ -159,7 +181,7 @@ class Session:
 
     def again(self) -> Shown | None:
         """Answer the last query again after the expression changed; None without a query, and in a pipe."""
-        return self.search(self.asked()) if self.query is not None and self.answers_again else None
+        return self.search(self.asked(), like=self.like) if self.query is not None and self.answers_again else None
 
     def asked(self) -> str | Query:
         """Return the last query as it was asked: as text, or as weighted terms. Raise InputError without one."""
@@ -174,9 +196,19 @@ class Session:
     def ranking_step(self) -> Step:
         """Return the last query as a step."""
         assert self.query is not None
+        if self.like:
+            # The command line cannot leave a document out.
+            return Step((), self.python_search(self.used), "hits")
         options = {**self.ranking_options(), "-k": self.settings.k, "--weighted": self.is_weighted()}
         words = ("search", "INDEX", *option_words(options), "--", self.query.text)
-        return Step(words, self.python_call("search", k=self.settings.k), "hits")
+        return Step(words, self.python_search(self.used), "hits")
+
+    def python_search(self, expression: str | None) -> str:
+        """Return a search for the last query as code, without the document that the query was made from."""
+        k, used = self.settings.k, [expression] if expression else []
+        searched = call("search", "QUERY", *used, k=k + bool(self.like), profile=self.settings.profile)
+        searched = searched.replace("'QUERY'", self.python_query(), 1)
+        return f"{searched}.without(index.doc({self.like!r})).first({k})" if self.like else searched
 
     def ranking_options(self) -> dict[str, Any]:
         """Return the options of commands that rank, as they were for the last query."""

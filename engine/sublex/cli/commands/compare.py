@@ -28,6 +28,7 @@ from sublex.cli.options import (
     workers_option,
 )
 from sublex.cli.output import print_figures, print_json, say, say_uncovered, show
+from sublex.cli.plugin_commands import PAGES, check_output
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
@@ -107,9 +108,7 @@ def compare(
     from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
 
     if output is not None:
-        from sublex.report.page import check_report_path
-
-        check_report_path(output)
+        check_output(output, *PAGES)
     names = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     given = _files(files, rankers)
     say_if_compiling()
