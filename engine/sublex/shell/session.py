@@ -16,6 +16,7 @@ from sublex.display.query_forms import query_notes
 from sublex.display.uncovered import uncovered_notes
 from sublex.errors import InputError
 from sublex.index.manifest import MANIFEST, read_manifest
+from sublex.messages import cut
 from sublex.shell.registry import Command, Commands
 from sublex.shell.settings import Settings
 from sublex.shell.steps import Step, call, option_words
@@ -121,6 +122,8 @@ class Session:
             self.topic = ""
             return self.search(text[1:] if text.startswith("::") else text)
         command, rest = self.command_of(text)
+        if rest and not command.usage:
+            raise InputError(f":{command.name} takes nothing after it; leave {cut(rest)} out.")
         return command.function(self, rest)
 
     def command_of(self, text: str) -> tuple[Command, str]:
@@ -245,7 +248,7 @@ class Session:
             if docno in self.index:
                 return docno
         if word.isdecimal():
-            known = f"they have the ranks 1 to {len(found)}" if found else "there are none yet; type a query"
+            known = f"they have the ranks 1 to {len(found)}" if found else "there are none; type another query"
             raise InputError(f"No hit {word} among the last results; {known}.")
         raise InputError(f"No document {word.removeprefix('=') or repr(word)} in {self.path}.")
 

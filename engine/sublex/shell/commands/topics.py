@@ -74,7 +74,7 @@ def qrels(session: Session, rest: str) -> Shown:
     """
     (path,) = exactly(rest, 1, ":qrels FILE")
     session.qrels_path = Path(path)
-    if not session.qrels_path.exists() and ":" not in path:
+    if not session.qrels_path.exists() and session.qrels_path.absolute().parent.is_dir() and ":" not in path:
         session.qrels = None
         return Shown(lambda: [line(f"{path} is new; :judge writes the first judgement to it")])
     session.qrels = sublex.read_qrels(path)
