@@ -98,6 +98,7 @@ TWINS = [
     [QUERY, ":expand RM3(terms=4)", ":drop 2 4", ":explain 2"],
     [QUERY, ":explain 1 vs 3"],
     [":set k=3", QUERY, ":why-not sea-01"],
+    [f":topics {TOPICS}", f":qrels {QRELS}", ":compare BM25 PL2"],
     [QUERY, ":doc 2"],
     [":doc birds-05"],
     [":terms net*"],

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from sublex.display.values import as_text
 from sublex.messages import one_line
+from sublex.tables import Table
 
 # Columns that must remain for the text beside an indent; otherwise the indent is smaller.
 LEAST_TEXT = 20
@@ -130,6 +131,12 @@ def table_lines(
             spans += ["  " * bool(place), Span(padded, "best" if (number, place) in bold else "")]
         lines.append(line(*spans, indent=indent, columns=columns))
     return lines
+
+
+def figure_lines(table: Table) -> list[Line]:
+    """Return a table of figures as aligned columns: words to the left, figures to the right."""
+    right = [column >= table.labels for column in range(len(table.head))]
+    return table_lines(table.rows, table.head, right, table.bold)
 
 
 def wrapped(long: Line, width: int) -> Iterator[Line]:
