@@ -426,6 +426,10 @@ def test_topics_are_asked_and_hits_show_their_grades(session):
     grades = [row.split()[2] for row in shown.splitlines() if re.match(r" *\d+  \d", row)]
     assert grades == [str(qrels[session.topic].get(docno, "?")) for docno in docnos(session)]
     assert session.run(":next") and session.topic == topics[1].qid
+    # Another query between two topics is not a topic, and the next topic follows all the same.
+    for text in ("seal pup", ":similar 1"):
+        assert "P@10" not in text_of(session.run(text)) and session.topic == ""
+    assert session.run(":next") and session.topic == topics[2].qid
     session.run(f":topic {topics[-1].qid}")
     with pytest.raises(InputError, match="is the last one"):
         session.run(":next")

@@ -59,7 +59,8 @@ class Session:
         self.topics: Topics | None = None
         self.qrels: Qrels | None = None
         self.qrels_path: Path | None = None
-        self.topic = ""
+        # The topic that the last query is, and the last topic that was asked.
+        self.topic = self.last_topic = ""
         self.snapshots: dict[str, list[str]] = {}
         self.lines: list[str] = []
         self.step: Step | None = None

@@ -33,7 +33,7 @@ def topics(session: Session, rest: str) -> Shown:
     if len(words) not in (1, 2):
         raise InputError("Write :topics FILE.")
     loaded = sublex.read_topics(words[0], *words[1:])
-    session.topics, session.topic = loaded, ""
+    session.topics, session.topic, session.last_topic = loaded, "", ""
     rows = [[topic.qid, topic.text] for topic in loaded]
     notes = [*loaded.notes, *topics_notes(loaded)]
     return Shown(lambda: [line(f"{loaded}; :next asks it", indent=0)], lambda: rows, ("qid", "query"), rows, notes)
@@ -53,15 +53,15 @@ def topic(session: Session, rest: str) -> Shown:
 def next_topic(session: Session, rest: str) -> Shown:
     """Ask the topic after the last one, in the order of the file."""
     qids = [topic.qid for topic in _loaded(session)]
-    place = qids.index(session.topic) + 1 if session.topic in qids else 0
+    place = qids.index(session.last_topic) + 1 if session.last_topic in qids else 0
     if place == len(qids):
-        raise InputError(f"Topic {session.topic} is the last one; :topic {qids[0]} begins again.")
+        raise InputError(f"Topic {session.last_topic} is the last one; :topic {qids[0]} begins again.")
     return _ask(session, qids[place])
 
 
 def _ask(session: Session, qid: str) -> Shown:
     text = _loaded(session)[qid].text
-    session.topic = qid
+    session.topic = session.last_topic = qid
     shown = session.search(text)
     return Shown(
         lambda: [line(f"topic {qid}: {text}", indent=0), *shown.lines],
