@@ -98,6 +98,7 @@ TWINS = [
     [QUERY, ":expand RM3(terms=4)", ":drop 2 4", ":explain 2"],
     [QUERY, ":explain 1 vs 3"],
     [":set k=3", QUERY, ":why-not sea-01"],
+    [f":topics {TOPICS}", f":qrels {QRELS}", ":compare BM25 PL2"],
     [QUERY, ":doc 2"],
     [":doc birds-05"],
     [":terms net*"],
@@ -425,6 +426,10 @@ def test_topics_are_asked_and_hits_show_their_grades(session):
     grades = [row.split()[2] for row in shown.splitlines() if re.match(r" *\d+  \d", row)]
     assert grades == [str(qrels[session.topic].get(docno, "?")) for docno in docnos(session)]
     assert session.run(":next") and session.topic == topics[1].qid
+    # Another query between two topics is not a topic, and the next topic follows all the same.
+    for text in ("seal pup", ":similar 1"):
+        assert "P@10" not in text_of(session.run(text)) and session.topic == ""
+    assert session.run(":next") and session.topic == topics[2].qid
     session.run(f":topic {topics[-1].qid}")
     with pytest.raises(InputError, match="is the last one"):
         session.run(":next")
@@ -579,7 +584,7 @@ def test_a_failed_line_costs_a_sentence_and_the_next_is_answered(fitted, tmp_pat
     assert done.code == 2 and "birds-05" in done.output and "sea-01" not in done.output
     sentences = done.messages.splitlines()
     for expected in (
-        "No command :nope", "No hit 3 among the last results; there are none yet", "No document nowhere", "Write :explain 3",
+        "No command :nope", "No hit 3 among the last results; there are none", "No document nowhere", "Write :explain 3",
     ):  # fmt: skip
         assert any(f"sublex: {expected}" in sentence for sentence in sentences), expected
     assert "Traceback" not in done.messages
@@ -928,6 +933,16 @@ def test_an_interrupt_is_left_to_an_editor(session):
     session.commands.add(work)
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     assert text_of(attempt(session, ":work")) == "done\n"
+
+
+def test_a_command_without_arguments_refuses_them(session):
+    with pytest.raises(Failed, match=":reopen takes nothing after it; leave other out"):
+        attempt(session, ":reopen other")
+
+
+def test_long_words_are_cut_in_messages(session):
+    (message,) = session.run("x" * 100_000).notes
+    assert len(message) < 500
 
 
 def test_a_line_that_fails_changes_nothing(session):

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from sublex.display.values import as_text
 from sublex.messages import one_line
+from sublex.tables import Table
 
-# Columns that must remain for the text beside an indent; with fewer, a line is not wrapped.
+# Columns that must remain for the text beside an indent; otherwise the indent is smaller.
 LEAST_TEXT = 20
 # Characters that remain of a cell of a table at least, when it is shortened.
 LEAST_CELL = 8
@@ -132,6 +133,12 @@ def table_lines(
     return lines
 
 
+def figure_lines(table: Table) -> list[Line]:
+    """Return a table of figures as aligned columns: words to the left, figures to the right."""
+    right = [column >= table.labels for column in range(len(table.head))]
+    return table_lines(table.rows, table.head, right, table.bold)
+
+
 def wrapped(long: Line, width: int) -> Iterator[Line]:
     """Yield a line cut to a width of so many columns, at blanks; a line that is never wrapped comes as it is.
 
@@ -139,15 +146,15 @@ def wrapped(long: Line, width: int) -> Iterator[Line]:
     """
     if long.columns:
         long = _shortened(long, width)
-    if long.indent is None or long.indent > width - LEAST_TEXT or len(long.text) <= width:
+    if long.indent is None or len(long.text) <= width:
         yield long
         return
-    text, begin = long.text, 0
-    rows = textwrap.wrap(text, width, subsequent_indent=" " * long.indent, replace_whitespace=False, expand_tabs=False)
+    text, begin, blanks = long.text, 0, " " * max(0, min(long.indent, width - LEAST_TEXT))
+    rows = textwrap.wrap(text, width, subsequent_indent=blanks, replace_whitespace=False, expand_tabs=False)
     for number, row in enumerate(rows):
-        content = row[long.indent :] if number else row
+        content = row[len(blanks) :] if number else row
         begin = text.index(content, begin)
-        indent = (Span(" " * long.indent),) if number else ()
+        indent = (Span(blanks),) if number else ()
         yield Line((*indent, *_part(long.spans, begin, begin + len(content))))
         begin += len(content)
 

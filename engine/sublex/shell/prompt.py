@@ -186,7 +186,7 @@ class Talker:
             say("sublex: interrupted.")
             return False
         if self.settings.timing and text.strip():
-            say(f"{1000 * self.seconds:.3g} ms")
+            say(_milliseconds(self.seconds))
         return True
 
     def reading(self, text: str) -> Line:
@@ -216,7 +216,7 @@ class Talker:
             parts.append(counted(len(session.index), "document"))
             parts += [self.settings.expression or ranker, f"k {self.settings.k}"]
         if self.seconds is not None:
-            parts.append(f"{1000 * self.seconds:.3g} ms")
+            parts.append(_milliseconds(self.seconds))
         if session is not None and session.topic:
             parts.append(f"topic {session.topic}  {self.figures}".rstrip())
         return " · ".join(parts)
@@ -231,6 +231,11 @@ class Talker:
             except SublexError:
                 self._changed = True
         return self._changed
+
+
+def _milliseconds(seconds: float) -> str:
+    """Return seconds as milliseconds, in three digits or more."""
+    return f"{1000 * seconds:,.0f} ms" if seconds >= 0.1 else f"{1000 * seconds:.3g} ms"
 
 
 def _history_path() -> str | None:

@@ -16,6 +16,7 @@ from sublex.display.query_forms import query_notes
 from sublex.display.uncovered import uncovered_notes
 from sublex.errors import InputError
 from sublex.index.manifest import MANIFEST, read_manifest
+from sublex.messages import cut
 from sublex.shell.registry import Command, Commands
 from sublex.shell.settings import Settings
 from sublex.shell.steps import Step, call, option_words
@@ -58,7 +59,8 @@ class Session:
         self.topics: Topics | None = None
         self.qrels: Qrels | None = None
         self.qrels_path: Path | None = None
-        self.topic = ""
+        # The topic that the last query is, and the last topic that was asked.
+        self.topic = self.last_topic = ""
         self.snapshots: dict[str, list[str]] = {}
         self.lines: list[str] = []
         self.step: Step | None = None
@@ -121,6 +123,8 @@ class Session:
             self.topic = ""
             return self.search(text[1:] if text.startswith("::") else text)
         command, rest = self.command_of(text)
+        if rest and not command.usage:
+            raise InputError(f":{command.name} takes nothing after it; leave {cut(rest)} out.")
         return command.function(self, rest)
 
     def command_of(self, text: str) -> tuple[Command, str]:
@@ -245,7 +249,7 @@ class Session:
             if docno in self.index:
                 return docno
         if word.isdecimal():
-            known = f"they have the ranks 1 to {len(found)}" if found else "there are none yet; type a query"
+            known = f"they have the ranks 1 to {len(found)}" if found else "there are none; type another query"
             raise InputError(f"No hit {word} among the last results; {known}.")
         raise InputError(f"No document {word.removeprefix('=') or repr(word)} in {self.path}.")
 

@@ -74,6 +74,7 @@ def similar(session: Session, rest: str) -> Shown:
     word, _, expression = rest.partition(" ")
     (word,) = exactly(word, 1, ":similar 3, or :similar 3 lsi(e=50)")
     docno = session.docno(word)
+    session.topic = ""
     if not expression.strip():
         return session.search(like_document(session.index, docno), like=docno)
     return session.search(session.index.document(docno).contents, unquoted(expression.strip()), like=docno)
