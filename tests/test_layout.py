@@ -27,6 +27,7 @@ LAYERS = [
     {"estimators"},
     {"word_sums"},
     {"index"},
+    {"ciff"},
     {"representations"},
     {"rankers"},
     {"retrieval"},

@@ -46,6 +46,7 @@ __all__ = [
     "UnknownName",
     "build",
     "compare",
+    "from_ciff",
     "fuse",
     "measure",
     "open",
@@ -108,6 +109,43 @@ def build(
         reader=optional_text(reader, "The reader"), store=store, workers=threads(workers), memory=memory,
         overwrite=overwrite, resume=resume, strict=strict, progress=progress, say=say,
     )  # fmt: skip
+    return _opened(folder)
+
+
+def from_ciff(
+    file: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    analyzer: str | None = None,
+    profile: str | None = None,
+    workers: int | None = None,
+    overwrite: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+) -> Index:
+    """Make an index at `path` from a CIFF file, which another engine or `Index.to_ciff` wrote, and open it.
+
+    Args:
+        file: The file, plain or compressed.
+        path: The folder of the index.
+        analyzer: The expression that turns the text of queries into terms. It should be the analyzer that made the terms of the
+            file, which does not name it; by default that of the profile.
+        profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa. Give it, or the analyzer, or both.
+        workers: The number of threads; by default one a core. It does not change the index.
+        overwrite: Replace an existing index when the new one is finished.
+        say: Called with sentences for the user.
+    """
+    from sublex.arguments import file_path, optional_text, threads
+    from sublex.ciff.ciff_file import CiffFile
+    from sublex.ciff.read_ciff import read_ciff
+
+    folder = file_path(path, "The path of the index")
+    with CiffFile(file_path(file, "The file")) as source:
+        summary = read_ciff(
+            folder, source, profile=optional_text(profile, "The profile"), analyzer=optional_text(analyzer, "The analyzer"),
+            workers=threads(workers), overwrite=overwrite,
+        )  # fmt: skip
+    for remark in summary.remarks():
+        say(remark)
     return _opened(folder)
 
 

@@ -233,6 +233,59 @@ class Analyzer(Protocol):
         ...
 
 
+# Postings that exist already: what an index can be made of in place of documents.
+
+
+class PostingsBatch(NamedTuple):
+    """The posting lists of some terms, one after the other.
+
+    `terms` are in UTF-8. `df` (int64) has the number of postings of each term. `docs` (int32) has the documents of all lists end to end,
+    ascending within each list, and `tfs` (int32) the frequency of the term in each document, which is at least 1.
+    """
+
+    terms: Sequence[bytes]
+    df: np.ndarray
+    docs: np.ndarray
+    tfs: np.ndarray
+
+
+class DocumentsBatch(NamedTuple):
+    """The docnos of the next documents, and their lengths in tokens (int64).
+
+    `docnos` may be any sequence of texts; a `sublex.strings.Strings` needs the least memory.
+    """
+
+    docnos: Sequence[str]
+    lengths: np.ndarray
+
+
+class PostingsSource(Protocol):
+    """Posting lists and documents that another program made, as `sublex.index.from_postings` reads them to make an index.
+
+    `docs` is the number of documents, which have the numbers from 0 to `docs - 1`. The engine calls `postings` first, reads it to its
+    end, and then `documents`, each once. It checks everything that the source says. Lengths may differ from the sums of frequencies.
+
+    These attributes are optional:
+
+    * `name` is the name of the source in messages, such as a path.
+    * `tokens` is the number of tokens in the whole collection, if the source states it; by default the sum of all frequencies. Together
+      with `docs` it makes the mean length of documents.
+    """
+
+    docs: int
+
+    def postings(self) -> Iterator[PostingsBatch]:
+        """Yield the posting lists of all terms, in batches of some megabytes.
+
+        The terms should be in ascending order of their bytes. In any other order the index takes about twice as long.
+        """
+        ...
+
+    def documents(self) -> Iterator[DocumentsBatch]:
+        """Yield the docnos and lengths of all documents, in the order of their numbers."""
+        ...
+
+
 # Parameters, which every registration may declare.
 
 

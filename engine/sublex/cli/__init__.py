@@ -31,6 +31,7 @@ SECTIONS = {
     "Build and change an index": {
         "index": "index", "add": "index", "delete": "index", "merge": "index", "check": "index",
     },
+    "Exchange indexes with other engines": {"ciff": "ciff"},
     "Look into an index": {
         "indexes": "indexes", "info": "info", "doc": "info", "terms": "info", "analyze": "info",
     },

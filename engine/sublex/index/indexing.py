@@ -72,7 +72,7 @@ def build_index(
     settings = _settings(chosen, _stored_parts(store), workers, memory, "first")
     source = source_of(documents, registry, reader, strict)
     source.announce(say)
-    described = _describe(chosen, expression, registry)
+    described = describe_analyzer(chosen, expression, registry)
     return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume)
 
 
@@ -118,7 +118,7 @@ def add_documents(
     return writer.add(Path(path), source, settings, progress, before_commit)
 
 
-def _describe(analyzer: Any, expression: str, registry: plugins.Registry) -> Manifest:
+def describe_analyzer(analyzer: Any, expression: str, registry: plugins.Registry) -> Manifest:
     """Return the manifest's entry for an analyzer: settings that restore it, and the versions of the libraries it uses."""
     call = parse_call(expression)
     found = registry.find("analyzer", call.name)

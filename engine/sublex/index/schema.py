@@ -53,7 +53,9 @@ EXPRESSION = Rule("an expression", str, _is_expression)
 NAME = Rule("the name of a file or folder within the index", str, is_plain)
 FOLDER = {"components": Every(COUNT, named=True), "checksum": NAME}
 TOTALS = {"docs": DOCS, "tokens": COUNT, "postings": COUNT}
-SEGMENT = TOTALS | {"name": NAME, "terms": DOCS, "data": FOLDER, "deleted?": TOTALS | {"name": NAME, "data": FOLDER}}
+SEGMENT = TOTALS | {
+    "name": NAME, "terms": DOCS, "data": FOLDER, "deleted?": TOTALS | {"name": NAME, "data": FOLDER}, "stated?": bool,
+}  # fmt: skip
 TOKENS = {"tokens": COUNT, "unknown": COUNT}
 ROWS = {"expression": EXPRESSION, "segments": Every({"data": FOLDER}, named=True)}
 MODEL = {
@@ -71,7 +73,7 @@ OUTCOME = {
     "notes": Every(COUNT), "fields": Every(COUNT),
 }  # fmt: skip
 JOURNAL = {"sources": object, "batches": COUNT, "docs": DOCS, "spills": [SEGMENT], "outcome": OUTCOME}
-_KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object"}
+_KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object", bool: "true or false"}
 
 
 def expect(value: Any, schema: Any, place: str = "") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -141,3 +142,12 @@ class Contents:
     def documents(self) -> Iterator[Document]:
         """Yield all live stored documents, in the order in which they were indexed."""
         return self.snapshot.documents()
+
+    def to_ciff(self, file: str | os.PathLike[str], workers: int | None = None) -> None:
+        """Write the postings, document lengths and docnos as a CIFF file, which other engines read; `.gz` at the end compresses it.
+
+        Deleted documents are left out, and the others are numbered anew. The file has no texts, no written forms of words and no analyzer.
+        """
+        from sublex.ciff.write_ciff import write_ciff
+
+        write_ciff(self.snapshot, arguments.file_path(file, "The file"), arguments.threads(workers))

@@ -114,7 +114,7 @@ def index(
     say_if_compiling()
     with step(f"Built {path}"), progress(f"Indexing {path}") as advance, reporting_interrupts(path):
         summary = build_index(path, list(sources), progress=advance, say=say, registry=registry, **options)
-    _report(path, summary, form)
+    report(path, summary, form)
     opened = Index(path, load_registry=lambda: registry)
     try:
         with step("Stored impacts"):
@@ -179,10 +179,10 @@ def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
     say_if_compiling()
     with step(f"Added to {path}"), progress(f"Adding to {path}") as advance, reporting_interrupts(path):
         summary = sublex.open(path).add(list(sources), progress=advance, say=say, **options)
-    _report(path, summary, form)
+    report(path, summary, form)
 
 
-def _report(path: Path, summary: BuildSummary, form: str) -> None:
+def report(path: Path, summary: BuildSummary, form: str) -> None:
     """Print the table that every build ends with: how many documents had each outcome, and which."""
     listing = path / "last-build.tsv"
     say(*summary.remarks())
