@@ -398,6 +398,14 @@ def test_learning_drops_links_that_do_nothing():
     assert (found.network.weights > 4).all()
 
 
+def test_learning_says_how_far_it_is_within_an_iteration():
+    network = network_of(csr_array([[0.0, 0.5, 0.5, 0.5]]), np.full(4, 0.01), np.array([0]))
+    calls = []
+    rows = csr_array(np.tile([1.0, 1.0, 0.0], (600, 1)))
+    learn(network, rows, iterations=2, sweeps=5, progress=lambda *call: calls.append(call))
+    assert calls == [(512, 1200), (600, 1200), (1112, 1200), (1200, 1200)]
+
+
 def test_a_mentioned_keyphrase_can_be_held_on():
     # Nothing but the mention speaks for the keyphrase: without holding it is soon off.
     network = network_of(csr_array([[0.0, 1e-3, 3.0]]), np.array([0.01, 0.5, 0.01]), np.array([0]))

@@ -107,10 +107,9 @@ class LAKIRepresentation(Representation):
         network = structure(
             counts, keyphrases, vectors, alpha=self.alpha, beta=self.beta, most=self.links, workers=job.workers
         )  # fmt: skip
-        job.progress(0, self.iterations)
         learned = learn(
             network, counts, iterations=self.iterations, seed=self.seed, workers=job.workers,
-            progress=lambda done, perplexity: job.progress(done + 1, self.iterations),
+            progress=job.progress,
         )  # fmt: skip
         self.network, self.perplexities = learned.network, learned.perplexities
         self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
