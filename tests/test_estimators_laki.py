@@ -374,6 +374,27 @@ def test_the_statistics_of_sampling_are_those_of_enumeration():
     assert 0 <= found.likelihood - truth.likelihood < 0.1 * abs(truth.likelihood)
 
 
+def test_the_units_that_a_short_text_lacks_count_in_part():
+    # One keyphrase, its unit, and two units that the text lacks: the odds are those of the prior and of each unit.
+    network = network_of(csr_array([[0.0, 0.5, 0.7, 0.9]]), np.full(4, 0.1), np.array([-1]))
+    prior = np.expm1(0.1)
+    here = np.expm1(0.1 + 0.5) / np.expm1(0.1) * np.exp(-0.5)
+    for length, share in ((0.0, 1.0), (1.0, 1.0), (2.0, 0.5), (4.0, 0.25)):
+        odds = prior * here * np.exp(-share * (0.7 + 0.9))
+        for method in ("propagation", "gibbs"):
+            found = encode(network, csr_array([[1.0, 0.0, 0.0]]), method=method, length=length)
+            assert found.toarray()[0, 0] == pytest.approx(odds / (1 + odds), abs=1e-6)
+
+
+def test_the_length_of_a_text_is_that_of_texts_drawn_from_the_network():
+    network = made(12, 40, seed=1, leak=0.02)
+    chance = np.random.default_rng(0)
+    links, rows = network.children.toarray(), np.zeros((4000, 52))
+    for node in range(52):
+        rows[:, node] = chance.random(4000) < -np.expm1(-(network.leaks[node] + rows[:, :12] @ links[:, node]))
+    assert network.length == pytest.approx(rows[:, 12:].sum(axis=1).mean(), rel=0.1)
+
+
 def test_learning_lowers_the_perplexity_and_ends_when_it_is_stable():
     teacher, network = made(12, 40, seed=1, leak=0.02), made(12, 40, seed=1, leak=0.02)
     chance = np.random.default_rng(0)

@@ -29,6 +29,14 @@ PARAMS = [
     ),
     Param("sweeps", int, 5000, stage="encode", range=(10, 10**7), help="sweeps of Gibbs sampling"),
     Param("swaps", int, 0, stage="encode", range=(0, 10_000), help="swaps of two keyphrases tried after each sweep"),
+    Param(
+        "absent",
+        str,
+        "part",
+        stage="encode",
+        range=("part", "all"),
+        help="units that a short text lacks count in part, or all in full, as in the paper",
+    ),
     Param("most", int, 200, stage="encode", range=(1, 10_000), help="the most keyphrases that inference considers"),
     Param(
         "cap", float, 1.0, stage="encode", range=(0.01, 100), help="the largest weight from a keyphrase to its mention"

@@ -67,12 +67,14 @@ class LAKIRepresentation(Representation):
         inference: str = "propagation",
         sweeps: int = 5000,
         swaps: int = 0,
+        absent: str = "part",
         most: int = 200,
         cap: float = 1.0,
     ):
         self.phrases, self.words, self.max_df, self.width = phrases, words, max_df, width
         self.alpha, self.beta, self.links, self.iterations, self.seed = alpha, beta, links, iterations, seed
         self.inference, self.sweeps, self.swaps, self.most, self.cap = inference, sweeps, swaps, most, cap
+        self.absent = absent
         self.perplexities: list[float] = []
 
     def depends(self) -> Sequence[Expression]:
@@ -166,10 +168,16 @@ class LAKIRepresentation(Representation):
         own = units == network.phrases[network.parents]
         return network.with_values(np.where(own, np.minimum(network.weights, self.cap), network.weights), network.leaks)
 
+    @cached_property
+    def length(self) -> float:
+        """The number of units below which a text is read as a part of a longer one."""
+        return self.network.length if self.absent == "part" else 0.0
+
     def encode_units(self, counts: csr_array, least: float = LEAST_PROBABILITY) -> csr_array:
         """Return the probability of each keyphrase in texts that are given by the counts of their units; 0 if it is below `least`."""
         found = encode(
-            self.capped, counts, method=self.inference, most=self.most, sweeps=self.sweeps, swaps=self.swaps, seed=self.seed
+            self.capped, counts, method=self.inference, most=self.most, sweeps=self.sweeps, swaps=self.swaps,
+            length=self.length, seed=self.seed,
         )  # fmt: skip
         found.data[found.data < least] = 0.0
         found.eliminate_zeros()
@@ -202,7 +210,9 @@ class LAKIRepresentation(Representation):
 
     def evoked(self, counts: csr_array) -> csr_array:
         """Return the probability that a keyphrase turns a unit of a text on, as sparse rows of keyphrases by units."""
-        found = evidence(self.capped, counts, most=self.most, sweeps=EVIDENCE_SWEEPS, seed=self.seed)
+        found = evidence(
+            self.capped, counts, most=self.most, sweeps=EVIDENCE_SWEEPS, length=self.length, seed=self.seed
+        )
         return found[:, self.network.keyphrases :]
 
     def keyphrases(self, view: View) -> Keyphrases:

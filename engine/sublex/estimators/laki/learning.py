@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,10 +97,8 @@ def learn(
     perplexities: list[float] = []
     calm = 0
     for iteration in range(iterations):
-        before, total = iteration * rows.shape[0], iterations * rows.shape[0]
-        sums = expectation(
-            network, rows, sweeps, most, seed + iteration, workers, hold, lambda done, b=before: progress(b + done, total)
-        )
+        done = partial(_report, progress, iteration, iterations, rows.shape[0])
+        sums = expectation(network, rows, sweeps, most, seed + iteration, workers, hold, done)
         perplexities.append(sums.perplexity)
         if len(perplexities) > 1:
             calm = calm + 1 if abs(perplexities[-1] / perplexities[-2] - 1) < CHANGE else 0
@@ -107,6 +106,11 @@ def learn(
             break
         network = maximisation(network, sums).without_weak_links(WEAK)
     return Learned(network, perplexities)
+
+
+def _report(progress: Callable[[int, int], None], iteration: int, iterations: int, documents: int, done: int) -> None:
+    """Report the documents done in an iteration as documents of all iterations."""
+    progress(iteration * documents + done, iterations * documents)
 
 
 def expectation(
