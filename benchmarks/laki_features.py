@@ -23,7 +23,7 @@ from sublex_dcot.model import DCoT
 
 WORKERS = 2
 # The widths of LSI that are tried, the topics of LDA and its sweeps, and the prototypes of dCoT.
-WIDTHS, TOPICS, SWEEPS, PROTOTYPES = (50, 100, 200, 400), 100, 200, 500
+WIDTHS, TOPICS, SWEEPS, PROTOTYPES = (50, 100, 200), 100, 100, 500
 # The largest share of documents that have a word of LDA and dCoT, and the fewest documents that have any word.
 COMMON, RARE = 0.1, 2
 # Sweeps of Gibbs sampling for LAKI.
@@ -50,6 +50,7 @@ class Counts:
         self.name, self._work = name, work
         df = np.bincount(matrix.indices, minlength=matrix.shape[1])
         self.kept = np.flatnonzero(df >= RARE)
+        self.whole = matrix
         self.matrix = csr_array(matrix[:, self.kept], dtype=np.float64)
         self.idf = np.log(matrix.shape[0] / df[self.kept])
         self.frequent = np.flatnonzero(df[self.kept] <= COMMON * matrix.shape[0])
@@ -140,11 +141,17 @@ class Features:
         h = h - self.by_word.dcot.transform(csr_array((1, frequent.shape[1])))
         yield "dCoT", {"h": h, "words and h": csr_array(hstack([unit(self.by_word.tfidf(words)), unit(h)]))}
         yield "LAKI", scaled(self.keyphrases(units))
+        yield "LAKI, absent=all", scaled(self.keyphrases(units, length=0.0))
         yield "LAKI, Gibbs sampling", scaled(self.keyphrases(units, method="gibbs", sweeps=GIBBS))
 
     def keyphrases(self, units: csr_array, **options: Any) -> csr_array:
         """Return the probabilities of the keyphrases, by propagation if the options say nothing else."""
-        options = {"method": "propagation", "most": self.laki.most, "workers": WORKERS} | options
+        options = {
+            "method": "propagation",
+            "most": self.laki.most,
+            "length": self.laki.length,
+            "workers": WORKERS,
+        } | options
         return encode(self.laki.capped, units, **options)
 
 
