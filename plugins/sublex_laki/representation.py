@@ -197,7 +197,8 @@ class LAKIRepresentation(Representation):
         lengths = lengths if docs is None else lengths[docs]
         if not query.chances.any():
             return np.full(len(lengths), -np.inf)
-        found = cosines(view.products(query.chances, docs), lengths, query.chances)
+        # A query has few keyphrases; the norm of those few takes no threads.
+        found = cosines(view.products(query.chances, docs), lengths, query.chances[query.chances > 0])
         return np.where(lengths > 0, found, -np.inf)
 
     def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
