@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sublex import Expression
 from sublex.base import Explanation, Mark, TextWords
 from sublex.errors import IndexCorrupt, InputError
-from sublex.estimators.laki import Network, encode, evidence, learn, structure, unit_vectors
+from sublex.estimators.laki import Network, come_back, encode, evidence, learn, structure, unit_vectors
 from sublex.estimators.phrases import PhraseList
 from sublex.estimators.phrases.text import COMMON_SHARE
 from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
@@ -58,6 +58,7 @@ class LAKIRepresentation(Representation):
         phrases: Expression,
         words: Expression | None = None,
         max_df: float = 0.1,
+        again: float = 0.6,
         width: int = 100,
         alpha: float = 0.5,
         beta: float = 0.3,
@@ -71,7 +72,7 @@ class LAKIRepresentation(Representation):
         most: int = 200,
         cap: float = 1.0,
     ):
-        self.phrases, self.words, self.max_df, self.width = phrases, words, max_df, width
+        self.phrases, self.words, self.max_df, self.again, self.width = phrases, words, max_df, again, width
         self.alpha, self.beta, self.links, self.iterations, self.seed = alpha, beta, links, iterations, seed
         self.inference, self.sweeps, self.swaps, self.most, self.cap = inference, sweeps, swaps, most, cap
         self.absent = absent
@@ -87,7 +88,8 @@ class LAKIRepresentation(Representation):
 
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Find the units of all documents, link keyphrases to them by similarity, and learn the weights of the links."""
-        phrases = getattr(job.model(self.phrases), "phrases", None)
+        model = job.model(self.phrases)
+        phrases = getattr(model, "phrases", None)
         if not isinstance(phrases, PhraseList):
             raise InputError(
                 f"laki: {self.phrases} has no phrases; name a model that has, such as phrases(support=10)."
@@ -96,6 +98,8 @@ class LAKIRepresentation(Representation):
         counts = everything.of_corpus(corpus, job)
         df = np.bincount(counts.indices, minlength=len(everything))
         may_be = everything.is_phrase & (df <= self.max_df * len(corpus.docs))
+        if not getattr(model, "is_listed", False):
+            may_be &= come_back(counts, may_be, self.again)
         # Units in a large share of the documents say little about any keyphrase.
         kept = np.flatnonzero((df > 0) & (may_be | (df < COMMON_SHARE * len(corpus.docs))))
         self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
