@@ -147,6 +147,14 @@ def test_lengths_and_tokens_that_the_source_states_are_kept_through_deletions_an
     assert check(tmp_path / "i") == []
 
 
+def test_indexes_that_differ_only_in_stated_tokens_have_different_fingerprints(tmp_path: Path) -> None:
+    for tokens in (13, 20, 30):
+        create_from_postings(tmp_path / str(tokens), Given(tokens=tokens))
+    create_from_postings(tmp_path / "again", Given(tokens=30))
+    fingerprints = [Snapshot(tmp_path / name).fingerprint for name in ("13", "20", "30", "again")]
+    assert len(set(fingerprints)) == 3 and fingerprints[2] == fingerprints[3]
+
+
 def test_a_number_of_tokens_below_the_sum_of_frequencies_is_noted(tmp_path: Path) -> None:
     summary = create_from_postings(tmp_path / "i", Given(tokens=3))
     assert list(summary.notes) == ["The source states 3 tokens, but its frequencies add up to 13, which was taken"]

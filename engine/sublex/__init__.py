@@ -11,7 +11,7 @@ This file is the public API and nothing else; each function imports the part of 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.base import VERSION, Document, Report
@@ -44,6 +44,7 @@ __all__ = [
     "Report",
     "SublexError",
     "UnknownName",
+    "attach",
     "build",
     "compare",
     "from_ciff",
@@ -108,6 +109,56 @@ def build(
         folder, documents, profile=text(profile, "The profile"), analyzer=optional_text(analyzer, "The analyzer"),
         reader=optional_text(reader, "The reader"), store=store, workers=threads(workers), memory=memory,
         overwrite=overwrite, resume=resume, strict=strict, progress=progress, say=say,
+    )  # fmt: skip
+    return _opened(folder)
+
+
+def attach(
+    source: str | None,
+    path: str | os.PathLike[str],
+    *,
+    analyzer: str | None = None,
+    profile: str | None = None,
+    field: str | None = None,
+    docno: str | None = None,
+    trust: bool = False,
+    refresh: bool = False,
+    overwrite: bool = False,
+    progress: Callable[[int], None] = lambda terms: None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Index:
+    """Make an index at `path` that mirrors an index of another engine, and open it.
+
+    The terms, postings, lengths and ids are read once. Stored texts and the engine's own rankers are read from the other index when they
+    are asked for. The other index is never changed.
+
+    Args:
+        source: The engine and the path of its index, such as "whoosh:/data/papers"; with `refresh`, None for those from before.
+        path: The folder of the new index.
+        analyzer: The expression that turns queries into terms as the documents were analysed; by default as the other index says.
+        profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa; by default the engine's.
+        field: The field whose postings are read; by default the engine's only or first field of text.
+        docno: The field with the ids of documents.
+        trust: Allow code that the other index holds to run. A Whoosh index holds pickles, so it always needs this.
+        refresh: Read the other index again if it has changed, or say where it is now.
+        overwrite: Replace an existing index when the new one is finished.
+        progress: Called with the number of terms read so far.
+        say: Called with sentences for the user.
+    """
+    from pathlib import Path
+
+    from sublex.arguments import file_path, optional_text
+    from sublex.index.attaching import Given, attach_index
+
+    folder = file_path(path, "The path of the index")
+    options = {"field": optional_text(field, "The field"), "docno": optional_text(docno, "The field docno")}
+    given = Given(
+        optional_text(analyzer, "The analyzer"), optional_text(profile, "The profile"),
+        {name: value for name, value in options.items() if value is not None},
+    )  # fmt: skip
+    attach_index(
+        Path(folder), optional_text(source, "The source"), given, trust=trust, refresh=refresh, overwrite=overwrite,
+        progress=progress, say=say,
     )  # fmt: skip
     return _opened(folder)
 
@@ -236,6 +287,7 @@ def fuse(
 
     Args:
         runs: Two or more runs, each in any form that `measure` takes; also expressions and functions, with `index` and `topics`.
+            The tag of the result has the names of the runs if they are given in a dictionary by name, and else their tags.
         method: "rrf", "combsum", "combmnz" or "weighted".
         weights: A number for each run; only for "weighted".
         normalise: The normaliser of the scores of a run: "minmax", the default, "zscore", "rank" or "raw"; not for "rrf".
@@ -248,7 +300,8 @@ def fuse(
     from sublex.trec.fuse import fuse
 
     systems = systems_of(runs, Setup(_index(index), _topics(topics)))
-    return fuse([system.run for system in systems], method, weights, normalise, whole(k, "k"))
+    names = [system.name for system in systems] if isinstance(runs, Mapping) else []
+    return fuse([system.run for system in systems], method, weights, normalise, whole(k, "k"), names)
 
 
 def compare(

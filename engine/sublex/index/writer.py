@@ -16,6 +16,7 @@ import numpy as np
 
 from sublex.base import Report
 from sublex.errors import IndexProblem, InputError, SublexError
+from sublex.index.attachment import refuse_if_attached
 from sublex.index.build import SEGMENT, BuildSettings, Progress, SegmentBuilder
 from sublex.index.build_summary import BuildSummary
 from sublex.index.components.tombstones import write_tombstones
@@ -151,6 +152,7 @@ def add(
     """
     with locked(root, "add"):
         old = read_manifest(root)
+        refuse_if_attached(root, old, "add to it")
         remove_leftovers(root, old)
         segments = _open_segments(root, old["segments"])
         with building_folder(root) as folder:
@@ -184,6 +186,7 @@ def delete(root: Path, docnos: Sequence[str]) -> int:
     """Delete documents and return how many are left. An unknown docno raises `InputError`, and nothing is deleted."""
     with locked(root, "delete"):
         old = read_manifest(root)
+        refuse_if_attached(root, old, "delete from it")
         remove_leftovers(root, old)
         new = old | {"generation": old["generation"] + 1, "segments": list(old["segments"])}
         _delete_documents(_open_segments(root, old["segments"]), docnos, new)
@@ -196,6 +199,7 @@ def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = Non
     """Merge all segments into one without the deleted documents. Return how many segments there were."""
     with locked(root, "merge"):
         old = read_manifest(root)
+        refuse_if_attached(root, old, "merge its segments")
         remove_leftovers(root, old)
         if any(segment.get("deleted") for segment in old["segments"]) or len(old["segments"]) > 1:
             _merge_last(root, old, len(old["segments"]), workers, before_commit)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sublex import arguments
 from sublex.base import Analyzer, Document, Statistics
 from sublex.errors import InputError
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
+
+if TYPE_CHECKING:
+    from sublex.index.attachment import Attachment
 
 
 class Contents:
@@ -51,6 +54,11 @@ class Contents:
     def store(self) -> frozenset[str]:
         """The parts stored next to the postings: "text", "terms", both or neither."""
         return self.snapshot.store
+
+    @property
+    def attachment(self) -> Attachment | None:
+        """The foreign index that this index mirrors: its engine, where it is, and why it cannot be read, if so. None for an own index."""
+        return self.snapshot.attachment
 
     @property
     def statistics(self) -> Statistics:

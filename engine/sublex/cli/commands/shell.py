@@ -63,7 +63,8 @@ def shell(
     settings.k = k if given else settings.k
     settings.format = form or settings.format
     interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not commands
-    settings.bars = settings.bars and interactive and not plain
+    draws = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
+    settings.bars = settings.bars and interactive and draws and not plain
     path = existing_path(name)
     if not (path / "index.json").is_file():
         # The error for a missing index says what is there.
@@ -91,7 +92,10 @@ def _session(path: Path, settings: object, allow_uncovered: bool) -> Session:
 def _open(path: Path, allow_uncovered: bool) -> Index:
     import sublex
 
-    return sublex.open(path, allow_uncovered)
+    index = sublex.open(path, allow_uncovered)
+    if index.attachment and index.attachment.problem:
+        say(index.attachment.problem)
+    return index
 
 
 def _batch(session: Session, lines: list[str], stream: object) -> bool:
