@@ -7,8 +7,8 @@ from sublex.hookspecs import Register, hookimpl
 
 sublex_api = 2
 
-BACKEND_PARAMS = [
-    Param("field", str, None, help="the indexed field whose postings are read; by default contents"),
+FIELDS = [
+    Param("field", str, None, help="the indexed field that is read; by default contents"),
     Param("docno", str, None, help="the field with the documents' ids; by default id"),
 ]
 FEEDBACK = Param(
@@ -70,11 +70,11 @@ def make_backend(**params: Any) -> Backend:
     return LuceneBackend(**params)
 
 
-def make_reader() -> Reader:
+def make_reader(**params: Any) -> Reader:
     """Return the reader of the documents that a Lucene index stores, named as in lucene:PATH."""
     from sublex_lucene.reader import LuceneReader
 
-    return LuceneReader()
+    return LuceneReader(**params)
 
 
 def _retriever(name: str, description: str) -> Any:
@@ -92,13 +92,13 @@ def _retriever(name: str, description: str) -> Any:
 @hookimpl
 def register_backends(register: Register) -> None:
     """Register `lucene`: inverted indexes of Lucene 9, as Anserini and Pyserini write them."""
-    register("lucene", make_backend, BACKEND_PARAMS)
+    register("lucene", make_backend, FIELDS)
 
 
 @hookimpl
 def register_readers(register: Register) -> None:
     """Register `lucene`: the documents that a Lucene index stores, named as in `lucene:PATH`."""
-    register("lucene", make_reader)
+    register("lucene", make_reader, FIELDS)
 
 
 @hookimpl

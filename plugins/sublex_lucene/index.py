@@ -36,7 +36,7 @@ class LuceneIndex:
             self.close()
             raise
         self.docs = int(facts["docs"])
-        self.stores: frozenset[str] = frozenset({"text"} if {"contents", "raw"} & set(facts["stored"]) else ())
+        self.stores: frozenset[str] = frozenset({"text"} if {self.field, "raw"} & set(facts["stored"]) else ())
         self.notes: Sequence[str] = _notes(self.field, facts)
         self._is_verified = False
 
@@ -73,10 +73,7 @@ class LuceneIndex:
     def stored_documents(self, first: int, count: int) -> list[tuple[Document, bool]]:
         """Return stored documents, each with whether its text is exactly the text that was indexed."""
         answer = self.connection.ask("stored", first=first, count=min(count, self.docs - first))[0]
-        return [
-            to_document(fields.get(self.docno, ""), fields.get("contents"), fields.get("raw"))
-            for fields in answer["documents"]
-        ]
+        return [to_document(fields.get(self.docno, ""), fields, self.field) for fields in answer["documents"]]
 
     def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
         """Raise InputError if a sample of the stored documents has other terms than this analyzer makes of their texts.
@@ -142,6 +139,6 @@ def _notes(field: str, facts: dict[str, Any]) -> list[str]:
         notes.append(f"Other indexed fields are not carried over: {_listed(others)}.")
     if facts["deleted"]:
         notes.append(f"{facts['deleted']:,} deleted documents are left out.")
-    if not {"contents", "raw"} & set(facts["stored"]):
+    if not {field, "raw"} & set(facts["stored"]):
         notes.append("The index stores no texts (it was made without -storeRaw), so documents cannot be shown.")
     return notes

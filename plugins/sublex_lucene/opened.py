@@ -12,8 +12,8 @@ from jnius import JavaException, autoclass, cast
 from sublex_lucene.feedback import expanded
 from sublex_lucene.similarities import similarity
 
-# Fields of Anserini that hold the text of a document, best first.
-TEXT_FIELDS = ("contents", "raw")
+# The field with the record of a document as the collection has it.
+RAW = "raw"
 # Java's exceptions that mean too little memory.
 OUT_OF_MEMORY = ("java.lang.OutOfMemoryError", "java.lang.StackOverflowError")
 # Java's exceptions that mean a query that Lucene does not take.
@@ -114,7 +114,7 @@ class OpenedIndex:
         """Return the stored id and texts of a document by field."""
         found = {}
         document = self.reader.storedFields().document(self.bulk.original(doc))
-        for name in {self.docno, *TEXT_FIELDS}:
+        for name in {self.docno, self.field, RAW}:
             value = document.get(name)
             if value is not None:
                 found[name] = value

@@ -18,7 +18,13 @@ BATCH = 256
 
 
 class LuceneReader:
-    """The reader of stored documents. Terms and lengths are made anew by Sublex's analyzer."""
+    """The reader of stored documents. Terms and lengths are made anew by Sublex's analyzer.
+
+    `field` is the field whose text is read, `docno` the field with the ids; None for those of Anserini.
+    """
+
+    def __init__(self, field: str | None = None, docno: str | None = None):
+        self.field, self.docno = field, docno
 
     def detect(self, path: str, head: bytes) -> bool:
         """Return whether the path names a Lucene index."""
@@ -28,7 +34,7 @@ class LuceneReader:
         """Yield the stored documents in the order of the index; deleted documents are left out."""
         path = os.path.expanduser(source.path.removeprefix(PREFIX))
         read_commit(path)
-        with closing(LuceneIndex(path)) as index:
+        with closing(LuceneIndex(path, self.field, self.docno)) as index:
             if not index.stores:
                 raise InputError(
                     f"{path} stores no documents (it was made without -storeRaw), so no index can be built of them; attach it "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from sublex.base import Document
@@ -11,30 +12,32 @@ from sublex.base import Document
 _KNOWN = {"id", "_id", "docid", "contents", "title", "text"}
 
 
-def to_document(docno: str, contents: str | None, raw: str | None) -> tuple[Document, bool]:
-    """Return a document from the stored fields `contents` and `raw`, and whether its text is exactly the text that was indexed.
+def to_document(docno: str, stored: Mapping[str, str], field: str = "contents") -> tuple[Document, bool]:
+    """Return a document from its stored fields, and whether its text is exactly the text that was indexed in `field`.
 
-    `raw` is the record as the collection has it: JSON with `contents`, or with `title` and `text`, or any other text. Other text keeps
-    its markup, which Anserini leaves out before it indexes.
+    The text is the stored `field`; else it comes from `raw`, which is the record as the collection has it: JSON with a member `field`, or
+    with `title` and `text`, or any other text. Other text keeps its markup, which Anserini leaves out before it indexes.
     """
+    raw = stored.get("raw", "")
     record = _record(raw) or {}
     title = _text(record.get("title")) or ""
     fields = {name: value for name, value in record.items() if name not in _KNOWN}
-    indexed = contents if contents is not None else _text(record.get("contents"))
+    fields.pop(field, None)
+    indexed = stored[field] if field in stored else _text(record.get(field))
     if indexed is not None:
         if title and indexed.startswith(f"{title}\n"):
             return Document(docno, indexed[len(title) + 1 :], title, fields), True
         # A title that was not indexed is no title: the contents of the document would differ from the indexed text.
         return Document(docno, indexed, "", fields | ({"title": title} if title else {})), True
     text = _text(record.get("text"))
-    if text is not None:
+    if text is not None and field == "contents":
         return Document(docno, text, title, fields), True
-    return Document(docno, raw or ""), False
+    return Document(docno, raw), False
 
 
-def _record(raw: str | None) -> dict[str, Any] | None:
+def _record(raw: str) -> dict[str, Any] | None:
     """Return the JSON object that a text is, or None."""
-    if not raw or not raw.lstrip().startswith("{"):
+    if not raw.lstrip().startswith("{"):
         return None
     try:
         record = json.loads(raw)

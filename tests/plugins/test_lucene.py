@@ -198,7 +198,7 @@ def test_a_folder_without_an_index_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("contents", "raw", "expected", "exact"),
+    ("stored", "raw", "expected", "exact"),
     [
         ("A cat", None, Document("d", "A cat"), True),
         (None, '{"id": "d", "contents": "Cats\\nA cat", "title": "Cats"}', Document("d", "A cat", "Cats"), True),
@@ -211,8 +211,17 @@ def test_a_folder_without_an_index_is_refused(tmp_path):
         (None, None, Document("d", ""), False),
     ],
 )
-def test_stored_fields_become_a_document(contents, raw, expected, exact):
-    assert to_document("d", contents, raw) == (expected, exact)
+def test_stored_fields_become_a_document(stored, raw, expected, exact):
+    fields = ({"contents": stored} if stored else {}) | ({"raw": raw} if raw else {})
+    assert to_document("d", fields) == (expected, exact)
+
+
+def test_the_text_of_another_field_is_read():
+    raw = '{"contents": "A cat", "body": "A dog", "year": 1999}'
+    document = Document("d", "A dog", "", {"year": 1999})
+    assert to_document("d", {"raw": raw}, "body") == (document, True)
+    assert to_document("d", {"body": "A dog", "raw": raw}, "body") == (document, True)
+    assert to_document("d", {"raw": raw}, "heading") == (Document("d", raw), False)
 
 
 def test_how_parts_make_a_value_is_seen_from_the_numbers():
