@@ -131,7 +131,9 @@ class WhooshIndex:
     def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
         """Return a sentence if an analyzer makes other terms of stored texts than Whoosh's own; raise InputError if most are others."""
         if not self.stores:
-            return f"The field {self.field} is not stored, so it cannot be checked that {analyzer} makes the terms of the index."
+            if self.analyzer:
+                return None
+            return f"The field {self.field} is not stored, so Sublex cannot check that {analyzer} makes the terms of the index."
         ours: set[tuple[int, str]] = set()
         theirs: set[tuple[int, str]] = set()
         for doc in range(0, self.docs, max(1, self.docs // SAMPLE)):
