@@ -168,6 +168,20 @@ def test_components_describes_one_whatever_its_case_and_kind(command):
     assert command("components", "english")[1].startswith("english, an analyzer of")
     assert "needs no" not in command("components", "vectors")[1]
     assert "file (resource; required; changes the fit)" in command("components", "vectors")[1]
+    code, output, _ = command("components", "bm25(k1=1)")
+    assert (
+        code == 0
+        and output.startswith("BM25(k1=1), a ranker of sublex ")
+        and "  k1=1" in output
+        and "  b=0.75" in output
+    )
+    assert "stop=none" in command("components", "english(stop=none)")[1]
+    for wrong, sentence in (
+        ("BM25(k1=x)", "has to be a number"),
+        ("BM25 + PL2(c=1)", "is not one component"),
+        ("X(y=1)", "No component X"),
+    ):
+        assert sentence in command("components", wrong)[2]
     code, output, messages = command("components", "BM52")
     assert (code, output) == (2, "") and messages == (
         "sublex: No component BM52; did you mean BM25? To list all components: sublex components\n"

@@ -120,6 +120,10 @@ def test_a_run_goes_to_the_file_that_is_named_with_the_tag_that_is_given(demo):
     for options, sentence in (
         (("--tag", "a b"), "The tag 'a b' is empty or has white space"),
         (("--tag", "x", "-r", "BM25", "-r", "PL2"), "--tag x would name 2 runs; give one ranker, or leave --tag out."),
+        (
+            ("-o", "new/x.csv"),
+            "A run is written in TREC's format, which .csv is not; name x.run, or a folder by new/x.csv/",
+        ),
         (("-o", "-"), "sublex run writes files; name a file or a folder with -o."),
         (("-o", "mine.txt", "-r", "BM25", "-r", "PL2"), "mine.txt is a file; name a folder with -o."),
         (("-o", "mine.txt"), "mine.txt is there and is no run; write the run elsewhere."),

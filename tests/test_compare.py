@@ -181,15 +181,16 @@ def test_a_ranker_that_cannot_be_run_stops_before_anything_is_run(demo):
 
 def test_a_report_replaces_reports_and_nothing_else(demo):
     arguments = ("compare", "demo", str(TOPICS), str(QRELS), "-r", "BM25", "-m", "AP", "-o")
-    Path("notes.txt").write_text("mine")
-    code, output, messages = demo(*arguments, "notes.txt")
+    Path("notes.html").write_text("mine")
+    code, output, messages = demo(*arguments, "notes.html")
     assert (
         (code, output) == (2, "")
         and "is not a report of Sublex" in messages
-        and Path("notes.txt").read_text() == "mine"
+        and Path("notes.html").read_text() == "mine"
     )
     assert demo(*arguments, "report.html")[0] == demo(*arguments, "report.html")[0] == 0
-    assert demo(*arguments, "notes.txt/x.html")[0] == demo(*arguments, "")[0] == demo(*arguments, "x" * 300)[0] == 2
+    assert "does not end in .html or .htm" in demo(*arguments, "report.txt")[2]
+    assert demo(*arguments, "notes.html/x.html")[0] == demo(*arguments, "")[0] == demo(*arguments, "x" * 300)[0] == 2
 
 
 def test_runs_with_the_same_tag_are_named_by_their_files(demo):

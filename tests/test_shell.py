@@ -7,6 +7,8 @@ import json
 import os
 import re
 import shlex
+import signal
+import threading
 import time
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -18,21 +20,26 @@ from shared import QRELS, TOPICS
 
 import sublex as engine
 from sublex import plugins
-from sublex.display.lines import Line, Shown, Span, line, wrapped
+from sublex.cli.output import say
+from sublex.cli.work import terminal_of_another
+from sublex.display.lines import Line, Shown, Span, line, table_lines, wrapped
+from sublex.display.versus import Ranking
+from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.hookspecs import hookimpl
 from sublex.pipeline.index import Index
 from sublex.pipeline.weighted import query_of, weighted_query
 from sublex.shell.batch import answer_lines
 from sublex.shell.commands import add_plugins, built_in
-from sublex.shell.completing import Completions, fuzzy
-from sublex.shell.failures import Failed, attempt
+from sublex.shell.completing import ENOUGH, Completions, fuzzy
+from sublex.shell.failures import Failed, Interrupted, attempt
 from sublex.shell.prompt import Talker
 from sublex.shell.reading import Reader
 from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
 from sublex.shell.session import Session
 from sublex.shell.settings import Settings
 from sublex.shell.vocabulary import Vocabulary
+from sublex.shell.wording import in_shell
 from sublex.strings import Strings
 
 QUERY = "cranes by the river"
@@ -89,6 +96,9 @@ TWINS = [
     [QUERY, ":rank PL2 + 0.3*lsi(e=10)", ":explain sea-01"],
     [QUERY, ":expand RM3(terms=4)", ":drop 2 4"],
     [QUERY, ":expand RM3(terms=4)", ":drop 2 4", ":explain 2"],
+    [QUERY, ":explain 1 vs 3"],
+    [":set k=3", QUERY, ":why-not sea-01"],
+    [f":topics {TOPICS}", f":qrels {QRELS}", ":compare BM25 PL2"],
     [QUERY, ":doc 2"],
     [":doc birds-05"],
     [":terms net*"],
@@ -167,10 +177,11 @@ def test_the_python_of_other_steps_runs(session):
         (":doc 1", "birds-05"), (":explain 1", "Explanation(value="), (":term cranes", "Term(term='crane'"),
         (":terms cran*", "Term(term='crane'"), (":analyze the cranes", "['crane']"), (":overview", "Statistics(docs=252"),
         (":card", "lda"), (":card lsi(e=10)", "'expression': 'lsi(e=10)'"), (":versus BM25 PL2", "birds-05"),
+        (":explain 1 vs 3", "Explanation(value="), (":why-not sea-01", "'rank': None"),
     ):  # fmt: skip
         session.run(text)
         assert expected in python_of(session), text
-    session.run(":why-not sea-01")
+    session.step = None
     for text in (":to-python", ":to-cli"):
         with pytest.raises(InputError, match="no code"):
             session.run(text)
@@ -362,10 +373,20 @@ def test_the_weight_that_why_not_names_brings_the_document_in(session):
 def test_similar_documents_share_the_best_terms(session):
     session.run(QUERY)
     session.run(":similar birds-05")
-    assert session.query.text.count("^") == 25 and docnos(session)[0] == "birds-05"
+    assert session.query.text.count("^") == 25
+    # The document itself is left out, also when another ranker answers.
+    found = docnos(session)
+    assert len(found) == 10 and "birds-05" not in found and session.answer.hits[0].rank == 1
+    session.run(":rank PL2")
+    assert len(docnos(session)) == 10 and "birds-05" not in docnos(session)
+    assert "birds-05" not in text_of(session.run(":versus BM25 PL2"))
+    with pytest.raises(InputError, match="try :to-python"):
+        session.run(":similar 1") and session.run(":to-cli")
+    session.run(QUERY)
+    assert "birds-05" in docnos(session)
     session.run(":similar birds-05 'lsi(e=10)'")
-    assert docnos(session)[0] == "birds-05" and not session.is_weighted()
-    assert text_of(session.run(":explain 1")).startswith("birds-05 is at rank 1 of 252 by lsi(e=10)")
+    assert len(docnos(session)) == 10 and "birds-05" not in docnos(session) and not session.is_weighted()
+    assert "is at rank 2 of 252 by lsi(e=10)" in text_of(session.run(":explain 1"))
 
 
 def test_words_of_a_query_are_read_while_they_are_typed(session):
@@ -405,6 +426,10 @@ def test_topics_are_asked_and_hits_show_their_grades(session):
     grades = [row.split()[2] for row in shown.splitlines() if re.match(r" *\d+  \d", row)]
     assert grades == [str(qrels[session.topic].get(docno, "?")) for docno in docnos(session)]
     assert session.run(":next") and session.topic == topics[1].qid
+    # Another query between two topics is not a topic, and the next topic follows all the same.
+    for text in ("seal pup", ":similar 1"):
+        assert "P@10" not in text_of(session.run(text)) and session.topic == ""
+    assert session.run(":next") and session.topic == topics[2].qid
     session.run(f":topic {topics[-1].qid}")
     with pytest.raises(InputError, match="is the last one"):
         session.run(":next")
@@ -468,9 +493,16 @@ def test_snapshots_and_saved_queries(session):
     session.run("something else")
     session.run(":queries weighted")
     assert docnos(session) == found
-    for text, message in ((":diff x", "there are: before"), (":queries x", "there are: mine, weighted")):
+    for text, message in (
+        (":diff x", "there are: before"),
+        (":queries x", "there are: mine, weighted"),
+        (":unsave x", "mine"),
+    ):
         with pytest.raises(InputError, match=message):
             session.run(text)
+    assert text_of(session.run(":unsave mine")) == "mine is deleted\n" and "mine" not in text_of(
+        session.run(":queries")
+    )
     Path("state/sublex/queries.json").write_text("[1]")
     with pytest.raises(InputError, match="move it away"):
         session.run(":queries")
@@ -552,7 +584,7 @@ def test_a_failed_line_costs_a_sentence_and_the_next_is_answered(fitted, tmp_pat
     assert done.code == 2 and "birds-05" in done.output and "sea-01" not in done.output
     sentences = done.messages.splitlines()
     for expected in (
-        "No command :nope", "No hit 3 among the last results; there are none yet", "No document nowhere", "Write :explain 3",
+        "No command :nope", "No hit 3 among the last results; there are none", "No document nowhere", "Write :explain 3",
     ):  # fmt: skip
         assert any(f"sublex: {expected}" in sentence for sentence in sentences), expected
     assert "Traceback" not in done.messages
@@ -656,7 +688,10 @@ def offered(session: Session, text: str) -> list[str]:
 
 def test_what_may_follow_is_offered(session):
     assert offered(session, "cranes by the merc")[0] == "Mercury"
-    assert offered(session, "mercery") == ["Mercury"] and offered(session, "zzzzzz") == []
+    assert (
+        offered(session, "merkur")[0] == offered(session, "emrcur")[0] == "Mercury" and offered(session, "mercx") != []
+    )
+    assert offered(session, "mercery")[0] == "Mercury" and offered(session, "zzzzzz") == []
     assert offered(session, ":ex")[:2] == ["expand", "explain"]
     assert offered(session, ":rank BM25(")[:2] == ["k1=", "b="]
     assert "lsi(e=10)" in offered(session, ":rank BM25 + ls")
@@ -738,11 +773,12 @@ def test_a_completion_among_a_million_words_takes_milliseconds():
 
     vocabulary = Vocabulary(Snapshot())
     worst = 0.0
-    for prefix in ("w", "word", "word1", "word1f", "x"):
+    for prefix in ("w", "word", "word1", "word1f", "x", "wrod1f", "abcdefgh"):
         times = []
         for _ in range(5):
             begin = time.perf_counter()
-            vocabulary.beginning(prefix, 30)
+            if len(vocabulary.beginning(prefix, 30)) <= ENOUGH:
+                vocabulary.spelt_alike(prefix, 30)
             times.append(time.perf_counter() - begin)
         worst = max(worst, min(times))
     assert worst < 0.03
@@ -771,6 +807,65 @@ def test_wrapped_lines_keep_their_styles_and_their_words():
     assert "".join(text for row in rows for text, style in row.spans if style).split() == ["a", "match"]
 
 
+def test_tables_are_shortened_and_their_columns_stay_aligned():
+    rows = [("lda(k=20, seed=7, iterations=1000)", 12.5, "a text of several words that may well be wrapped at its blanks"),
+            ("lsi", 3.25, "short")]  # fmt: skip
+    wide = table_lines(rows, ("expression", "score", "description"))
+    for width in (200, 100, 60, 40):
+        cut = [row.text for long in wide for row in wrapped(long, width)]
+        assert max(map(len, cut)) <= width or width == 200
+        columns = {row.index(word) for row in cut for word in ("score", "12.50", " 3.25") if word in row}
+        assert len(columns) == 1, cut
+    assert [row.text.split("  ")[0] for row in wrapped(wide[1], 50)][0] == "lda(k=20, seed=7, it…"  # noqa: RUF015
+    narrow = [row.text for long in wide for row in wrapped(long, 10)]
+    assert any(row.startswith("lda(k=2…") for row in narrow)
+    ranks = side_by_side([Ranking("BM25(k1=1.25, b=0.75)", ["a" * 30, "b"]), Ranking("PL2", ["b", "c" * 30])])
+    cut = [row.text for long in ranks.lines[:3] for row in wrapped(long, 50)]
+    assert max(map(len, cut)) <= 50 and "↑1" in cut[1] and cut[2].endswith("new")
+
+
+def test_messages_name_the_commands_of_the_shell(session):
+    session.run("crane")
+    for text, message in (
+        (":rank lsi(e=30)", "Run: :fit lsi(e=30)"), (":rank lsi(e=3, samples=2)", "samples"), (":card lda(k=7)", "Run: :fit lda(k=7)"),
+        (":components BM52", "did you mean BM25"), (":facets", r"name a fitted one: :facets lda\(k=4\)"),
+    ):  # fmt: skip
+        with pytest.raises(Failed, match=re.sub(r"(?<=Run: )(.*)", lambda m: re.escape(m[1]), message)) as raised:
+            attempt(session, text)
+        assert "sublex " not in str(raised.value)
+    path = session.path
+    for given, expected in (
+        (f"run: sublex fit {path} 'lsi(e=5)' --update", "run: :fit lsi(e=5)"),
+        (f"run: sublex forget {path} lsi, then: sublex fit {path} lsi", "run: :forget lsi, then: :fit lsi"),
+        ("to list them, run: sublex card INDEX 'lda(k=4)'", "to list them, run: :card lda(k=4)"),
+        (f"sublex forget {path} a b && sublex fit {path} a b", ":forget a b, then :fit a b"),
+    ):
+        assert in_shell(given, path) == expected
+
+
+def test_a_parameter_needs_no_component_if_only_one_has_it(session):
+    session.run(":set b=0.4")
+    assert session.settings.expression == "BM25(b=0.4)"
+    session.run(":rank BM25 + 0.5*PL2")
+    session.run(":set c=3")
+    assert session.settings.expression == "BM25 + 0.5*PL2(c=3)"
+    session.run(":rank BM25 >> RM3 >> BM25 >> BM25PRF >> BM25")
+    with pytest.raises(InputError, match="RM3 and BM25PRF have docs"):
+        session.run(":set docs=5")
+    with pytest.raises(InputError, match="No setting q; .*No part of .* has a parameter q"):
+        session.run(":set q=3")
+
+
+def test_a_model_is_forgotten(session, fitted, tmp_path):
+    import shutil
+
+    shutil.copytree(fitted, tmp_path / "copy")
+    own = Session(lambda: engine.open(tmp_path / "copy"), tmp_path / "copy", built_in(), Settings())
+    assert "lsi(e=10) is gone" in text_of(own.run(":forget lsi(e=10)")) and len(own.index.fitted) == 1
+    with pytest.raises(Failed, match="fitted: lda"):
+        attempt(own, ":forget lsi(e=10)")
+
+
 def test_a_change_that_is_wrong_changes_nothing(session):
     session.run(":rank PL2")
     for wrong in ("k=3 profile=nope", "k=3 labels=BM25", "k=3 PL2.c=x", "k=3 rank=BM52", "allow_uncovered=on"):
@@ -778,6 +873,87 @@ def test_a_change_that_is_wrong_changes_nothing(session):
             session.run(f":set {wrong}")
         assert (session.settings.k, session.settings.profile, session.settings.labels) == (10, None, None)
         assert session.settings.expression == "PL2"
+
+
+def interrupted(session: Session, text: str) -> str:
+    """Answer a line that Ctrl-C interrupts after a moment, and return the message."""
+    ready = threading.Event()
+    threading.Timer(0.3, lambda: ready.wait() and os.kill(os.getpid(), signal.SIGINT)).start()
+    begin = time.monotonic()
+    ready.set()
+    with pytest.raises(Interrupted) as raised:
+        attempt(session, text)
+    assert time.monotonic() - begin < 1.3
+    return str(raised.value)
+
+
+def test_an_interrupt_ends_work_in_python_and_lets_it_clean_up(session):
+    cleaned = []
+
+    def work(session, rest):
+        session.topic = "changed"
+        try:
+            while True:
+                pass
+        finally:
+            cleaned.append(True)
+
+    session.commands.add(work)
+    assert interrupted(session, ":work") == "interrupted." and cleaned and session.topic == ""
+
+
+def test_an_interrupt_gives_up_work_that_takes_no_notice(session, capsys):
+    ended = threading.Event()
+
+    def work(session, rest):
+        """Sleep as compiled code works: without a step in Python."""
+        try:
+            session.topic = "changed"
+            time.sleep(2)
+            session.snapshots["late"] = []
+        finally:
+            say("late")
+            ended.set()
+
+    session.commands.add(work)
+    assert (
+        interrupted(session, ":work") == "interrupted; what is being computed still ends, but its result is not used."
+    )
+    shown = attempt(session, "crane")
+    assert shown is not None and session.topic == "" and ended.wait(5)
+    assert not session.snapshots and capsys.readouterr() == ("", "")
+
+
+def test_an_interrupt_is_left_to_an_editor(session):
+    def work(session, rest):
+        with terminal_of_another():
+            time.sleep(0.8)
+        return Shown(lambda: [line("done")])
+
+    session.commands.add(work)
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    assert text_of(attempt(session, ":work")) == "done\n"
+
+
+def test_a_command_without_arguments_refuses_them(session):
+    with pytest.raises(Failed, match=":reopen takes nothing after it; leave other out"):
+        attempt(session, ":reopen other")
+
+
+def test_long_words_are_cut_in_messages(session):
+    (message,) = session.run("x" * 100_000).notes
+    assert len(message) < 500
+
+
+def test_a_line_that_fails_changes_nothing(session):
+    def work(session, rest):
+        session.topic, session.settings.k = "changed", 3
+        raise InputError("Too bad.")
+
+    session.commands.add(work)
+    with pytest.raises(Failed, match="Too bad"):
+        attempt(session, ":work")
+    assert (session.topic, session.settings.k, session.lines) == ("", 10, [":work"])
 
 
 def test_an_interrupt_ends_a_pipe(session, monkeypatch, capsys):

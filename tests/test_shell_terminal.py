@@ -144,8 +144,8 @@ def test_an_interrupt_stops_the_work_and_not_the_shell(terminal):
     time.sleep(1)
     begin = time.monotonic()
     shell.type("\x03")
-    shell.wait("interrupted; the index is as it was before")
-    assert time.monotonic() - begin < 10
+    shell.wait("interrupted; (the index is as it was before|what is being computed)")
+    assert time.monotonic() - begin < 2
     shell.type("crane\r")
     shell.wait("birds-05")
 

@@ -953,7 +953,9 @@ def test_fusion_is_what_the_definition_says(runs, method, how, k):
 
 
 def test_rrf_by_hand():
-    made = fuse([as_run({"1": {"a": 9, "b": 8}}, "x"), as_run({"1": {"b": 0.2, "c": 0.1}}, "y")])
+    parts = [as_run({"1": {"a": 9, "b": 8}}, "x"), as_run({"1": {"b": 0.2, "c": 0.1}}, "y")]
+    assert sublex.fuse({"one": parts[0], "two": parts[1]}).tag == "rrf(one,two)"
+    made = fuse(parts)
     assert list(made["1"].items()) == [
         ("b", pytest.approx(1 / 62 + 1 / 61)), ("a", pytest.approx(1 / 61)), ("c", pytest.approx(1 / 62)),
     ]  # fmt: skip

@@ -372,6 +372,8 @@ def test_a_tuning_is_shown_as_tables(small):
     ("expression", "options", "sentence"),
     [
         ("BM25", {}, "BM25 has no range to tune; write one"),
+        ("{0..1}*BM25", {}, "A weight of BM25 alone changes no ranking; blend it with another, as in PL2 + {0..1}*BM25."),
+        ("BM25 >> {.5,2}*PL2", {}, "A weight of PL2 alone changes no ranking"),
         ("BM25(variant={0..1})", {}, "BM25: variant={0..1} is a range, and variant takes no number; write one of lucene,"),
         ("RM3(filter={0,1}) >> BM25", {}, "RM3: filter={0,1} is a range, and filter takes no number; write one of true, false."),
         ("zscore({0..1})", {}, "zscore: x={0..1} is a range, and x takes no number; write a value."),

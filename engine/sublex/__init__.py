@@ -11,7 +11,7 @@ This file is the public API and nothing else; each function imports the part of 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.base import VERSION, Document, Report
@@ -287,6 +287,7 @@ def fuse(
 
     Args:
         runs: Two or more runs, each in any form that `measure` takes; also expressions and functions, with `index` and `topics`.
+            The tag of the result has the names of the runs if they are given in a dictionary by name, and else their tags.
         method: "rrf", "combsum", "combmnz" or "weighted".
         weights: A number for each run; only for "weighted".
         normalise: The normaliser of the scores of a run: "minmax", the default, "zscore", "rank" or "raw"; not for "rrf".
@@ -299,7 +300,8 @@ def fuse(
     from sublex.trec.fuse import fuse
 
     systems = systems_of(runs, Setup(_index(index), _topics(topics)))
-    return fuse([system.run for system in systems], method, weights, normalise, whole(k, "k"))
+    names = [system.name for system in systems] if isinstance(runs, Mapping) else []
+    return fuse([system.run for system in systems], method, weights, normalise, whole(k, "k"), names)
 
 
 def compare(

@@ -621,6 +621,10 @@ class ForeignIndex(PostingsSource, Protocol):
       tell. The user's `--analyzer` replaces it.
     * `notes` are sentences for the user: which field was read, and what could not be carried over. `sublex attach` prints them.
     * `profile`, which is optional, is the profile of an attached index if the user names none, such as "anserini".
+
+    A method `check_analyzer(analyzer, terms_of)` is optional. `analyzer` is an expression, and `terms_of(text)` returns the terms that the
+    analyzer makes of a text, in order. The method compares them with the indexed terms for a sample of the stored texts. It raises
+    `InputError` if they differ, and returns a sentence for the user or None. `sublex attach` calls it before it reads the postings.
     """
 
     stores: frozenset[str]
@@ -642,6 +646,10 @@ class Backend(Protocol):
     The parameters `field` and `docno`, if they are declared, get the values of the options `--field` and `--docno`; the default of both
     must be None, and means that the back end chooses. The module that registers the back end must not import the engine's packages: it
     imports them in `open`.
+
+    A method `build(path, documents, store, memory)` is optional. It writes a new index of the engine at `path`, which does not exist yet;
+    `documents` yields `Document`s, `store` has the parts to store, "text" and "terms", and `memory` is the bytes for postings.
+    `sublex index --backend` calls it.
 
     `runs_code` is true if opening an index may run code that its folder holds, such as pickles. The engine then calls `open` only
     after the user has said `--trust` for this path.

@@ -106,5 +106,9 @@ def counted(number: int, noun: str) -> str:
 
 def in_short(error: BaseException) -> str:
     """Return the type and the message of an exception on one line, cut after 300 characters."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return cut(" ".join(f"{type(error).__name__}: {error}".split()))
+
+
+def cut(text: str) -> str:
+    """Return a text cut after 300 characters, with … where something is missing."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

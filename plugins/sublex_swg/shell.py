@@ -21,6 +21,7 @@ def sense(session: Any, rest: str) -> Shown:
     words = rest.split()
     if not words or len(words) > 2:
         raise InputError(USAGE)
+    _check(session.index, words[0])
     text = str(session.pipeline())
     call = next(_calls(sublex.parse(text)), None)
     model = call or _fitted(session.index)
@@ -32,6 +33,15 @@ def sense(session: Any, rest: str) -> Shown:
     others = [each for each in model.params.get("senses", ()) if each.partition(":")[0] != words[0]]
     chosen = type(model)(model.name, model.args, {**model.params, "senses": (*others, ":".join(words))})
     return session.rank_by(text.replace(str(call), str(chosen), 1) if call else f"{chosen} >> {text}")
+
+
+def _check(index: sublex.Index, word: str) -> None:
+    """Raise InputError for a word that no document has."""
+    terms = index.analyze(word)
+    if not terms:
+        raise InputError(f"The analyzer leaves nothing of {word}, so it has no senses.")
+    if not any(map(index.term, terms)):
+        raise InputError(f"No document of {index.path} contains {word}, so it has no senses.")
 
 
 def _calls(node: Any) -> Iterator[Any]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sublex.display.lines import Line, Shown, records, table_lines, wrapped
+from sublex.cli.work import is_given_up
+from sublex.display.lines import Line, Shown, figure_lines, records, table_lines, wrapped
 from sublex.display.uncovered import uncovered_notes
 from sublex.display.values import to_json
 from sublex.messages import clean_lines, one_line
@@ -32,7 +33,7 @@ BOLD = frozenset(("docno", "match", "best", "heading"))
 
 def say(*messages: str) -> None:
     """Print messages for the user on standard error, apart from the output that a program may read."""
-    for message in messages:
+    for message in () if is_given_up() else messages:
         click.echo(clean_lines(message), err=True)
 
 
@@ -84,8 +85,7 @@ def print_table(
 def print_figures(table: Table, form: str = "table") -> None:
     """Print a table of figures: aligned for the terminal, or as "csv", "spreadsheet", "markdown", "latex" or "html"."""
     if form == "table":
-        right = [column >= table.labels for column in range(len(table.head))]
-        print_table(table.rows, table.head, right, table.bold)
+        print_lines(figure_lines(table))
     else:
         click.echo(getattr(table, form)(), nl=False)
 

@@ -35,6 +35,9 @@ __all__ = [
 # Files of these kinds are replaced as any output is. Other kinds, such as pages, are replaced only if Sublex wrote them.
 DATA = (".csv", ".tsv", ".json", ".jsonl")
 
+# The endings of a page.
+PAGES = (".html", ".htm")
+
 # The argument that names a fitted model, which the function gets as `expression`.
 model_argument = click.argument("expression", metavar="EXPR", shell_complete=completion.expressions)
 

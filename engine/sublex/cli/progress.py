@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from sublex.cli.work import current, is_given_up
+
 
 @contextmanager
 def progress(label: str, unit: str = "documents", total: int | None = None) -> Iterator[Callable[..., None]]:
@@ -31,9 +33,13 @@ def progress(label: str, unit: str = "documents", total: int | None = None) -> I
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(label, total=total, rate="")
     begin, previous = time.monotonic(), -1
+    if work := current():
+        work.when_given_up(bar.stop)
 
     def advance(done: int, total: int | None = total) -> None:
         nonlocal previous
+        if is_given_up():
+            raise KeyboardInterrupt
         # A build reports the same count twice when it has read all documents and begins to merge and write them.
         reading_ended = done == previous and unit == "documents"
         rate = done / max(time.monotonic() - begin, 1e-9)

@@ -38,7 +38,7 @@ def absence(index: Index, query: Query, docno: str, pipeline: Pipeline, k: int) 
 
     def lines() -> Iterator[Line]:
         place = f"at rank {last.rank:,} of {last.found:,}" if last.rank else f"not among the {last.found:,} found"
-        yield line(Span(docno, "docno"), f" is {place} by {pipeline}; the hits shown end at rank {k:,}")
+        yield line(Span(docno, "docno"), f" is {place} by {pipeline}; the hits shown end at rank {k:,}", indent=0)
         yield line()
         yield from table_lines([(word, round(weight, 4), tf or "missing") for word, weight, tf in words],
                                ("word", "weight", "in the document"), [False, True, True])  # fmt: skip

@@ -7,10 +7,11 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sublex.display.lines import Line, Shown, Span, line
-from sublex.errors import UnknownName
+from sublex.errors import InputError, UnknownName
 from sublex.messages import nearest
 
 if TYPE_CHECKING:
@@ -47,8 +48,11 @@ def components(registry: Registry) -> Shown:
 
 
 def component(registry: Registry, name: str) -> Shown:
-    """Return all about one component as Shown. Raise UnknownName for a name that none has."""
-    found = _find(name, registry)
+    """Return all about one component as Shown, by its name or by a call such as BM25(k1=1), whose values are then shown.
+
+    Raise UnknownName for a name that none has.
+    """
+    found = _called(name, registry) if "(" in name else _find(name, registry)
 
     def lines() -> Iterator[Line]:
         for place, described in enumerate(found):
@@ -57,6 +61,23 @@ def component(registry: Registry, name: str) -> Shown:
             yield from _lines(described)
 
     return Shown(lines, lambda: [_as_json(described) for described in found])
+
+
+def _called(text: str, registry: Registry) -> list[Described]:
+    """Return the component of a call, with the values of the call in place of the defaults. Raise InputError for wrong values."""
+    from sublex.expression import Call
+    from sublex.parser import parse
+
+    call = parse(text)
+    if not isinstance(call, Call):
+        raise InputError(f"{text} is not one component; name one of its parts.")
+    (described, *_) = _find(call.name, registry)
+    if described.kind == "normaliser":
+        return [described]
+    kind = described.kind if described.kind in BY_NAME[-2:] else "component"
+    values = registry.resolve(kind, call).values
+    params = [replace(param, default=values[param.name]) for param in described.params]
+    return [described._replace(name=str(registry.resolve(kind, call)), params=params)]
 
 
 def _described(registry: Registry, kinds: Sequence[str]) -> Iterator[Described]:
@@ -125,7 +146,7 @@ def _list_lines(listed: Sequence[Described], registry: Registry) -> Iterator[Lin
     yield line()
     for kind in ("analyzer", "reader"):
         yield line(f"{kind.capitalize()}s: {', '.join(registry.names(kind))}", indent=2)
-    yield line("sublex components NAME describes one.")
+    yield line("The same command with a name describes one of them.")
 
 
 def _signature(param: Param) -> str:

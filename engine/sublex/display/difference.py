@@ -52,11 +52,13 @@ def _verdict(one: float, other: float, docnos: tuple[str, str], query: str) -> L
     first, second = (Span(docno, "docno") for docno in docnos)
     if one == other:
         state = "have the same score for" if math.isfinite(one) else "are not found for"
-        return line(first, " and ", second, f" {state} {query}")
+        return line(first, " and ", second, f" {state} {query}", indent=0)
     if not math.isfinite(one - other):
         found, missing = (second, first) if one < other else (first, second)
-        return line(found, f" is found for {query}, and ", missing, " is not")
-    return line(first, f" is {abs(one - other):.6g} {'above' if one > other else 'below'} ", second, f" for {query}")
+        return line(found, f" is found for {query}, and ", missing, " is not", indent=0)
+    return line(
+        first, f" is {abs(one - other):.6g} {'above' if one > other else 'below'} ", second, f" for {query}", indent=0
+    )
 
 
 def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[Unit]:

@@ -31,7 +31,7 @@ def place_of(tree: Explanation) -> str:
 
 
 def _lines(tree: Explanation, docno: str, pipeline: object) -> Iterator[Line]:
-    yield line(f"{docno} is {place_of(tree)} by {pipeline}")
+    yield line(f"{docno} is {place_of(tree)} by {pipeline}", indent=0)
     yield line()
     facts = {name: fact for name, fact in tree.evidence.items() if name not in ("rank", "found")}
     yield from tree_lines(tree._replace(evidence=facts))

@@ -11,6 +11,7 @@ from sublex.analysis.tokens import located_terms
 from sublex.base import Mark, Query
 from sublex.display.lines import Line, Shown, Span, line, marked
 from sublex.display.query_forms import words_of
+from sublex.messages import cut
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -151,7 +152,7 @@ def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
     """Return the sentence that says why there are no hits."""
     # Only the text of a user has words; a query of weighted terms has terms.
     terms = words_of(index, query.text) if index.query(query.text) == query else query.weights()
-    words = " or ".join(terms)
+    words = cut(" or ".join(terms))
     if not words:
         return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
     if pipeline.models:

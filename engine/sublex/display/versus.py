@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sublex.display.lines import Line, Shown, Span, line
+from sublex.display.lines import Column, Line, Shown, Span, line
 
-# Blanks between the columns of two rankings.
-GAP = 3
+# Blanks between the columns of two rankings, and the characters of a move, as in  ↑12.
+GAP, MOVE = 2, 5
 
 
 class Ranking(NamedTuple):
@@ -45,11 +45,14 @@ def _lines(rankings: Sequence[Ranking], size: int) -> Iterator[Line]:
     for number, ranking in enumerate(rankings):
         moves = [_move(move) for move in _moves(ranking, rankings[0])] if number else [Span("")] * len(ranking.docnos)
         names = max((len(docno) for docno in ranking.docnos), default=0)
-        columns.append((ranking, moves, max(len(ranking.name), names + 5 if number else names)))
-    spans = [Span("rank")]
+        columns.append((ranking, moves, max(len(ranking.name), names) + MOVE))
+    spans, layout = [Span("rank")], [Column(0, 4, False)]
     for ranking, _, width in columns:
         spans += [Span(" " * GAP), Span(ranking.name.ljust(width), "heading")]
-    yield line(*spans)
+        begin = layout[-1].begin + layout[-1].width + GAP
+        # The docnos are shortened, and the moves beside them are not.
+        layout += [Column(begin, width - MOVE, True), Column(begin + width - MOVE, MOVE, False)]
+    yield line(*spans, columns=layout)
     for place in range(size):
         spans = [Span(f"{place + 1:>4}")]
         for ranking, moves, width in columns:
@@ -57,7 +60,7 @@ def _lines(rankings: Sequence[Ranking], size: int) -> Iterator[Line]:
             move = moves[place] if docno else Span("")
             blank = " " * (width - len(docno) - len(move.text))
             spans += [Span(" " * GAP), Span(docno, "docno"), Span(blank), move]
-        yield line(*spans)
+        yield line(*spans, columns=layout)
     first = rankings[0]
     for ranking in rankings[1:]:
         shared, gone = _shared(ranking, first), _gone(ranking, first)

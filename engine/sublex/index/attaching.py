@@ -6,10 +6,12 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from sublex import plugins
+from sublex.analysis.tokens import analyze
 from sublex.base import Backend, ForeignIndex
 from sublex.errors import IndexProblem, InputError, PluginError, contract
 from sublex.index.attachment import Attachment
@@ -196,6 +198,11 @@ def _mirror(
         raise InputError(f"The {place.backend} index {place.path} holds no documents.")
     for note in foreign.notes:
         say(note)
+    if hasattr(foreign, "check_analyzer"):
+        with contract("back end", place.backend):
+            remark = foreign.check_analyzer(analyzer, partial(analyze, registry.make("analyzer", analyzer)))
+        if remark:
+            say(remark)
     say(f"Reading {counted(foreign.docs, 'document')}; queries are analysed by {analyzer}.")
     with contract("back end", place.backend):
         summary = create_from_postings(

@@ -69,7 +69,7 @@ def build_index(
     registry = registry or plugins.load()
     expression = find_profile(profile).analyzer if analyzer is None else analyzer
     chosen = registry.make("analyzer", expression)
-    settings = _settings(chosen, _stored_parts(store), workers, memory, "first")
+    settings = _settings(chosen, stored_parts(store), workers, memory, "first")
     source = source_of(documents, registry, reader, strict)
     source.announce(say)
     described = describe_analyzer(chosen, expression, registry)
@@ -149,7 +149,7 @@ def parse_size(text: str | int) -> int:
     return size
 
 
-def _stored_parts(store: str | Iterable[str]) -> frozenset[str]:
+def stored_parts(store: str | Iterable[str]) -> frozenset[str]:
     names = [name.strip() for name in store.split(",")] if isinstance(store, str) else list(store)
     parts = frozenset(names) - {"none", ""}
     unknown = sorted(parts - set(STORED_PARTS))

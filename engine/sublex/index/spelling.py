@@ -19,6 +19,8 @@ LIMITS = ((3, 1), (5, 2))
 LEAST_LIKENESS = 0.7
 # The nearest terms of each segment that are compared by frequency.
 CANDIDATES = 50
+# Strings whose beginnings are compared.
+COMPARED = 1 << 13
 
 
 def suggestions(snapshot: Snapshot, text: str) -> dict[str, Term]:
@@ -72,6 +74,22 @@ def near_strings(data: np.ndarray, starts: np.ndarray, wanted: np.ndarray, limit
     numbers = np.flatnonzero((sizes >= max(3, len(wanted) - limit)) & (sizes <= len(wanted) + limit))
     numbers = numbers[_begin_alike(data, starts[numbers], *wanted[:3])]
     return _within(data, starts[numbers], numbers, sizes[numbers], wanted, limit)
+
+
+def near_beginnings(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return the places of the strings of which a beginning is within one edit of `wanted`, in ascending order.
+
+    String k is `data[begins[k] : begins[k] + sizes[k]]`. `wanted` has at least three bytes. The first COMPARED strings count
+    whose beginning is about the same.
+    """
+    places = np.flatnonzero(sizes >= len(wanted) - 1)
+    places = places[sizes[places] >= 3]
+    places = places[_begin_alike(data, begins[places], *wanted[:3])][:COMPARED]
+    near = np.zeros(len(sizes), np.bool_)
+    for size in (len(wanted) - 1, len(wanted), len(wanted) + 1):
+        cut = np.minimum(sizes[places], size)
+        near[_within(data, begins[places], places, cut, wanted, 1)[0]] = True
+    return np.flatnonzero(near)
 
 
 def _begin_alike(data: np.ndarray, begins: np.ndarray, x: int, y: int, z: int) -> np.ndarray:

@@ -89,6 +89,11 @@ class Hits:
         """Return no hits."""
         return cls(snapshot, np.empty(0, np.int32), np.empty(0, np.float32))
 
+    def without(self, doc: int | None) -> Hits:
+        """Return the hits without a document, given by its number in the snapshot; with None, all hits."""
+        kept = self.docs != (-1 if doc is None else doc)
+        return Hits(self.snapshot, self.docs[kept], self.scores[kept])
+
     def first(self, k: int) -> Hits:
         """Return the first k hits."""
         return Hits(self.snapshot, self.docs[:k], self.scores[:k])

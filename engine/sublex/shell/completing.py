@@ -16,8 +16,8 @@ from sublex.shell.session import Session
 from sublex.shell.settings import SETTINGS
 from sublex.shell.vocabulary import Vocabulary
 
-# Completions that are offered at most.
-OFFERED = 30
+# Completions that are offered at most. With more words than ENOUGH that begin as typed, none is offered that is spelt alike.
+OFFERED, ENOUGH = 30, 3
 _WORD_AT_END = re.compile(r"[^\s\"'()\[\],=:*+]*\Z")
 _LAST_WORD = re.compile(r"\S*\Z")
 
@@ -72,7 +72,11 @@ class Completions:
         for found in words:
             if found.written != word:
                 yield Offer(found.written, len(word), f"{found.df:,}")
-        if not words:
+        alike = [] if len(words) > ENOUGH else self._vocabulary.spelt_alike(word, OFFERED)
+        for found in alike:
+            if found not in words:
+                yield Offer(found.written, len(word), f"{found.df:,}, spelt alike")
+        if not words and not alike:
             for near in suggestions(self.session.index.snapshot, word).values():
                 yield Offer(near.surface, len(word), f"{near.df:,}, spelt alike")
 

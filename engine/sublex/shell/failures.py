@@ -1,11 +1,13 @@
-"""Answer a line of the shell so that no failure ends the session: each costs one sentence."""
+"""Answer a line of the shell so that no failure and no interrupt ends the session or half changes it: each costs one sentence."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sublex.cli.work import Work
 from sublex.errors import SublexError, is_interrupt
 from sublex.messages import in_short
+from sublex.shell.wording import in_shell
 
 if TYPE_CHECKING:
     from sublex.display.lines import Shown
@@ -21,11 +23,17 @@ class Interrupted(Failed):
 
 
 def attempt(session: Session, text: str) -> Shown | None:
-    """Answer a line and return what to show. Raise Failed, with one sentence, whatever goes wrong, also for Ctrl-C."""
+    """Answer a line and return what to show. Raise Failed, with one sentence, whatever goes wrong, also for Ctrl-C.
+
+    The line works in a thread on a copy of the session, so that only a line that ends well changes the session.
+    """
+    trial = session.copy()
     try:
-        return session.run(text)
+        shown = Work(lambda: _answered(trial, text)).result()
+        session.adopt(trial)
+        return shown
     except SublexError as error:
-        raise Failed(str(error)) from None
+        raise Failed(in_shell(str(error), session.path)) from None
     except KeyboardInterrupt as interrupt:
         # A change of the index says in the message what became of the index.
         raise Interrupted(f"interrupted; {interrupt}." if str(interrupt) else "interrupted.") from None
@@ -41,3 +49,11 @@ def attempt(session: Session, text: str) -> Shown | None:
             raise Interrupted("interrupted.") from None
         what = text.split()[0] if text.startswith(":") else "The query"
         raise Failed(f"{what} failed ({in_short(error)}).") from None
+
+
+def _answered(session: Session, text: str) -> Shown | None:
+    """Answer a line, and compute here what will be printed, so that Ctrl-C ends this too."""
+    shown = session.run(text)
+    if shown is not None:
+        shown.compute(session.settings.format)
+    return shown

@@ -13,6 +13,7 @@ from sublex.display.hits import HEAD, trec_lines
 from sublex.display.lines import Line, Shown
 from sublex.display.values import to_json
 from sublex.shell.session import Session
+from sublex.shell.wording import in_shell
 
 # A function that prints lines for people.
 Printer = Callable[[Sequence[Line]], None]
@@ -53,4 +54,4 @@ def _print(session: Session, shown: Shown, printer: Printer, topic: Topic) -> No
         print_shown(Shown(list, lambda: shown.data, shown.head, shown.rows), form)
     else:
         printer(shown.lines)
-    say(*shown.notes)
+    say(*(in_shell(note, session.path) for note in shown.notes))

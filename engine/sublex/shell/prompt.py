@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -68,7 +69,9 @@ class Talker:
         self._completions: Completions | None = None
         self.status, self.error, self.figures = "getting ready", "", ""
         self.seconds: float | None = None
-        self._ready, self._started = threading.Event(), False
+        # Queries can be answered; the commands of plugins are there too; a line waits.
+        self._ready, self._complete = threading.Event(), threading.Event()
+        self._started = self._is_asked = False
         self._changed, self._looked = False, 0.0
 
     @property
@@ -83,32 +86,48 @@ class Talker:
             threading.Thread(target=self._prepare, daemon=True).start()
 
     def _prepare(self) -> None:
-        """Open the index, load plugins and compiled code, answer a query, and sort the vocabulary."""
-        from sublex.cli.compiling import compile_quietly
-
+        """Open the index and load what queries need; then load the commands of plugins, and sort the vocabulary."""
+        # Almost no object that is made here is garbage, so collecting garbage only costs time.
+        gc.disable()
         try:
-            session = self._make_session()
-            index = session.index
-            compile_quietly("shell", self._say_status)
-            from sublex.shell.commands import add_plugins
-            from sublex.shell.completing import Completions
-
-            for failure in add_plugins(session.commands, index.registry):
-                say(failure)
-            self.session, self._completions = session, Completions(session)
-            frequent = index.top_terms(1)
-            if frequent:
-                index.search(frequent[0].surface, session.pipeline(), 1)
-            self._follow(session)
-            self.status = ""
+            self._prepare_queries()
+            if self.session is not None and self._completions is not None:
+                self._prepare_commands(self.session)
+                self._completions.prepare()
         except SublexError as error:
             self.error = str(error)
         except Exception as error:
             self.error = f"The index cannot be made ready ({in_short(error)})."
         finally:
+            self.status = ""
             self._ready.set()
-        if self._completions is not None:
-            self._completions.prepare()
+            self._complete.set()
+            gc.freeze()
+            gc.enable()
+
+    def _prepare_queries(self) -> None:
+        """Open the index, load compiled code, and answer a query if none of the user waits."""
+        from sublex.cli.compiling import compile_quietly
+
+        session = self._make_session()
+        index = session.index
+        compile_quietly("shell", self._say_status)
+        from sublex.shell.completing import Completions
+
+        self.session, self._completions = session, Completions(session)
+        self._follow(session)
+        if not self._is_asked and (frequent := index.top_terms(1)):
+            session.copy().search(frequent[0].surface)
+        self.status = ""
+        self._ready.set()
+
+    def _prepare_commands(self, session: Session) -> None:
+        """Add the commands of plugins."""
+        from sublex.shell.commands import add_plugins
+
+        for failure in add_plugins(session.commands, session.index.registry):
+            say(failure)
+        self._complete.set()
 
     def _say_status(self, status: str) -> None:
         self.status = status
@@ -143,8 +162,9 @@ class Talker:
         """Answer a line and print the result; a failure costs one sentence. Return whether all went well."""
         begin = time.perf_counter()
         try:
+            self._is_asked = True
             self.start()
-            self._ready.wait()
+            (self._complete if is_command(text) else self._ready).wait()
             if self.session is None or self._completions is None:
                 raise Failed(self.error)
             from sublex.shell.printing import print_result
@@ -166,7 +186,7 @@ class Talker:
             say("sublex: interrupted.")
             return False
         if self.settings.timing and text.strip():
-            say(f"{1000 * self.seconds:.3g} ms")
+            say(_milliseconds(self.seconds))
         return True
 
     def reading(self, text: str) -> Line:
@@ -196,7 +216,7 @@ class Talker:
             parts.append(counted(len(session.index), "document"))
             parts += [self.settings.expression or ranker, f"k {self.settings.k}"]
         if self.seconds is not None:
-            parts.append(f"{1000 * self.seconds:.3g} ms")
+            parts.append(_milliseconds(self.seconds))
         if session is not None and session.topic:
             parts.append(f"topic {session.topic}  {self.figures}".rstrip())
         return " · ".join(parts)
@@ -211,6 +231,11 @@ class Talker:
             except SublexError:
                 self._changed = True
         return self._changed
+
+
+def _milliseconds(seconds: float) -> str:
+    """Return seconds as milliseconds, in three digits or more."""
+    return f"{1000 * seconds:,.0f} ms" if seconds >= 0.1 else f"{1000 * seconds:.3g} ms"
 
 
 def _history_path() -> str | None:

@@ -53,7 +53,8 @@ class Commands:
     ) -> Function:
         """Add a command: a function of the session and of the text after the command's name, which returns what to show.
 
-        The name of the command is that of the function, with - for _. `usage` shows its arguments, as in "WORD TOPIC".
+        The name of the command is that of the function, with - for _. `usage` shows its arguments, as in "WORD TOPIC"; a
+        command without `usage` is refused with any text after it.
         `completes` says what may follow: "docno", "word", "expression", "expander", "fittable", "model", "component" or "file".
         """
         named = name or function.__name__.replace("_", "-")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from sublex.errors import InputError
@@ -11,12 +12,13 @@ from sublex.shell.settings import state_folder
 
 
 class Saved(NamedTuple):
-    """A query, whether it is weighted terms, its expression, and the path of the index on which it was asked."""
+    """A query, whether it is weighted terms, its expression, the path of its index, and the document that it was made from."""
 
     query: str
     weighted: bool
     expression: str
     path: str
+    like: str = ""
 
 
 def read_saved() -> dict[str, Saved]:
@@ -24,18 +26,17 @@ def read_saved() -> dict[str, Saved]:
     path = state_folder() / "queries.json"
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-        return {name: Saved(*map(entry.__getitem__, Saved._fields)) for name, entry in stored.items()}
+        return {name: Saved(**entry) for name, entry in stored.items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise InputError(f"Cannot read {path}; move it away to begin a new one.") from None
 
 
-def save(name: str, saved: Saved) -> None:
-    """Save a query under a name, in place of one that had this name."""
+def write_saved(saved: Mapping[str, Saved]) -> None:
+    """Replace the saved queries."""
     path = state_folder() / "queries.json"
-    everything = {**read_saved(), name: saved}
-    text = json.dumps({name: entry._asdict() for name, entry in everything.items()}, ensure_ascii=False, indent=1)
+    text = json.dumps({name: entry._asdict() for name, entry in saved.items()}, ensure_ascii=False, indent=1)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, text.encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from sublex.display.query_forms import query_notes
 from sublex.display.uncovered import uncovered_notes
 from sublex.errors import InputError
 from sublex.index.manifest import MANIFEST, read_manifest
+from sublex.messages import cut
 from sublex.shell.registry import Command, Commands
 from sublex.shell.settings import Settings
 from sublex.shell.steps import Step, call, option_words
@@ -52,10 +54,13 @@ class Session:
         self.answer: Answer | None = None
         self.used: str | None = None
         self._measured: Hits | None = None
+        # The document that the query was made from, for documents like it.
+        self.like = ""
         self.topics: Topics | None = None
         self.qrels: Qrels | None = None
         self.qrels_path: Path | None = None
-        self.topic = ""
+        # The topic that the last query is, and the last topic that was asked.
+        self.topic = self.last_topic = ""
         self.snapshots: dict[str, list[str]] = {}
         self.lines: list[str] = []
         self.step: Step | None = None
@@ -97,6 +102,17 @@ class Session:
 
     # Lines.
 
+    def copy(self) -> Session:
+        """Return a session in the state of this one, in which a line may change anything but the files on disk."""
+        other = copy(self)
+        other.settings, other.snapshots = copy(self.settings), dict(self.snapshots)
+        return other
+
+    def adopt(self, other: Session) -> None:
+        """Take over the state of a copy. The settings stay the same object, since the prompt reads them."""
+        vars(self.settings).update(vars(other.settings))
+        vars(self).update({**vars(other), "settings": self.settings})
+
     def run(self, text: str) -> Shown | None:
         """Answer one line and return what to show. A query may begin with two colons, which stand for one."""
         text = text.replace("\x00", " ").replace("\n", " ").strip()
@@ -107,6 +123,8 @@ class Session:
             self.topic = ""
             return self.search(text[1:] if text.startswith("::") else text)
         command, rest = self.command_of(text)
+        if rest and not command.usage:
+            raise InputError(f":{command.name} takes nothing after it; leave {cut(rest)} out.")
         return command.function(self, rest)
 
     def command_of(self, text: str) -> tuple[Command, str]:
@@ -120,14 +138,16 @@ class Session:
         """Return the pipeline of an expression, by default of the session's own."""
         return self.index.pipeline(expression or self.settings.expression, self.settings.profile)
 
-    def search(self, asked: str | Query, expression: str | None = None) -> Shown:
+    def search(self, asked: str | Query, expression: str | None = None, like: str = "") -> Shown:
         """Find the best documents for a text or for weighted terms, remember them, and return them as Shown.
 
-        Without an expression, that of the session ranks.
+        Without an expression, that of the session ranks. `like` is the docno of a document that the query was made from; it
+        is left out.
         """
+        self.like = like
         index, used = self.index, expression or self.settings.expression
         pipeline, query = self.pipeline(used), index.query(asked)
-        found = index.answer(query, pipeline, max(self.settings.k, MEASURED))
+        found = self.find(query, pipeline, max(self.settings.k, MEASURED))
         answer = found._replace(hits=found.hits.first(self.settings.k))
         self.query, self.answer, self.used, self._measured = query, answer, used, found.hits
         self.step = self.ranking_step()
@@ -144,6 +164,12 @@ class Session:
             lines.append(line(Span(f"topic {self.topic}: {figures}", "dim")))
         return Shown(lambda: lines, lambda: shown.data, shown.head, shown.rows, notes)
 
+    def find(self, query: Query, pipeline: Pipeline, k: int) -> Answer:
+        """Return the best k documents for a query, without the document that the query was made from."""
+        found = self.index.answer(query, pipeline, k + bool(self.like))
+        doc = self.index.doc(self.like) if self.like else None
+        return found._replace(hits=found.hits.without(doc).first(k))
+
     def rank_by(self, expression: str) -> Shown:
         """Rank by an expression from now on. Return it, with the hits of the last query, if there is one, as Shown."""
         self.settings.expression = str(self.pipeline(expression))
@@ -159,7 +185,7 @@ class Session:
 
     def again(self) -> Shown | None:
         """Answer the last query again after the expression changed; None without a query, and in a pipe."""
-        return self.search(self.asked()) if self.query is not None and self.answers_again else None
+        return self.search(self.asked(), like=self.like) if self.query is not None and self.answers_again else None
 
     def asked(self) -> str | Query:
         """Return the last query as it was asked: as text, or as weighted terms. Raise InputError without one."""
@@ -174,9 +200,19 @@ class Session:
     def ranking_step(self) -> Step:
         """Return the last query as a step."""
         assert self.query is not None
+        if self.like:
+            # The command line cannot leave a document out.
+            return Step((), self.python_search(self.used), "hits")
         options = {**self.ranking_options(), "-k": self.settings.k, "--weighted": self.is_weighted()}
         words = ("search", "INDEX", *option_words(options), "--", self.query.text)
-        return Step(words, self.python_call("search", k=self.settings.k), "hits")
+        return Step(words, self.python_search(self.used), "hits")
+
+    def python_search(self, expression: str | None) -> str:
+        """Return a search for the last query as code, without the document that the query was made from."""
+        k, used = self.settings.k, [expression] if expression else []
+        searched = call("search", "QUERY", *used, k=k + bool(self.like), profile=self.settings.profile)
+        searched = searched.replace("'QUERY'", self.python_query(), 1)
+        return f"{searched}.without(index.doc({self.like!r})).first({k})" if self.like else searched
 
     def ranking_options(self) -> dict[str, Any]:
         """Return the options of commands that rank, as they were for the last query."""
@@ -213,7 +249,7 @@ class Session:
             if docno in self.index:
                 return docno
         if word.isdecimal():
-            known = f"they have the ranks 1 to {len(found)}" if found else "there are none yet; type a query"
+            known = f"they have the ranks 1 to {len(found)}" if found else "there are none; type another query"
             raise InputError(f"No hit {word} among the last results; {known}.")
         raise InputError(f"No document {word.removeprefix('=') or repr(word)} in {self.path}.")
 

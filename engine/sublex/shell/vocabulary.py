@@ -9,10 +9,13 @@ import numpy as np
 
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
+from sublex.index.spelling import near_beginnings
 from sublex.strings import Strings
 
 # The most frequent words, among which those of a larger slice are looked for first: the slice of one letter may have all words.
 FREQUENT = 1 << 16
+# Letters of a prefix from which on words are offered that begin almost so.
+LEAST_LETTERS = 4
 
 
 class Word(NamedTuple):
@@ -51,6 +54,16 @@ class Vocabulary:
             written = self._strings[place]
             words[written] = words.get(written, 0) + int(self._df[place])
         return [Word(*item) for item in sorted(words.items(), key=lambda item: (-item[1], item[0]))][:number]
+
+    def spelt_alike(self, prefix: str, number: int) -> list[Word]:
+        """Return frequent words that begin almost as a prefix does, with one letter more, less, wrong or swapped, best first."""
+        wanted = _small(np.frombuffer(prefix.encode("utf-8", "replace"), np.uint8))
+        if len(wanted) < LEAST_LETTERS:
+            return []
+        words = self._frequent
+        near = near_beginnings(self._small.arena, self._small.starts[words], self._small.sizes[words], wanted)
+        found = {self._strings[place]: int(self._df[place]) for place in reversed(words[near[: 2 * number]].tolist())}
+        return [Word(*item) for item in sorted(found.items(), key=lambda item: -item[1])][:number]
 
     def _most_frequent(self, begin: int, end: int, number: int) -> np.ndarray:
         """Return the places of the most frequent words of a slice, in no order."""

@@ -26,12 +26,14 @@ def fuse(
     weights: Sequence[float] | None = None,
     normalise: str | None = None,
     k: int = 1000,
+    names: Sequence[str] = (),
 ) -> Run:
     """Return a run that combines the runs, with the best k documents of each topic.
 
     `method` is one of METHODS. `weights` has a number for each run and belongs to `weighted`. `normalise` names a
     normaliser of scores within a topic of a run, `minmax` by default; `rrf` takes none. A run that lacks a document adds
-    nothing to its score; under `weighted` the document counts as the lowest of that run, as in an expression.
+    nothing to its score; under `weighted` the document counts as the lowest of that run, as in an expression. `names` are
+    the names of the runs in the tag of the result, by default their tags.
     """
     normalise = _normaliser(method, normalise)
     factors = _weights(runs, method, weights)
@@ -48,7 +50,9 @@ def fuse(
     topics = np.repeat(np.arange(len(qids), dtype=np.int32), [len(part) for part in fused_docs[1:]])
     if not np.isfinite(scores).all():
         raise InputError("The fused scores are too large for a run; use smaller weights or the normaliser minmax.")
-    tag, metadata = _described(runs, method, factors, normalise)
+    tag, metadata = _described(
+        names or [run.tag or f"run{number}" for number, run in enumerate(runs, 1)], method, factors, normalise
+    )
     return ranked(qids, topics, np.concatenate(fused_docs), scores, docnos, tag=tag, metadata=metadata).top(k)
 
 
@@ -112,11 +116,10 @@ def _fused_topic(
 
 
 def _described(
-    runs: Sequence[Run], method: str, factors: np.ndarray, normaliser: str
+    tags: Sequence[str], method: str, factors: np.ndarray, normaliser: str
 ) -> tuple[str, dict[str, dict[str, object]]]:
-    """Return the tag and the metadata of the fused run."""
-    tags = [run.tag or f"run{number}" for number, run in enumerate(runs, 1)]
-    about: dict[str, object] = {"name": method, "runs": tags}
+    """Return the tag and the metadata of the fused run, from the names of its parts."""
+    about: dict[str, object] = {"name": method, "runs": list(tags)}
     inside = ", ".join(tags)
     if method == "rrf":
         about["k"] = RRF_K

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from sublex import profiles
 from sublex.arguments import threads
 from sublex.base import Query
 from sublex.errors import IndexProblem, InputError
-from sublex.expression import Expression, fill
+from sublex.expression import Blend, Expression, Range, Weighted, fill
 from sublex.messages import command
 from sublex.parser import parse
 from sublex.pipeline.compose import Composer
@@ -60,6 +60,7 @@ def tune(
         if number < least:
             raise InputError(f"{name}={number} should be at least {least}.")
     tree = parse(expression) if isinstance(expression, str) else expression
+    _refuse_lone_weights(tree)
     texts = _judged(topics, qrels)
     qids = tuple(texts)
     parts = split(len(qids), folds, seed)
@@ -87,6 +88,17 @@ def tune(
         plan.default and Scored(plan.default, scores[plan.rows[plan.default.expression]]),
         space.at_end(slots, tuple(plan.settings[best].values.values())),
     )  # fmt: skip
+
+
+def _refuse_lone_weights(node: Any, is_part: bool = False) -> None:
+    """Raise InputError for a range as the weight of a ranker that is not a part of a blend: it changes no ranking."""
+    if isinstance(node, Weighted) and isinstance(node.weight, Range) and min(node.weight.values) >= 0 and not is_part:
+        inner, other = node.expression, "PL2" if str(node.expression) != "PL2" else "BM25"
+        raise InputError(
+            f"A weight of {inner} alone changes no ranking; blend it with another, as in {other} + {node}."
+        )
+    for child in node.children() if isinstance(node, Expression) else ():
+        _refuse_lone_weights(child, isinstance(node, Blend))
 
 
 def split(topics: int, folds: int, seed: int) -> list[np.ndarray]:

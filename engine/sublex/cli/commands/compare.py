@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -27,14 +27,14 @@ from sublex.cli.options import (
     uncovered_option,
     workers_option,
 )
-from sublex.cli.output import print_figures, print_json, say, say_uncovered, show
+from sublex.cli.output import print_figures, print_shown, say, say_uncovered
+from sublex.cli.plugin_commands import PAGES, check_output
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
+from sublex.display.comparison import comparison as shown
 from sublex.errors import InputError
-from sublex.tables import Table
 
 if TYPE_CHECKING:
-    from sublex.evaluation.comparison import Comparison
     from sublex.evaluation.systems import System
     from sublex.pipeline.index import Index
     from sublex.pipeline.pipeline import Pipeline
@@ -107,9 +107,7 @@ def compare(
     from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
 
     if output is not None:
-        from sublex.report.page import check_report_path
-
-        check_report_path(output)
+        check_output(output, *PAGES)
     names = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     given = _files(files, rankers)
     say_if_compiling()
@@ -126,7 +124,11 @@ def compare(
     say(*topics_notes(topics or ()))
     with step("Measured and tested the systems"):
         comparison = compare(systems, judgements, topics, names, index, Plan(test, correction, alpha, seed), notes)
-    _print(comparison, form)
+    say(*comparison.notes)
+    if form in ("table", "json"):
+        print_shown(shown(comparison), form)
+    else:
+        print_figures(comparison.table(), form)
     if output:
         from sublex.report.page import write_report
 
@@ -176,75 +178,3 @@ def _read_runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list
             notes.append(f"{path}: the first {k:,} hits of each topic count (-k).")
         systems.append(System(path if system.name in taken else system.name, run))
     return systems, notes
-
-
-def _print(comparison: Comparison, form: str) -> None:
-    say(*comparison.notes)
-    if form == "json":
-        print_json(_as_json(comparison))
-        return
-    print_figures(comparison.table(), form)
-    if form != "table":
-        return
-    click.echo()
-    print_figures(_against_first(comparison))
-    sentences = comparison.headlines()
-    if sentences:
-        click.echo()
-    for sentence in sentences:
-        show(f"* {sentence}")
-
-
-def _against_first(comparison: Comparison) -> Table:
-    """Return a table of the main measure: the mean of each system with its interval, its test against the first system,
-    and the mean time of a topic."""
-    from sublex.statistics.sentences import p_cell
-
-    head = ["", "system", comparison.main, f"{100 - 100 * comparison.plan.alpha:g} % interval", "difference",
-            "corrected p", "better/same/worse", "ms a topic"]  # fmt: skip
-    rows = []
-    for row in comparison.summaries():
-        pair = row.pair
-        rows.append(
-            [
-                row.letter,
-                row.name,
-                f"{row.mean:.4f}",
-                f"{row.interval[0]:.4f} to {row.interval[1]:.4f}" if row.interval else "-",
-                _signed(-pair.difference) if pair else "-",
-                p_cell(pair.corrected) if pair else "-",
-                f"{pair.losses}/{pair.ties}/{pair.wins}" if pair else "-",
-                f"{row.milliseconds:.3g}" if row.milliseconds is not None else "-",
-            ]
-        )
-    return Table(head, rows, 2)
-
-
-def _signed(value: float) -> str:
-    text = f"{value:+.4f}"
-    return text if float(text) else "0"
-
-
-def _as_json(comparison: Comparison) -> dict[str, Any]:
-    systems = [
-        {
-            "name": system.name,
-            "measures": evaluation.mean,
-            "intervals": {measure: ends[place] for measure, ends in comparison.intervals.items()},
-            "missing": evaluation.missing,
-            "milliseconds": system.mean_milliseconds,
-            "by topic": dict(evaluation.topics()),
-        }
-        for place, (system, evaluation) in enumerate(zip(comparison.systems, comparison.evaluations, strict=True))
-    ]
-    pairs = [
-        {
-            "measure": measure, "a": pair.a, "b": pair.b, "difference": pair.difference, "p": pair.p,
-            "corrected": pair.corrected, "effect": pair.effect, "detectable": pair.detectable,
-            "interval": pair.interval, "wins": pair.wins, "ties": pair.ties, "losses": pair.losses,
-        }
-        for measure in comparison.tested
-        for pair in comparison.pairs(measure)
-    ]  # fmt: skip
-    plan = comparison.plan._asdict()
-    return {"topics": len(comparison.qids), "plan": plan, "notes": comparison.notes, "systems": systems, "pairs": pairs}

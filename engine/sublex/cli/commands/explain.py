@@ -9,6 +9,7 @@ from sublex.cli.lookup import open_index
 from sublex.cli.options import (
     examples,
     format_option,
+    hits_option,
     index_argument,
     profile_option,
     ranker_option,
@@ -18,6 +19,7 @@ from sublex.cli.options import (
 from sublex.cli.output import print_shown, say
 from sublex.cli.steps import step, verbose_option
 from sublex.display.explanation import explanation
+from sublex.errors import InputError
 
 
 @click.command(epilog=examples('sublex explain demo "cranes by the river" birds-05 -r PL2'))
@@ -28,6 +30,11 @@ from sublex.display.explanation import explanation
 @profile_option
 @uncovered_option
 @weighted_option
+@click.option("--versus", metavar="OTHER", help="Show what makes the difference to the score of another document.")
+@click.option(
+    "--why-not", is_flag=True, help="Show why the document is not among the first hits, and what brings it in."
+)
+@hits_option(10)
 @format_option("table", "json")
 @verbose_option
 def explain(
@@ -38,13 +45,19 @@ def explain(
     profile: str | None,
     allow_uncovered: bool,
     weighted: bool,
+    versus: str | None,
+    why_not: bool,
+    k: int,
     form: str,
 ) -> None:
     """Show how the score of a document for QUERY is computed.
 
     A score is the sum of the parts that are indented below it, and each part in turn, unless its line names another
-    operation. A value in brackets is evidence and is not added. The document need not be among the hits.
+    operation. A value in brackets is evidence and is not added. The document need not be among the hits. With --why-not,
+    -k is the number of hits among which it is missed.
     """
+    from sublex.display.absence import absence
+    from sublex.display.difference import difference
     from sublex.display.query_forms import query_notes
     from sublex.pipeline.weighted import weighted_query
 
@@ -53,6 +66,14 @@ def explain(
     pipeline = index.pipeline(ranker, profile)
     asked = weighted_query(query) if weighted else index.query(query)
     say(*([] if weighted else query_notes(index, query, pipeline)))
+    if versus is not None and (why_not or versus == docno):
+        raise InputError("Name two documents with --versus, and not --why-not besides.")
     with step(f"Explained by {pipeline}"):
         tree = index.explain(asked, docno, pipeline)
-    print_shown(explanation(tree, docno, pipeline, bool(asked.terms)), form)
+        if versus is not None:
+            shown = difference(tree, index.explain(asked, versus, pipeline), (docno, versus), query)
+        elif why_not:
+            shown = absence(index, asked, docno, pipeline, k)
+        else:
+            shown = explanation(tree, docno, pipeline, bool(asked.terms))
+    print_shown(shown, form)

@@ -24,6 +24,7 @@ from sublex.cli.options import (
     workers_option,
 )
 from sublex.cli.output import print_shown, say, show
+from sublex.cli.plugin_commands import PAGES, check_output
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
 from sublex.display.card import card as describe
@@ -147,9 +148,9 @@ def card(name: str, expression: str | None, form: str, output: str | None) -> No
         return
     chosen = index.fitted[expression]["expression"] if expression in index.fitted else expression
     if output is not None:
-        from sublex.report.page import check_report_path, write_page
+        from sublex.report.page import write_page
 
-        check_report_path(output)
+        check_output(output, *PAGES)
         write_page(output, index.fitted_model(chosen).page())
         show(f"{output} shows {chosen}")
         return

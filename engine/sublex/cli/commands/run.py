@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from sublex.pipeline.pipeline import Pipeline
 
 
+# Endings of files in other formats; a user who names such a file does not mean a folder.
+OTHER_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".html", ".md", ".yaml", ".xml", ".qrels")
+
+
 @click.command(
     epilog=examples(
         'sublex run demo topics.trec -r BM25 -r "BM25 >> RM3 >> BM25" -o runs',
@@ -115,6 +119,10 @@ def place_of_run(output: str, rankers: Sequence[str]) -> Path:
         raise InputError("sublex run writes files; name a file or a folder with -o.")
     path = Path(output)
     if not is_run_file(path):
+        if path.suffix.lower() in OTHER_FILES and not output.endswith(os.sep) and not path.is_dir():
+            raise InputError(
+                f"A run is written in TREC's format, which {path.suffix} is not; name {path.stem}.run, or a folder by {output}/"
+            )
         return path
     if len(rankers) > 1 or output.endswith(os.sep):
         if path.exists():

@@ -63,7 +63,8 @@ def shell(
     settings.k = k if given else settings.k
     settings.format = form or settings.format
     interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not commands
-    settings.bars = settings.bars and interactive and not plain
+    draws = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
+    settings.bars = settings.bars and interactive and draws and not plain
     path = existing_path(name)
     if not (path / "index.json").is_file():
         # The error for a missing index says what is there.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sublex.cli.work import terminal_of_another
 from sublex.display.lines import Line, Shown, Span, line
 from sublex.messages import counted
 from sublex.shell.arguments import usage_of
@@ -78,7 +79,8 @@ def edit(session: Session, rest: str) -> Shown | None:
     """Write the last query anew in your editor ($EDITOR), and ask it."""
     import click
 
-    text = click.edit(session.query.text if session.query else rest)
+    with terminal_of_another():
+        text = click.edit(session.query.text if session.query else rest)
     return None if text is None else session.run(" ".join(text.split()))
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from sublex.display.absence import absence
 from sublex.display.difference import difference
 from sublex.display.explanation import explanation
@@ -31,13 +34,12 @@ def explain(session: Session, rest: str) -> Shown:
     if len(docnos) == 2 and docnos[0] == docnos[1]:
         raise InputError(f"Both are {docnos[0]}; name two documents.")
     trees = [index.explain(asked, docno, pipeline) for docno in docnos]
-    if len(trees) == 2:
-        session.step = None
-        return difference(trees[0], trees[1], (docnos[0], docnos[1]), index.query(asked).text)
-    options = option_words({**session.ranking_options(), "--weighted": session.is_weighted()})
     text = index.query(asked).text
-    python = session.python_call("explain", docnos[0])
-    session.step = Step(("explain", "INDEX", *options, "--", text, docnos[0]), python)
+    session.step = _explain_step(session, docnos[0], {"--versus": docnos[1]} if len(docnos) == 2 else {})
+    if len(trees) == 2:
+        python = ", ".join(session.python_call("explain", docno) for docno in docnos)
+        session.step = session.step._replace(python=f"({python})", result="rows")
+        return difference(trees[0], trees[1], (docnos[0], docnos[1]), text)
     return explanation(trees[0], docnos[0], pipeline, bool(index.query(asked).terms))
 
 
@@ -49,20 +51,30 @@ def why_not(session: Session, rest: str) -> Shown:
     """
     (word,) = exactly(rest, 1, ":why-not DOCNO")
     index, pipeline = session.index, session.pipeline(session.used)
-    asked = index.query(session.asked())
-    session.step = None
-    return absence(index, asked, session.docno(word), pipeline, session.settings.k)
+    asked, docno, k = index.query(session.asked()), session.docno(word), session.settings.k
+    session.step = _explain_step(session, docno, {"--why-not": True, "-k": k})
+    return absence(index, asked, docno, pipeline, k)
+
+
+def _explain_step(session: Session, docno: str, more: Mapping[str, Any]) -> Step:
+    """Return the step that explains a document for the last query, with more options of `sublex explain`."""
+    options = option_words({**session.ranking_options(), "--weighted": session.is_weighted(), **more})
+    assert session.query is not None
+    words = ("explain", "INDEX", *options, "--", session.query.text, docno)
+    return Step(words, session.python_call("explain", docno))
 
 
 @command("N | DOCNO [EXPR]", completes="docno")
 def similar(session: Session, rest: str) -> Shown:
     """Find documents like another: by its 25 best terms, or with EXPR by a representation such as lsi(e=50).
 
-    The terms become the last query, as weighted terms. With EXPR, the text of the document becomes the last query.
+    The terms become the last query, as weighted terms. With EXPR, the text of the document becomes the last query. The
+    document itself is left out.
     """
     word, _, expression = rest.partition(" ")
     (word,) = exactly(word, 1, ":similar 3, or :similar 3 lsi(e=50)")
     docno = session.docno(word)
+    session.topic = ""
     if not expression.strip():
-        return session.search(like_document(session.index, docno))
-    return session.search(session.index.document(docno).contents, unquoted(expression.strip()))
+        return session.search(like_document(session.index, docno), like=docno)
+    return session.search(session.index.document(docno).contents, unquoted(expression.strip()), like=docno)

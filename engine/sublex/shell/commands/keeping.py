@@ -12,8 +12,7 @@ from sublex.messages import counted, unknown
 from sublex.pipeline.weighted import weighted_query
 from sublex.shell.arguments import exactly, needed
 from sublex.shell.registry import Theme
-from sublex.shell.saved import Saved, read_saved
-from sublex.shell.saved import save as save_query
+from sublex.shell.saved import Saved, read_saved, write_saved
 from sublex.shell.session import Session
 
 command = Theme("Keep results and queries")
@@ -51,8 +50,8 @@ def save(session: Session, rest: str) -> Shown:
     session.asked()
     assert session.query is not None
     expression = str(session.pipeline(session.used))
-    saved = Saved(session.query.text, session.is_weighted(), expression, os.path.abspath(session.path))
-    save_query(name, saved)
+    saved = Saved(session.query.text, session.is_weighted(), expression, os.path.abspath(session.path), session.like)
+    write_saved({**read_saved(), name: saved})
     return Shown(lambda: [line(f"{name} is saved: {saved.query}  by {expression}")])
 
 
@@ -70,7 +69,17 @@ def queries(session: Session, rest: str) -> Shown:
         raise InputError(unknown("saved query", rest, saved))
     chosen = saved[rest]
     session.settings.expression = str(session.pipeline(chosen.expression))
-    return session.search(weighted_query(chosen.query) if chosen.weighted else chosen.query)
+    return session.search(weighted_query(chosen.query) if chosen.weighted else chosen.query, like=chosen.like)
+
+
+@command("NAME", completes="saved")
+def unsave(session: Session, rest: str) -> Shown:
+    """Delete a saved query."""
+    saved = read_saved()
+    if needed(rest, ":unsave NAME") not in saved:
+        raise InputError(unknown("saved query", rest, saved) if saved else "There are no saved queries.")
+    write_saved({name: query for name, query in saved.items() if name != rest})
+    return Shown(lambda: [line(f"{rest} is deleted")])
 
 
 @command("FILE", completes="file")

@@ -93,7 +93,7 @@ def facets(session: Session, rest: str) -> Shown:
     Without EXPR, the model is the one in the expression.
     """
     index, asked, pipeline = session.index, session.asked(), session.pipeline(session.used)
-    model = unquoted(rest) or labelled_model(index, pipeline, ":facets ")
+    model = unquoted(rest) or labelled_model(index, pipeline, ":facets ", str)
     hits = index.answer(index.query(asked), pipeline, max(session.settings.k, DEPTH)).hits
     search = session.ranking_step().words
     more = option_words({"--facets": LABELS, "--of": model})

@@ -9,14 +9,16 @@ from sublex.display.lines import Shown, line, records
 from sublex.display.versus import Ranking
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError
-from sublex.expression import Call
+from sublex.expression import Call, walk
+from sublex.messages import unknown
 from sublex.parser import parse
 from sublex.pipeline.weighted import query_of
+from sublex.plugins import Component
 from sublex.shell.arguments import needed, unquoted, whole, words_of
 from sublex.shell.registry import Theme
 from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
 from sublex.shell.session import Session
-from sublex.shell.settings import NAMES
+from sublex.shell.settings import NAMES, SETTINGS
 from sublex.shell.steps import Step, call
 
 command = Theme("Change the ranking")
@@ -34,7 +36,7 @@ def rank(session: Session, rest: str) -> Shown:
 def change(session: Session, rest: str) -> Shown:
     """Change settings, or parameters of the expression, and answer the last query again. Without arguments, list the settings.
 
-    BM25.b=0.4 changes a parameter of each BM25 in the expression; it takes the place of writing the expression anew.
+    BM25.b=0.4 changes a parameter of each BM25 in the expression; b=0.4 does so if only one component has a parameter b.
     k=20 sets the number of hits. format is table, json, csv or trec. bars=on draws a bar for each score. labels=EXPR colours
     the words of a fitted model in passages. timing and pager are on or off. profile is a profile, or none.
     """
@@ -60,7 +62,9 @@ def _change(session: Session, text: str) -> None:
     if not equals:
         raise InputError(f"{text} has no value; write for example :set BM25.b=0.4 or :set k=20.")
     component, dot, parameter = name.rpartition(".")
-    if dot:
+    if not dot and name not in SETTINGS:
+        component, parameter = _component_with(session, name), name
+    if component:
         changed = with_parameter(str(session.pipeline()), component, parameter, value)
         session.settings.expression = str(session.pipeline(changed))
         return
@@ -68,6 +72,18 @@ def _change(session: Session, text: str) -> None:
     if name == "labels" and session.settings.labels:
         # A model that is not fitted is refused now, and not by the next query.
         assert session.index.representation(session.settings.labels)
+
+
+def _component_with(session: Session, parameter: str) -> str:
+    """Return the only component of the expression that has a parameter. Raise InputError if there is not exactly one."""
+    pipeline = session.pipeline()
+    named = {node.name: node.values for node in walk(pipeline.expression) if isinstance(node, Component)}
+    having = [name for name, values in named.items() if parameter in values]
+    if len(having) == 1:
+        return having[0]
+    if having:
+        raise InputError(f"{' and '.join(having)} have {parameter}; write for example :set {having[0]}.{parameter}=…")
+    raise InputError(f"{unknown('setting', parameter, SETTINGS)} No part of {pipeline} has a parameter {parameter}.")
 
 
 def _changes(text: str) -> list[str]:
@@ -110,13 +126,13 @@ def drop(session: Session, rest: str) -> Shown:
         rows = [(k, surface(t.term), t.term, f"{t.weight:.6g}", t.origin) for k, t in enumerate(terms, 1)]
         return records(("number", "word", "term", "weight", "from"), rows)
     struck = {whole(word, ":drop 2 5") for word in words_of(rest)}
-    if unknown := struck - {*range(1, len(terms) + 1)}:
-        raise InputError(f"There is no term {min(unknown)}; :drop lists them.")
+    if wrong := struck - {*range(1, len(terms) + 1)}:
+        raise InputError(f"There is no term {min(wrong)}; :drop lists them.")
     kept = [term for k, term in enumerate(terms, 1) if k not in struck]
     if not kept:
         raise InputError("No term would be left; keep one.")
     session.settings.expression = _without(session, str(session.pipeline()))
-    return session.search(query_of(QueryTerm(term.term, term.weight) for term in kept))
+    return session.search(query_of(QueryTerm(term.term, term.weight) for term in kept), like=session.like)
 
 
 @command("EXPR...", completes="expression")
@@ -129,11 +145,9 @@ def versus(session: Session, rest: str) -> Shown:
     expressions = words_of(needed(rest, ":versus BM25 PL2"))
     if len(expressions) == 1:
         expressions.insert(0, str(session.pipeline()))
-    index, asked, k = session.index, session.index.query(session.asked()), session.settings.k
-    rankings = [Ranking(e, index.answer(asked, session.pipeline(e), k).hits.docnos) for e in expressions]
-    query, profile = session.python_query(), session.settings.profile
-    searches = [call("search", "QUERY", e, k=k, profile=profile).replace("'QUERY'", query, 1) for e in expressions]
-    session.step = Step((), f"zip({', '.join(searches)})", "rows")
+    asked, k = session.index.query(session.asked()), session.settings.k
+    rankings = [Ranking(e, session.find(asked, session.pipeline(e), k).hits.docnos) for e in expressions]
+    session.step = Step((), f"zip({', '.join(map(session.python_search, expressions))})", "rows")
     return side_by_side(rankings)
 
 
@@ -150,6 +164,17 @@ def fit(session: Session, rest: str) -> Shown:
     session.step = Step(("fit", "INDEX", expression), call("fit", expression))
     state = "is fitted" if index.generation != before else "was fitted already"
     return Shown(lambda: [line(f"{expression} {state} on {session.path}")])
+
+
+@command("EXPR...", completes="model")
+def forget(session: Session, rest: str) -> Shown:
+    """Remove fitted models from the index, with all that they encoded. Put an expression with blanks in quotes."""
+    expressions = words_of(needed(rest, ":forget lda(k=20)"))
+    session.index.forget(*expressions)
+    session.step = Step(("forget", "INDEX", *expressions), call("forget", *expressions))
+    return Shown(
+        lambda: [line(f"{', '.join(expressions)} {'is' if len(expressions) == 1 else 'are'} gone from {session.path}")]
+    )
 
 
 def _without(session: Session, text: str) -> str:

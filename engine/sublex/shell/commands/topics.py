@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sublex
+from sublex.display.comparison import comparison
 from sublex.display.evaluation import evaluation_json, evaluation_table
-from sublex.display.lines import Shown, line, table_lines
+from sublex.display.lines import Shown, figure_lines, line, table_lines
 from sublex.display.query_forms import topics_notes
 from sublex.errors import InputError
 from sublex.shell.arguments import exactly, needed, unquoted, whole, words_of
@@ -14,6 +17,9 @@ from sublex.shell.judging import write_judgement
 from sublex.shell.registry import Theme
 from sublex.shell.session import Session
 from sublex.shell.steps import Step, option_words
+
+if TYPE_CHECKING:
+    from sublex.evaluation.systems import System
 
 command = Theme("Topics and judgements")
 # Hits of a topic in a run.
@@ -27,7 +33,7 @@ def topics(session: Session, rest: str) -> Shown:
     if len(words) not in (1, 2):
         raise InputError("Write :topics FILE.")
     loaded = sublex.read_topics(words[0], *words[1:])
-    session.topics, session.topic = loaded, ""
+    session.topics, session.topic, session.last_topic = loaded, "", ""
     rows = [[topic.qid, topic.text] for topic in loaded]
     notes = [*loaded.notes, *topics_notes(loaded)]
     return Shown(lambda: [line(f"{loaded}; :next asks it", indent=0)], lambda: rows, ("qid", "query"), rows, notes)
@@ -47,15 +53,15 @@ def topic(session: Session, rest: str) -> Shown:
 def next_topic(session: Session, rest: str) -> Shown:
     """Ask the topic after the last one, in the order of the file."""
     qids = [topic.qid for topic in _loaded(session)]
-    place = qids.index(session.topic) + 1 if session.topic in qids else 0
+    place = qids.index(session.last_topic) + 1 if session.last_topic in qids else 0
     if place == len(qids):
-        raise InputError(f"Topic {session.topic} is the last one; :topic {qids[0]} begins again.")
+        raise InputError(f"Topic {session.last_topic} is the last one; :topic {qids[0]} begins again.")
     return _ask(session, qids[place])
 
 
 def _ask(session: Session, qid: str) -> Shown:
     text = _loaded(session)[qid].text
-    session.topic = qid
+    session.topic = session.last_topic = qid
     shown = session.search(text)
     return Shown(
         lambda: [line(f"topic {qid}: {text}", indent=0), *shown.lines],
@@ -74,7 +80,7 @@ def qrels(session: Session, rest: str) -> Shown:
     """
     (path,) = exactly(rest, 1, ":qrels FILE")
     session.qrels_path = Path(path)
-    if not session.qrels_path.exists() and ":" not in path:
+    if not session.qrels_path.exists() and session.qrels_path.absolute().parent.is_dir() and ":" not in path:
         session.qrels = None
         return Shown(lambda: [line(f"{path} is new; :judge writes the first judgement to it")])
     session.qrels = sublex.read_qrels(path)
@@ -122,32 +128,64 @@ def measure(session: Session, rest: str) -> Shown:
 
     Without EXPR, the expression of the session is measured. Put an expression with blanks in quotes.
     """
-    from sublex.cli.progress import progress
     from sublex.evaluation.run_evaluation import evaluate
-    from sublex.evaluation.systems import run_system
 
-    loaded, judgements = _loaded(session), session.qrels
-    if judgements is None:
-        raise InputError("There are no judgements; load them by :qrels FILE.")
-    found = []
-    for expression in words_of(rest) or [""]:
-        pipeline = session.pipeline(expression or None)
-        with progress(str(pipeline), "topics", len(loaded)) as advance:
-            system = run_system(session.index, loaded, pipeline, RUN_HITS, progress=advance)
-        found.append(evaluate(judgements, system.run, name=str(pipeline)))
+    judgements = _judgements(session)
+    found = [evaluate(judgements, system.run, name=system.name) for system in _systems(session, words_of(rest) or [""])]
     table = evaluation_table(found, False)
-    if loaded.path and judgements.path:
-        expressions = [evaluation.name for evaluation in found]
-        ranked = [word for name in expressions for word in ("-r", name)]
-        code = f"sublex.compare(index, {loaded.path!r}, {judgements.path!r}, {expressions!r}).table()"
-        session.step = Step(("compare", "INDEX", loaded.path, judgements.path, *ranked), code)
-    right = [column >= table.labels for column in range(len(table.head))]
+    session.step = _compared(session, [evaluation.name for evaluation in found])
     return Shown(
-        lambda: table_lines(table.rows, table.head, right),
+        lambda: figure_lines(table),
         lambda: [evaluation_json(evaluation, False) for evaluation in found],
         table.head,
         table.rows,
     )
+
+
+@command("[EXPR]...", completes="expression")
+def compare(session: Session, rest: str) -> Shown:
+    """Run the loaded topics by expressions, measure the runs, and test each against the first.
+
+    With one EXPR, the first is the expression of the session. Put an expression with blanks in quotes.
+    """
+    from sublex.evaluation.comparison import compare
+
+    expressions = words_of(needed(rest, ":compare BM25 PL2"))
+    if len(expressions) == 1:
+        expressions.insert(0, "")
+    judgements = _judgements(session)
+    compared = compare(_systems(session, expressions), judgements, _loaded(session), index=session.index)
+    session.step = _compared(session, compared.names)
+    shown = comparison(compared)
+    return Shown(lambda: shown.lines, lambda: shown.data, notes=compared.notes)
+
+
+def _systems(session: Session, expressions: Sequence[str]) -> list[System]:
+    """Run the loaded topics by expressions; the empty one is that of the session."""
+    from sublex.cli.progress import progress
+    from sublex.evaluation.systems import run_system
+
+    loaded, systems = _loaded(session), []
+    for pipeline in [session.pipeline(expression or None) for expression in expressions]:
+        with progress(str(pipeline), "topics", len(loaded)) as advance:
+            systems.append(run_system(session.index, loaded, pipeline, RUN_HITS, progress=advance))
+    return systems
+
+
+def _compared(session: Session, expressions: Sequence[str]) -> Step | None:
+    """Return the step that compares expressions; None if topics or judgements come from no file."""
+    topics, judgements = _loaded(session).path, _judgements(session).path
+    if not topics or not judgements:
+        return None
+    ranked = [word for name in expressions for word in ("-r", name)]
+    code = f"sublex.compare(index, {topics!r}, {judgements!r}, {list(expressions)!r}).table()"
+    return Step(("compare", "INDEX", topics, judgements, *ranked), code)
+
+
+def _judgements(session: Session) -> sublex.Qrels:
+    if session.qrels is None:
+        raise InputError("There are no judgements; load them by :qrels FILE.")
+    return session.qrels
 
 
 def _loaded(session: Session) -> sublex.Topics:
