@@ -385,7 +385,7 @@ def test_a_retriever_that_lies_costs_a_sentence(shelf, lie):
     [
         ("books", "books names no index of another engine; write BACKEND:PATH, as in whoosh:folder."),
         ("shelf:", "shelf: names no index of another engine; write BACKEND:PATH, as in whoosh:folder."),
-        ("shell:books", "No backend shell; did you mean shelf? There are: shelf"),
+        ("shell:books", "No backend shell; did you mean shelf? There are:"),
         ("shelf:nowhere", "nowhere is not a shelf."),
         (None, "Name the index that index shall mirror: sublex attach ./index BACKEND:PATH"),
     ],
