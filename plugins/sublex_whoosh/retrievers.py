@@ -10,12 +10,12 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sublex.base import Explanation, Query
 from sublex.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from sublex_whoosh.foreign import WhooshIndex
 
 
@@ -39,6 +39,9 @@ class WhooshRetriever:
 
     def search(self, query: Query, index: WhooshIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the best k documents and their scores, and those that are as good as the last of them."""
+        # NumPy is imported with the first search, because `sublex --help` loads this module.
+        import numpy as np
+
         sums: dict[int, float] = {}
         for weight, part in self._parts(query, index):
             for base, matcher in self._matchers(part, index):
@@ -55,6 +58,8 @@ class WhooshRetriever:
 
     def scores(self, query: Query, index: WhooshIndex, docs: np.ndarray) -> np.ndarray:
         """Return the scores of documents, -inf for those that do not match."""
+        import numpy as np
+
         scores = np.full(len(docs), -np.inf)
         wanted = index.live[docs]
         order = np.argsort(wanted)
@@ -73,6 +78,8 @@ class WhooshRetriever:
 
     def explain(self, query: Query, index: WhooshIndex, doc: int) -> Explanation:
         """Return the score of one document with the part of each term."""
+        import numpy as np
+
         score = float(self.scores(query, index, np.array([doc]))[0])
         if self.language:
             parsed = self._parsed(query, index)
