@@ -11,7 +11,7 @@ install:
 	rm -f $(INSTALLED)
 	$(MAKE) $(INSTALLED)
 
-# A tenth of the random examples of `pytest`, without the tests marked slow: kills, damages, bombs, browsers, real collections, pages.
+# A tenth of the random examples of `pytest`, without the tests marked slow: kills, damages, bombs, browsers, real collections, pages, long chains.
 quick: $(INSTALLED)
 	SUBLEX_TESTS=quick pytest -m "not slow"
 

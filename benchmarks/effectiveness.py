@@ -1,12 +1,13 @@
 """Measure what representations are worth, alone and blended with classical rankers, on real collections, with significance.
 
-    python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...] | --labels]
+    python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...] | --labels | --keyphrases]
 
 COLLECTIONS holds a folder for each of adi, cacm, cranfield, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR, with
 train and test judgements). With --choose the script compares options on adi, cacm and scifact's training topics; PART limits it to some
 of them (lsi, vectors, prototypes, feedback, topics, graphs, blends). Without it, the chosen options are measured on the other collections:
 as they are, and with weights by cross-validation over five folds of the topics. With --labels it measures topics with the labels of
-MedlinePlus (knowledge/medlineplus.jsonl) on medline, with weights by cross-validation.
+MedlinePlus (knowledge/medlineplus.jsonl) on medline, with weights by cross-validation. With --keyphrases it measures latent keyphrases on
+all collections but adi, which is too small for phrases.
 """
 
 from __future__ import annotations
@@ -100,6 +101,18 @@ SOURCES = "sourcelda(medlineplus)"
 LABELLED = (
     *(f"BM25 + {W}*{part}" for part in (SOURCES, f"{SOURCES[:-1]}, score=likelihood)", "lda", LDA, "lsi(e=200)")),
     *(f"BM25 + {W}*(BM25 >> {name} >> BM25)" for name in ("Bo1", "RM3")),
+)
+
+# Latent keyphrases beside LSI and feedback.
+WITH_PHRASES = (("cacm", ""), *REPORT)
+LAKI = "laki(phrases=phrases(support=5))"
+KEYPHRASES = (BASE, LAKI, f"{LAKI[:-1]}, absent=all)", f"BM25 + 0.3*{LAKI}", "lsi(e=200)", "BM25 + 0.2*lsi(e=200)")
+WEIGHED = (
+    f"BM25 + {W}*{LAKI}",
+    f"BM25 + {W}*lsi(e=200)",
+    f"BM25 + {{0,1,2}}*{BO1}",
+    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*{LAKI}",
+    f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200)",
 )
 
 # The options to choose from: representations alone, blended with BM25 by weight, then feedback, then all of them blended.
@@ -294,6 +307,7 @@ def main() -> None:
         help="measure the options on the collections for choosing",
     )
     parser.add_argument("--labels", action="store_true", help="measure topics with labels on medline")
+    parser.add_argument("--keyphrases", action="store_true", help="measure latent keyphrases")
     given = parser.parse_args()
     # The control `ppmi` stands beside this script.
     installed = plugins.entry_points
@@ -304,6 +318,11 @@ def main() -> None:
             test = load(given.collections, "medline", "", Path(work))
             test.index.add_resource("medlineplus", given.collections / "knowledge" / "medlineplus.jsonl")
             report_tuned([test], LABELLED)
+            return
+        if given.keyphrases:
+            tests = [load(given.collections, *one, Path(work)) for one in WITH_PHRASES]
+            show("AP", tests, {text: [test.scores(text) for test in tests] for text in KEYPHRASES}, BASE)
+            report_tuned(tests, WEIGHED)
             return
         tests = [load(given.collections, *one, Path(work)) for one in (CHOICE if choosing else REPORT)]
         if choosing:

@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from itertools import product
+from math import erf
 from pathlib import Path
 
 import numpy as np
@@ -178,30 +179,61 @@ def show_swaps() -> None:
 
 
 def show_weights() -> None:
-    """Print how well EM finds weights again when keyphrases are observed, from 20,000 documents."""
-    print("\n| seed | links | of them | within 5 % | relative error, median | largest |\n|---|---|---|---|---|")
+    """Print how well EM finds weights again when keyphrases are observed, from 20,000 documents, beside their standard errors.
+
+    A z-score is the error of a weight in its standard errors. If EM finds the maximum of the likelihood, z-scores have a mean of 0 and a
+    standard deviation of 1, and 95 % are within 1.96. `expected` is the share of the weights that would then be within 5 %.
+    """
+    print(
+        "\n| seed | links | of them | within 5 % | expected | standard error, median | z mean | z sd | within 1.96 |\n"
+        "|---|---|---|---|---|---|---|---|---|"
+    )
     for seed in range(3):
         teacher = random_network(seed, 10, 30, 0.05)
         states = drawn(teacher, 20_000, np.random.default_rng(seed))
-        children = np.repeat(np.arange(40), np.diff(teacher.starts))
-        on = states[:, teacher.parents]
-        network = teacher.with_values(np.full(len(children), 0.5), np.full(40, 0.1))
-        for _ in range(300):
-            sums = network.leaks + states[:, :10] @ network.children.toarray()
-            each = states / -np.expm1(-sums)
-            links = (on * each[:, children]).sum(axis=0) * network.strengths / on.sum(axis=0)
-            leaks = each.mean(axis=0) * -np.expm1(-network.leaks)
-            network = network.with_values(*(-np.log1p(-np.minimum(x, 1 - 1e-6)) for x in (links, leaks)))
-        activations = on.sum(axis=0) * teacher.strengths
-        for name, enough in (
-            ("parent on ≥ 500 times", on.sum(axis=0) >= 500),
-            ("active ≥ 1,000 times, weight ≤ 3", (activations >= 1000) & (teacher.weights <= 3)),
+        network = fitted_to_states(teacher, states)
+        deviations = standard_errors(teacher, states[:, :10])
+        frequent = states[:, teacher.parents].sum(axis=0) >= 500
+        errors, z = np.abs(network.weights / teacher.weights - 1), (network.weights - teacher.weights) / deviations
+        likely = np.array([erf(x / np.sqrt(2)) for x in 0.05 * teacher.weights / deviations])
+        # The normal approximation of an estimate fails where nearly all children of a parent are on.
+        for name, chosen in (
+            ("parent on ≥ 500 times", frequent),
+            ("and weight ≤ 3", frequent & (teacher.weights <= 3)),
+            ("and standard error ≤ 2.5 %", frequent & (deviations <= 0.025 * teacher.weights)),
         ):
-            errors = np.append(0.0, np.abs(network.weights / teacher.weights - 1)[enough])[-max(1, enough.sum()) :]
+            inside = [f"{(found[chosen]).mean():.0%}" for found in (errors <= 0.05, likely, np.abs(z) <= 1.96)]
             print(
-                f"| {seed} | {name} | {enough.sum()} | {(errors <= 0.05).mean():.0%} | {np.median(errors):.3f} "
-                f"| {errors.max():.3f} |"
+                f"| {seed} | {name} | {chosen.sum()} | {inside[0]} | {inside[1]} "
+                f"| {np.median((deviations / teacher.weights)[chosen]):.3f} | {z[chosen].mean():.2f} | {z[chosen].std():.2f} "
+                f"| {inside[2]} |"
             )
+
+
+def fitted_to_states(teacher: Network, states: np.ndarray) -> Network:
+    """Return the network that EM finds from documents whose keyphrases are observed, after 300 iterations."""
+    children = np.repeat(np.arange(len(teacher.leaks)), np.diff(teacher.starts))
+    on = states[:, teacher.parents]
+    network = teacher.with_values(np.full(len(children), 0.5), np.full(len(teacher.leaks), 0.1))
+    for _ in range(300):
+        sums = network.leaks + states[:, : teacher.keyphrases] @ network.children.toarray()
+        each = states / -np.expm1(-sums)
+        links = (on * each[:, children]).sum(axis=0) * network.strengths / on.sum(axis=0)
+        leaks = each.mean(axis=0) * -np.expm1(-network.leaks)
+        network = network.with_values(*(-np.log1p(-np.minimum(x, 1 - 1e-6)) for x in (links, leaks)))
+    return network
+
+
+def standard_errors(network: Network, keyphrases: np.ndarray) -> np.ndarray:
+    """Return the standard error of each weight by the information of documents whose keyphrases are observed."""
+    found = np.zeros(len(network.weights))
+    for child in range(len(network.leaks)):
+        links = slice(network.starts[child], network.starts[child + 1])
+        inputs = np.column_stack((np.ones(len(keyphrases)), keyphrases[:, network.parents[links]]))
+        sums = inputs @ np.append(network.leaks[child], network.weights[links])
+        information = (inputs / np.expm1(sums)[:, None]).T @ inputs
+        found[links] = np.sqrt(np.diag(np.linalg.inv(information)))[1:]
+    return found
 
 
 def show_pruning(number: int) -> None:

@@ -1,94 +1,126 @@
-"""Measure how well keyphrases tell the categories of short texts, beside words, mentioned keyphrases, LSI and LDA (table 3 of LAKI).
+"""Measure how well keyphrases tell the categories of short texts, beside other features learned from the same texts (table 6 of LAKI).
 
-    python benchmarks/laki_classification.py INDEX FILE.jsonl [--model laki] [--topics 'lda(k=100)'] [--part title] [--each 500]
+    python benchmarks/laki_classification.py INDEX FILE.jsonl [--task title|text|subject] [--model laki] [--each 500] [--work FOLDER]
 
-INDEX is fitted to texts with the models. Each line of FILE has an id, a title, a text and a category. The ten categories with most texts
-take part, each with the same number of texts. LinearSVC, five splits 70/30; C is chosen on the training part, for all alike. The means and
-standard deviations of the accuracy are printed. The script needs scikit-learn.
+INDEX is fitted with the model; it has the texts of FILE. Each line of FILE has a title, a text and a category (arXiv), or for `subject` a
+label and a text with its headers (20 Newsgroups); the index should then have the bodies only, which `--bodies OUT.jsonl` writes. Of equal
+subjects, without "Re:", one is kept. The ten categories with most texts take part, or all newsgroups, each with at most so many texts.
+
+All features are learned without categories, and rows have length 1. Five splits 70/30: on the training part three folds choose the variant
+of the features (weights, width, roots or not) and C of a linear SVM, and then one hold-out C and the width of an SVM with radial basis
+functions. The accuracy is that of the test part. The script needs scikit-learn.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, csr_matrix
-from sklearn.decomposition import TruncatedSVD
+from laki_features import Features, unit
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
-from sklearn.svm import LinearSVC
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.svm import SVC, LinearSVC
 
 import sublex
-from sublex.estimators.laki import encode
 
-CATEGORIES, SPLITS, DIMENSIONS = 10, 5, (50, 100, 200)
-COSTS = (0.01, 0.1, 1.0, 10.0)
-
-
-def chosen(records: list[dict[str, str]], each: int) -> list[dict[str, str]]:
-    """Return the same number of texts, at most `each`, of each of the categories with most texts."""
-    counts = Counter(record["category"] for record in records).most_common(CATEGORIES)
-    number = min(each, counts[-1][1])
-    by_category = {category: [r for r in records if r["category"] == category][:number] for category, _ in counts}
-    return [record for found in by_category.values() for record in found]
+SPLITS, FOLDS = 5, 3
+COSTS, RADIAL_COSTS, WIDTHS = (0.1, 1.0, 10.0), (1.0, 10.0), (0.5, 2.0)
+REPLY = re.compile(r"^\s*(re|fwd?)(\[\d+\])?\s*:\s*", re.IGNORECASE)
+SUBJECT = re.compile(r"^Subject:[ \t]*(.*)$", re.MULTILINE)
 
 
-def features(
-    index: sublex.Index, model: str, topics: str, texts: list[str], everything: list[str]
-) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the vectors of each kind of features of texts. LSI is learned from `everything`."""
-    counter = CountVectorizer(analyzer=index.analyze, min_df=2).fit(everything)
-    words = counter.transform(texts)
-    yield "words", (words > 0).astype(float)
-    loaded = index.representation(model)
-    laki, inputs = loaded.model, loaded.inputs
-    units = laki.units.of_texts(inputs.of_texts(texts))
-    weighting = TfidfTransformer(sublinear_tf=True)
-    for name, own, all_counts in (
-        ("LSI of words", words, counter.transform(everything)),
-        ("LSI of units", units, laki.units.of_texts(inputs.of_texts(everything))),
-    ):
-        trained = weighting.fit_transform(csr_matrix(all_counts))
-        for width in DIMENSIONS:
-            yield (
-                f"{name}, {width}",
-                TruncatedSVD(width, random_state=0).fit(trained).transform(weighting.transform(csr_matrix(own))),
-            )
-    if topics:
-        lda = index.representation(topics)
-        shares = csr_array(lda.vectors(lda.inputs.of_texts(texts)))
-        yield topics, shares
-        yield f"{topics}, roots", shares.sqrt()
-    mentioned = units[:, laki.network.phrases]
-    yield "mentioned keyphrases", (mentioned > 0).astype(float)
-    for name, network, settings in (
-        ("keyphrases, Gibbs", laki.capped, {"sweeps": 5000}),
-        ("keyphrases, Gibbs, 1,000 sweeps", laki.capped, {"sweeps": 1000}),
-        ("keyphrases, propagation", laki.capped, {"method": "propagation"}),
-        ("keyphrases, propagation, no cap", laki.network, {"method": "propagation"}),
-    ):
-        begin = time.process_time()
-        found = encode(network, units, most=laki.most, **settings)
-        print(f"{name}: {1000 * (time.process_time() - begin) / len(texts):.2f} ms a text", flush=True)
-        yield name, found
-        yield f"{name}, roots", found.sqrt()
+def subject(text: str) -> str:
+    """Return the subject of a message without "Re:"."""
+    found = SUBJECT.search(text)
+    value = found.group(1).strip() if found else ""
+    while REPLY.match(value):
+        value = REPLY.sub("", value, count=1)
+    return value
 
 
-def accuracies(vectors: Any, labels: np.ndarray) -> list[float]:
-    """Return the accuracy of each split."""
-    rows = csr_matrix(vectors) if hasattr(vectors, "indptr") else vectors
+def records(path: str, task: str) -> list[tuple[str, str]]:
+    """Return short texts with their categories, each text once."""
+    found: dict[str, tuple[str, str]] = {}
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            record = json.loads(line)
+            text = subject(record["text"]) if task == "subject" else record[task]
+            found.setdefault(text.casefold(), (text, record["label" if task == "subject" else "category"]))
+    return [item for item in found.values() if item[0].strip()]
+
+
+def chosen(texts: list[tuple[str, str]], categories: int, each: int) -> list[tuple[str, str]]:
+    """Return at most so many texts, drawn at random, of each of the categories with most texts."""
+    chance = np.random.default_rng(0)
+    names = [name for name, _ in Counter(category for _, category in texts).most_common(categories)]
     found = []
-    for train, test in StratifiedShuffleSplit(SPLITS, test_size=0.3, random_state=0).split(labels, labels):
-        search = GridSearchCV(LinearSVC(), {"C": COSTS}, cv=3).fit(rows[train], labels[train])
-        found.append(float(search.score(rows[test], labels[test])))
+    for name in names:
+        own = [item for item in texts if item[1] == name]
+        found += [own[k] for k in np.sort(chance.permutation(len(own))[:each])]
     return found
+
+
+def write_bodies(path: str, to: str) -> None:
+    """Write the messages of 20 Newsgroups without their headers."""
+    with open(path, encoding="utf-8") as lines, open(to, "w", encoding="utf-8") as output:
+        for line in lines:
+            record = json.loads(line)
+            output.write(json.dumps({"id": record["id"], "text": record["text"].partition("\n\n")[2]}) + "\n")
+
+
+def linear(rows: Any, labels: np.ndarray, train: np.ndarray, test: np.ndarray, cost: float) -> float:
+    """Return the accuracy of a linear SVM."""
+    return float(LinearSVC(C=cost, tol=1e-3).fit(rows[train], labels[train]).score(rows[test], labels[test]))
+
+
+def radial(rows: Any, labels: np.ndarray, train: np.ndarray) -> tuple[float, float]:
+    """Return the C and the width of radial basis functions that are best on a part of the training texts."""
+    first, second = next(StratifiedShuffleSplit(1, test_size=0.3, random_state=0).split(train, labels[train]))
+    scores = {
+        (cost, width): accuracy(rows, labels, train[first], train[second], cost, width)
+        for cost in RADIAL_COSTS
+        for width in WIDTHS
+    }
+    return max(scores, key=lambda key: scores[key])
+
+
+def accuracy(rows: Any, labels: np.ndarray, train: np.ndarray, test: np.ndarray, cost: float, width: float) -> float:
+    """Return the accuracy of an SVM with radial basis functions exp(-width |x - y|²); rows have length 1 or 0."""
+    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel() if hasattr(rows, "indptr") else (rows**2).sum(axis=1)
+
+    def kernel(first: np.ndarray) -> np.ndarray:
+        products = rows[first] @ rows[train].T
+        dense = products.toarray() if hasattr(products, "toarray") else products
+        return np.asarray(np.exp(-width * (squares[first][:, None] + squares[train] - 2 * dense)))
+
+    machine = SVC(C=cost, kernel="precomputed").fit(kernel(train), labels[train])
+    return float(machine.score(kernel(test), labels[test]))
+
+
+def measured(variants: Mapping[str, Any], labels: np.ndarray) -> tuple[list[float], list[float], Counter[str]]:
+    """Return the accuracies on each split by a linear SVM and by radial basis functions, and how often each variant was chosen."""
+    by_line, by_radius, names = [], [], Counter[str]()
+    for train, test in StratifiedShuffleSplit(SPLITS, test_size=0.3, random_state=0).split(labels, labels):
+        folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(train, labels[train]))
+        scores = {
+            (name, cost): np.mean([linear(rows, labels, train[a], train[b], cost) for a, b in folds])
+            for name, rows in variants.items()
+            for cost in COSTS
+        }
+        name, cost = max(scores, key=lambda key: scores[key])
+        names[name] += 1
+        rows = variants[name]
+        by_line.append(linear(rows, labels, train, test, cost))
+        by_radius.append(accuracy(rows, labels, train, test, *radial(rows, labels, train)))
+    return by_line, by_radius, names
 
 
 def main() -> None:
@@ -96,23 +128,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("index")
     parser.add_argument("file")
+    parser.add_argument("--task", default="title", choices=("title", "text", "subject"))
     parser.add_argument("--model", default="laki")
-    parser.add_argument("--topics", default="")
-    parser.add_argument("--part", default="title", choices=("title", "text"))
     parser.add_argument("--each", type=int, default=500)
-    arguments = parser.parse_args()
+    parser.add_argument(
+        "--work", default="laki-features", type=Path, help="a folder for models that take long to learn"
+    )
+    parser.add_argument("--bodies", metavar="OUT", help="only write the messages of 20 Newsgroups without headers")
+    given = parser.parse_args()
+    if given.bodies:
+        write_bodies(given.file, given.bodies)
+        return
     warnings.simplefilter("ignore", ConvergenceWarning)
-    with open(arguments.file, encoding="utf-8") as lines:
-        everything = [json.loads(line) for line in lines]
-    records = chosen(everything, arguments.each)
-    labels = np.array([record["category"] for record in records])
-    print(f"{len(records):,} texts of {len(set(labels))} categories")
-    texts = [record[arguments.part] for record in records]
-    contents = [f"{record['title']}\n{record['text']}" for record in everything]
-    index = sublex.open(arguments.index)
-    for name, vectors in features(index, arguments.model, arguments.topics, texts, contents):
-        found = accuracies(vectors, labels)
-        print(f"{name:40s} {100 * np.mean(found):5.1f} ± {100 * np.std(found):.1f}", flush=True)
+    texts = chosen(records(given.file, given.task), 20 if given.task == "subject" else 10, given.each)
+    labels = np.array([category for _, category in texts])
+    print(f"{len(texts):,} texts of {len(set(labels))} categories")
+    print("\n| features | linear SVM | radial basis functions | variants chosen |\n|---|---|---|---|")
+    features = Features(sublex.open(given.index), given.model, given.work)
+    for name, variants in features.families([text for text, _ in texts]):
+        begin = time.process_time()
+        found = measured({key: unit(rows) for key, rows in variants.items()}, labels)
+        cells = [f"{100 * np.mean(values):.1f} ± {100 * np.std(values):.1f}" for values in found[:2]]
+        names = ", ".join(f"{key} {times}" for key, times in found[2].most_common())
+        print(f"| {name} | {cells[0]} | {cells[1]} | {names} |", flush=True)
+        print(f"{name}: {time.process_time() - begin:.0f} s", file=__import__("sys").stderr)
 
 
 if __name__ == "__main__":

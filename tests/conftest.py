@@ -81,6 +81,7 @@ def collections() -> Path:
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
     """A function that runs `sublex ARGUMENTS` in an empty folder and returns (exit code, output, messages)."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     (tmp_path / "indexes").mkdir()
     for name in ("SUBLEX_INDEXES", "SUBLEX_PLUGINS"):
         monkeypatch.delenv(name, raising=False)

@@ -438,7 +438,7 @@ def tfidf(f: Facts, k1: float = 1.2, b: float = 0.75) -> float:
 def bm25_weight(
     f: Facts, k1: float = 1.2, b: float = 0.75, variant: str = "lucene", delta: float | None = None
 ) -> float:
-    """Return BM25 by table 1 of Kamphuis et al. 2020, with the variants of Terrier and PISA added."""
+    """Return BM25 by table 1 of Kamphuis et al. 2020, with the variants of Terrier, PISA and Whoosh added."""
     rsj = (f.docs - f.df + 0.5) / (f.df + 0.5)
     k = k1 * (1 - b + b * f.length / f.mean)
     if variant == "L":
@@ -449,10 +449,19 @@ def bm25_weight(
         return math.log((f.docs + 1) / f.df) * lifted
     if variant == "tf":
         return f.tf / (k + f.tf)
+    if variant == "whoosh":
+        k = k1 * (1 - b + b * whoosh_length(f.length) / f.mean)
+        return (math.log(f.docs / (f.df + 1)) + 1) * f.tf * (k1 + 1) / (f.tf + k)
     if variant in ("lucene", "robertson"):
         return (math.log(1 + rsj) if variant == "lucene" else math.log(rsj)) * f.tf / (k + f.tf)
     idf = {"terrier": math.log2(rsj), "pisa": max(1e-6, math.log(rsj)), "atire": math.log(f.docs / f.df)}[variant]
     return idf * (k1 + 1) * f.tf / (k + f.tf)
+
+
+def whoosh_length(length: float) -> int:
+    """Return the least of Whoosh's 256 lengths that is not below a length, or the greatest of them."""
+    stored = [round((1.033**code - 1) * 27) for code in range(256)]
+    return next((rounded for rounded in stored if rounded >= length), stored[-1])
 
 
 def dfr(f: Facts, basic: str = "P", after: str = "L", norm: str = "H2", c: float = 1.0) -> float:

@@ -123,6 +123,7 @@ def half(self, query, view, doc):
     return Explanation(float(self.score(query, view, np.array([doc]))[0]), "half", "sum", (Explanation(123.0, "x"),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "broken", "check"),
     [

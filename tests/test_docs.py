@@ -37,6 +37,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "queries").symlink_to(ROOT / "queries")
     (tmp_path / "indexes").mkdir()
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.delenv("SUBLEX_INDEXES", raising=False)
     monkeypatch.setenv("COLUMNS", "100")
     return tmp_path

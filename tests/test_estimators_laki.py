@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from sublex.compiled import kernel
 from sublex.errors import InputError
-from sublex.estimators.laki import Network, encode, evidence, inference, learn, structure, unit_vectors
+from sublex.estimators.laki import Network, come_back, encode, evidence, inference, learn, structure, unit_vectors
 from sublex.estimators.laki.inference import sampled
 from sublex.estimators.laki.learning import Statistics, expectation, maximisation
 from sublex.estimators.laki.network import network_of
@@ -374,6 +374,27 @@ def test_the_statistics_of_sampling_are_those_of_enumeration():
     assert 0 <= found.likelihood - truth.likelihood < 0.1 * abs(truth.likelihood)
 
 
+def test_the_units_that_a_short_text_lacks_count_in_part():
+    # One keyphrase, its unit, and two units that the text lacks: the odds are those of the prior and of each unit.
+    network = network_of(csr_array([[0.0, 0.5, 0.7, 0.9]]), np.full(4, 0.1), np.array([-1]))
+    prior = np.expm1(0.1)
+    here = np.expm1(0.1 + 0.5) / np.expm1(0.1) * np.exp(-0.5)
+    for length, share in ((0.0, 1.0), (1.0, 1.0), (2.0, 0.5), (4.0, 0.25)):
+        odds = prior * here * np.exp(-share * (0.7 + 0.9))
+        for method, error in (("propagation", 1e-6), ("gibbs", 3e-3)):
+            found = encode(network, csr_array([[1.0, 0.0, 0.0]]), method=method, length=length)
+            assert found.toarray()[0, 0] == pytest.approx(odds / (1 + odds), abs=error)
+
+
+def test_the_length_of_a_text_is_that_of_texts_drawn_from_the_network():
+    network = made(12, 40, seed=1, leak=0.02)
+    chance = np.random.default_rng(0)
+    links, rows = network.children.toarray(), np.zeros((4000, 52))
+    for node in range(52):
+        rows[:, node] = chance.random(4000) < -np.expm1(-(network.leaks[node] + rows[:, :12] @ links[:, node]))
+    assert network.length == pytest.approx(rows[:, 12:].sum(axis=1).mean(), rel=0.1)
+
+
 def test_learning_lowers_the_perplexity_and_ends_when_it_is_stable():
     teacher, network = made(12, 40, seed=1, leak=0.02), made(12, 40, seed=1, leak=0.02)
     chance = np.random.default_rng(0)
@@ -398,6 +419,14 @@ def test_learning_drops_links_that_do_nothing():
     assert (found.network.weights > 4).all()
 
 
+def test_learning_says_how_far_it_is_within_an_iteration():
+    network = network_of(csr_array([[0.0, 0.5, 0.5, 0.5]]), np.full(4, 0.01), np.array([0]))
+    calls = []
+    rows = csr_array(np.tile([1.0, 1.0, 0.0], (600, 1)))
+    learn(network, rows, iterations=2, sweeps=5, progress=lambda *call: calls.append(call))
+    assert calls == [(512, 1200), (600, 1200), (1112, 1200), (1200, 1200)]
+
+
 def test_a_mentioned_keyphrase_can_be_held_on():
     # Nothing but the mention speaks for the keyphrase: without holding it is soon off.
     network = network_of(csr_array([[0.0, 1e-3, 3.0]]), np.array([0.01, 0.5, 0.01]), np.array([0]))
@@ -408,6 +437,20 @@ def test_a_mentioned_keyphrase_can_be_held_on():
 
 
 # Structure.
+
+
+def test_units_that_texts_do_not_come_back_to_are_no_keyphrases():
+    chance = np.random.default_rng(0)
+    counts = (chance.random((500, 4)) < 0.5).astype(float)
+    # Texts come back to the first two units in two fifths of the cases, to the third hardly ever; the fourth is rare.
+    counts[:, :2] *= 1 + (chance.random((500, 2)) < 0.4)
+    counts[:10, 2] *= 2
+    counts[6:, 3] = 0
+    rows = csr_array(counts)
+    everything = np.ones(4, bool)
+    assert come_back(rows, everything, 0.6).tolist() == [True, True, False, True]
+    assert come_back(rows, everything, 0.0).all()
+    assert come_back(csr_array(np.minimum(counts, 1)), everything, 1.0).all(), "no text comes back to anything"
 
 
 def test_links_are_those_of_the_paper():

@@ -92,6 +92,7 @@ SIZES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("component", SIZES)
 @pytest.mark.parametrize("how", ["of the same sum", "negative", "huge", "short"])
 def test_sizes_that_cannot_be_are_refused_before_a_kernel_sees_them(index, component, how):

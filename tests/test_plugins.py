@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
+from shared import PLUGINS
 
 import sublex
 from sublex import Expression, hookspecs, plugins
@@ -145,6 +146,37 @@ def test_hook_register_expanders(monkeypatch, tmp_path):
     assert composed.find(state).docnos == plain.find(state).docnos
     assert composed.find(state).scores == pytest.approx(2 * plain.find(state).scores)
     assert {"RM3", "Twice"} <= set(loaded.names("expander"))
+
+
+def test_hook_register_backends(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(PLUGINS)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    import shelf
+
+    loaded = registry(monkeypatch, shelf=vars(shelf))
+    monkeypatch.setattr(plugins, "load", lambda: loaded)
+    (tmp_path / "books").mkdir()
+    (tmp_path / "books" / "shelf.json").write_text('{"texts": {"a": "whale ship", "b": "whale"}}')
+    index = sublex.attach(f"shelf:{tmp_path / 'books'}", tmp_path / "index")
+    assert index.search("ship").docnos == ["a"] and index.document("b").text == "whale"
+    assert loaded.names("backend") == ["shelf"]
+    assert loaded.find("backend", "shelf").params == (Param("field", str, None),)
+
+
+def test_hook_register_retrievers(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(PLUGINS)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    import shelf
+
+    loaded = registry(monkeypatch, shelf=vars(shelf))
+    monkeypatch.setattr(plugins, "load", lambda: loaded)
+    (tmp_path / "books").mkdir()
+    (tmp_path / "books" / "shelf.json").write_text('{"texts": {"a": "whale ship", "b": "whale whale"}}')
+    index = sublex.attach(f"shelf:{tmp_path / 'books'}", tmp_path / "index")
+    assert index.search("whale", "ShelfCount(times=2)").scores.tolist() == [4, 2]
+    assert "ShelfCount" in loaded.names("component") and "ShelfCount" in loaded.names("retriever")
+    with pytest.raises(InputError, match="ShelfCount: times=10 lies outside 0 to 9"):
+        index.search("whale", "ShelfCount(times=10)")
 
 
 def test_hook_register_filters(monkeypatch, tmp_path):

@@ -33,8 +33,8 @@ SCHEMES = [
 ]
 # Rankers whose scores never fall when the term frequency grows, and never rise when the document grows.
 MONOTONE = (
-    "BM25", "BM25(variant=atire)", "BM25(variant=plus)", "BM25(variant=L)", "BM25(variant=pisa)", "TFIDF", "InL2", "IneB2", "LGD",
-    "SPL", "DFI", "DFI(measure=saturated)", "DFI(measure=chisquared)", "DirichletLM", "DirichletLM(variant=published)",
+    "BM25", "BM25(variant=atire)", "BM25(variant=plus)", "BM25(variant=L)", "BM25(variant=pisa)", "BM25(variant=whoosh)", "TFIDF", "InL2",
+    "IneB2", "LGD", "SPL", "DFI", "DFI(measure=saturated)", "DFI(measure=chisquared)", "DirichletLM", "DirichletLM(variant=published)",
     "JelinekMercerLM", "HiemstraLM", "CoordinateMatch", "DFR(basic=G, after=none)",
 )  # fmt: skip
 

@@ -360,6 +360,7 @@ def test_bundled_plugins_score_as_their_estimators(index, expression):
     np.testing.assert_allclose(side.scores(side.query(query)), expected, atol=2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", BUNDLED)
 def test_bundled_plugins_score_the_same_some_documents_and_all(index, expression):
     index.fit(expression, workers=2)

@@ -143,6 +143,7 @@ def test_phi_is_the_equation_written_out(model):
         np.testing.assert_allclose(chain.phi().sum(axis=0)[chain.priors.kinds != HIDDEN], 1)
 
 
+@pytest.mark.slow
 def test_geweke():
     """Draws of words and topics from the prior, and a chain that redraws words and topics in turn, have the same distribution.
 
@@ -268,6 +269,7 @@ def picture() -> tuple[np.ndarray, np.ndarray]:
     return lines, moved / 5
 
 
+@pytest.mark.slow
 def test_topics_of_the_graphical_example_are_found_from_sources_with_a_wrong_pixel():
     lines, truth = picture()
     theta = np.random.default_rng(1).dirichlet(np.ones(10), 1000)

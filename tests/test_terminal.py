@@ -111,6 +111,7 @@ COMMANDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: ascii(" ".join(arguments))[:60])
 def test_no_command_sends_a_control(hostile, arguments):
     code, output, messages = hostile(*arguments)

@@ -568,6 +568,7 @@ def test_a_resumed_build_gives_the_bytes_of_one_that_was_not_interrupted(tmp_pat
     assert spilled >= {1, 2, 3, 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_build_can_be_interrupted_and_resumed_many_times(tmp_path, source, how):
     resumable(tmp_path / "expected", source)

@@ -44,8 +44,10 @@ __all__ = [
     "Report",
     "SublexError",
     "UnknownName",
+    "attach",
     "build",
     "compare",
+    "from_ciff",
     "fuse",
     "measure",
     "open",
@@ -108,6 +110,93 @@ def build(
         reader=optional_text(reader, "The reader"), store=store, workers=threads(workers), memory=memory,
         overwrite=overwrite, resume=resume, strict=strict, progress=progress, say=say,
     )  # fmt: skip
+    return _opened(folder)
+
+
+def attach(
+    source: str | None,
+    path: str | os.PathLike[str],
+    *,
+    analyzer: str | None = None,
+    profile: str | None = None,
+    field: str | None = None,
+    docno: str | None = None,
+    trust: bool = False,
+    refresh: bool = False,
+    overwrite: bool = False,
+    progress: Callable[[int], None] = lambda terms: None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Index:
+    """Make an index at `path` that mirrors an index of another engine, and open it.
+
+    The terms, postings, lengths and ids are read once. Stored texts and the engine's own rankers are read from the other index when they
+    are asked for. The other index is never changed.
+
+    Args:
+        source: The engine and the path of its index, such as "whoosh:/data/papers"; with `refresh`, None for those from before.
+        path: The folder of the new index.
+        analyzer: The expression that turns queries into terms as the documents were analysed; by default as the other index says.
+        profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa; by default the engine's.
+        field: The field whose postings are read; by default the engine's only or first field of text.
+        docno: The field with the ids of documents.
+        trust: Allow code that the other index holds to run. A Whoosh index holds pickles, so it always needs this.
+        refresh: Read the other index again if it has changed, or say where it is now.
+        overwrite: Replace an existing index when the new one is finished.
+        progress: Called with the number of terms read so far.
+        say: Called with sentences for the user.
+    """
+    from pathlib import Path
+
+    from sublex.arguments import file_path, optional_text
+    from sublex.index.attaching import Given, attach_index
+
+    folder = file_path(path, "The path of the index")
+    options = {"field": optional_text(field, "The field"), "docno": optional_text(docno, "The field docno")}
+    given = Given(
+        optional_text(analyzer, "The analyzer"), optional_text(profile, "The profile"),
+        {name: value for name, value in options.items() if value is not None},
+    )  # fmt: skip
+    attach_index(
+        Path(folder), optional_text(source, "The source"), given, trust=trust, refresh=refresh, overwrite=overwrite,
+        progress=progress, say=say,
+    )  # fmt: skip
+    return _opened(folder)
+
+
+def from_ciff(
+    file: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    analyzer: str | None = None,
+    profile: str | None = None,
+    workers: int | None = None,
+    overwrite: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+) -> Index:
+    """Make an index at `path` from a CIFF file, which another engine or `Index.to_ciff` wrote, and open it.
+
+    Args:
+        file: The file, plain or compressed.
+        path: The folder of the index.
+        analyzer: The expression that turns the text of queries into terms. It should be the analyzer that made the terms of the
+            file, which does not name it; by default that of the profile.
+        profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa. Give it, or the analyzer, or both.
+        workers: The number of threads; by default one a core. It does not change the index.
+        overwrite: Replace an existing index when the new one is finished.
+        say: Called with sentences for the user.
+    """
+    from sublex.arguments import file_path, optional_text, threads
+    from sublex.ciff.ciff_file import CiffFile
+    from sublex.ciff.read_ciff import read_ciff
+
+    folder = file_path(path, "The path of the index")
+    with CiffFile(file_path(file, "The file")) as source:
+        summary = read_ciff(
+            folder, source, profile=optional_text(profile, "The profile"), analyzer=optional_text(analyzer, "The analyzer"),
+            workers=threads(workers), overwrite=overwrite,
+        )  # fmt: skip
+    for remark in summary.remarks():
+        say(remark)
     return _opened(folder)
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 # The modules of Sublex that contain kernels.
 ROOMS = (
-    "analysis estimators estimators.forest estimators.laki estimators.laki.propagation estimators.laki.sampling "
+    "analysis ciff estimators estimators.forest estimators.laki estimators.laki.propagation estimators.laki.sampling "
     "estimators.lda estimators.phrases estimators.source_lda estimators.word_graphs "
     "index lint readers representations retrieval trec"
 )

@@ -46,6 +46,16 @@ def register_representations(register: Register) -> None:
 
 
 @hookspec
+def register_retrievers(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each retriever; `factory(**params)` returns a `Retriever`."""
+
+
+@hookspec
+def register_backends(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each back end; `factory(**params)` returns a `Backend`."""
+
+
+@hookspec
 def register_commands(cli: Any, shell: Any) -> None:
     """Add commands to `cli`, the click group that the command `sublex` runs, and to `shell`, the commands of `sublex shell`.
 

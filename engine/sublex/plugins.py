@@ -6,7 +6,7 @@ Each plugin is loaded, checked and called by itself. When one fails, its error b
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib.metadata import Distribution, EntryPoint, entry_points
@@ -28,9 +28,9 @@ API = 2
 # The group of the entry points of plugins.
 GROUP = "sublex"
 STAGES = ("fit", "encode", "query")
-KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation")
+KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation", "retriever", "backend")
 # The kinds that can stand in an expression share one namespace; the kind `component` means any of them.
-COMPONENTS = ("ranker", "expander", "representation", "filter")
+COMPONENTS = ("ranker", "expander", "representation", "filter", "retriever")
 # Words of the expression language, which no component may have as its name.
 RESERVED = {*NORMALISERS, *KEYWORDS, FUNCTION}
 # The beginning of the modules of built-in plugins.
@@ -75,6 +75,15 @@ class Component(Call):
     def make(self) -> Any:
         """Return a new object from the component's factory."""
         return self.registration.factory(**self.values)
+
+
+def components_in(node: Expression) -> Iterator[Component]:
+    """Yield the components of a resolved expression, with those in the parameters of others."""
+    if isinstance(node, Component):
+        yield node
+    for child in node.children():
+        if isinstance(child, Expression):
+            yield from components_in(child)
 
 
 @dataclass

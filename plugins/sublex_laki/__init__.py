@@ -13,6 +13,14 @@ PARAMS = [
     Param("phrases", Expression, "phrases:phrases", stage="fit", help="the phrases that may be keyphrases"),
     Param("words", Expression, None, stage="fit", help="a model whose word vectors say how similar units are"),
     Param("max_df", float, 0.1, stage="fit", range=(0, 1), help="the largest share of documents that have a keyphrase"),
+    Param(
+        "again",
+        float,
+        0.6,
+        stage="fit",
+        range=(0, 1),
+        help="how often texts come back to a keyphrase, beside the usual share",
+    ),
     Param("width", int, 100, stage="fit", range=(1, 2000), help="the width of the vectors, if words names no model"),
     Param("alpha", float, 0.5, stage="fit", range=(0.01, 1), help="the least p(K|K') of a link between keyphrases"),
     Param("beta", float, 0.3, stage="fit", range=(0.01, 1), help="the least similarity of a link"),
@@ -29,6 +37,14 @@ PARAMS = [
     ),
     Param("sweeps", int, 5000, stage="encode", range=(10, 10**7), help="sweeps of Gibbs sampling"),
     Param("swaps", int, 0, stage="encode", range=(0, 10_000), help="swaps of two keyphrases tried after each sweep"),
+    Param(
+        "absent",
+        str,
+        "part",
+        stage="encode",
+        range=("part", "all"),
+        help="units that a short text lacks count in part, or all in full, as in the paper",
+    ),
     Param("most", int, 200, stage="encode", range=(1, 10_000), help="the most keyphrases that inference considers"),
     Param(
         "cap", float, 1.0, stage="encode", range=(0.01, 100), help="the largest weight from a keyphrase to its mention"

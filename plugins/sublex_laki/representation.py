@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sublex import Expression
 from sublex.base import Explanation, Mark, TextWords
 from sublex.errors import IndexCorrupt, InputError
-from sublex.estimators.laki import Network, encode, evidence, learn, structure, unit_vectors
+from sublex.estimators.laki import Network, come_back, encode, evidence, learn, structure, unit_vectors
 from sublex.estimators.phrases import PhraseList
 from sublex.estimators.phrases.text import COMMON_SHARE
 from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
@@ -58,6 +58,7 @@ class LAKIRepresentation(Representation):
         phrases: Expression,
         words: Expression | None = None,
         max_df: float = 0.1,
+        again: float = 0.6,
         width: int = 100,
         alpha: float = 0.5,
         beta: float = 0.3,
@@ -67,12 +68,14 @@ class LAKIRepresentation(Representation):
         inference: str = "propagation",
         sweeps: int = 5000,
         swaps: int = 0,
+        absent: str = "part",
         most: int = 200,
         cap: float = 1.0,
     ):
-        self.phrases, self.words, self.max_df, self.width = phrases, words, max_df, width
+        self.phrases, self.words, self.max_df, self.again, self.width = phrases, words, max_df, again, width
         self.alpha, self.beta, self.links, self.iterations, self.seed = alpha, beta, links, iterations, seed
         self.inference, self.sweeps, self.swaps, self.most, self.cap = inference, sweeps, swaps, most, cap
+        self.absent = absent
         self.perplexities: list[float] = []
 
     def depends(self) -> Sequence[Expression]:
@@ -85,7 +88,8 @@ class LAKIRepresentation(Representation):
 
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Find the units of all documents, link keyphrases to them by similarity, and learn the weights of the links."""
-        phrases = getattr(job.model(self.phrases), "phrases", None)
+        model = job.model(self.phrases)
+        phrases = getattr(model, "phrases", None)
         if not isinstance(phrases, PhraseList):
             raise InputError(
                 f"laki: {self.phrases} has no phrases; name a model that has, such as phrases(support=10)."
@@ -94,6 +98,8 @@ class LAKIRepresentation(Representation):
         counts = everything.of_corpus(corpus, job)
         df = np.bincount(counts.indices, minlength=len(everything))
         may_be = everything.is_phrase & (df <= self.max_df * len(corpus.docs))
+        if not getattr(model, "is_listed", False):
+            may_be &= come_back(counts, may_be, self.again)
         # Units in a large share of the documents say little about any keyphrase.
         kept = np.flatnonzero((df > 0) & (may_be | (df < COMMON_SHARE * len(corpus.docs))))
         self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
@@ -107,10 +113,9 @@ class LAKIRepresentation(Representation):
         network = structure(
             counts, keyphrases, vectors, alpha=self.alpha, beta=self.beta, most=self.links, workers=job.workers
         )  # fmt: skip
-        job.progress(0, self.iterations)
         learned = learn(
             network, counts, iterations=self.iterations, seed=self.seed, workers=job.workers,
-            progress=lambda done, perplexity: job.progress(done + 1, self.iterations),
+            progress=job.progress,
         )  # fmt: skip
         self.network, self.perplexities = learned.network, learned.perplexities
         self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
@@ -167,10 +172,16 @@ class LAKIRepresentation(Representation):
         own = units == network.phrases[network.parents]
         return network.with_values(np.where(own, np.minimum(network.weights, self.cap), network.weights), network.leaks)
 
+    @cached_property
+    def length(self) -> float:
+        """The number of units below which a text is read as a part of a longer one."""
+        return self.network.length if self.absent == "part" else 0.0
+
     def encode_units(self, counts: csr_array, least: float = LEAST_PROBABILITY) -> csr_array:
         """Return the probability of each keyphrase in texts that are given by the counts of their units; 0 if it is below `least`."""
         found = encode(
-            self.capped, counts, method=self.inference, most=self.most, sweeps=self.sweeps, swaps=self.swaps, seed=self.seed
+            self.capped, counts, method=self.inference, most=self.most, sweeps=self.sweeps, swaps=self.swaps,
+            length=self.length, seed=self.seed,
         )  # fmt: skip
         found.data[found.data < least] = 0.0
         found.eliminate_zeros()
@@ -190,7 +201,8 @@ class LAKIRepresentation(Representation):
         lengths = lengths if docs is None else lengths[docs]
         if not query.chances.any():
             return np.full(len(lengths), -np.inf)
-        found = cosines(view.products(query.chances, docs), lengths, query.chances)
+        # A query has few keyphrases; the norm of those few takes no threads.
+        found = cosines(view.products(query.chances, docs), lengths, query.chances[query.chances > 0])
         return np.where(lengths > 0, found, -np.inf)
 
     def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
@@ -203,7 +215,9 @@ class LAKIRepresentation(Representation):
 
     def evoked(self, counts: csr_array) -> csr_array:
         """Return the probability that a keyphrase turns a unit of a text on, as sparse rows of keyphrases by units."""
-        found = evidence(self.capped, counts, most=self.most, sweeps=EVIDENCE_SWEEPS, seed=self.seed)
+        found = evidence(
+            self.capped, counts, most=self.most, sweeps=EVIDENCE_SWEEPS, length=self.length, seed=self.seed
+        )
         return found[:, self.network.keyphrases :]
 
     def keyphrases(self, view: View) -> Keyphrases:

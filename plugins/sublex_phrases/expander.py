@@ -49,6 +49,11 @@ class Phrases(Fitted):
         """Return the bytes of the arrays over all words."""
         return BYTES_PER_WORD * WORDS_PER_TERM * int(corpus.lengths.sum())
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether the user's list says which the phrases are."""
+        return self._list is not None
+
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Mine the phrases of the collection, or find those of the user's list in it."""
         given = read_list(job.resource(self._list)) if self._list is not None else None

@@ -178,6 +178,7 @@ def test_words_may_be_an_lsi():
     assert by_itself.transform(matrix).tobytes() == beforehand.transform(matrix).tobytes()
 
 
+@pytest.mark.slow
 def test_the_same_bytes_for_any_number_of_workers_and_from_blocks(monkeypatch):
     monkeypatch.setattr(blocks, "ROWS_PER_BLOCK", 64)
     monkeypatch.setattr(model, "WORDS_PER_BLOCK", 64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from copy import copy
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -84,6 +85,18 @@ def test_the_keyphrases_are_the_phrases_and_a_text_is_about_those_of_its_field(f
     assert max(latent["credit union"], latent["interest rate"]) > 0.1, "no keyphrase is mentioned, but some are meant"
 
 
+def test_a_short_text_evokes_less_if_all_units_that_it_lacks_count(found):
+    whole = copy(found.model)
+    whole.absent = "all"
+    whole.__dict__.pop("length", None)
+    counts = found.model.units.of_texts(found.loaded.view.words(0))
+    counts.data[1:] = 0
+    part, full = (one.encode_units(counts, 0.0).sum() for one in (found.model, whole))
+    assert full < 0.9 * part and whole.length == 0
+    lengths = np.diff(found.model.units.of_texts(found.loaded.inputs.of_documents(texts())).indptr)
+    assert found.model.length == pytest.approx(lengths.mean(), rel=0.3)
+
+
 def test_silhouettes_have_the_words_of_the_field(found):
     for number, phrase in enumerate(found.keyphrases.names):
         items = found.keyphrases.silhouette(number, 6)
@@ -105,7 +118,7 @@ def test_near_duplicates_are_left_out_of_a_silhouette():
 def test_rows_are_the_probabilities_of_the_estimator(fitted, found):
     view, model = found.loaded.view, found.model
     counts = model.units.of_texts(view.words(7))
-    expected = encode(model.capped, counts, sweeps=500).toarray()[0]
+    expected = encode(model.capped, counts, sweeps=500, length=model.length).toarray()[0]
     expected[expected < 0.01] = 0
     np.testing.assert_allclose(view.rows(np.array([7])).toarray()[0], expected, rtol=1e-6)
 
@@ -189,6 +202,7 @@ def test_similarities_may_come_from_another_model_or_from_a_file_with_phrases(tm
         index.fit(model.replace("max_df=1", f"max_df=1, words={phrases}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 3])
 def test_the_bytes_are_the_same_for_any_number_of_workers(fitted, tmp_path, model, workers):
     index = sublex.build(texts(), tmp_path / "i")
@@ -204,8 +218,8 @@ def test_the_bytes_are_the_same_for_any_number_of_workers(fitted, tmp_path, mode
 
 
 def test_filters_facets_and_marks_work_by_keyphrase(fitted, found, model):
-    every = fitted.search("river", "BM25", k=200)
-    kept = fitted.search("river", f'BM25 >> keyphrase("Otter Colony", of={model}, share=0.95)', k=200)
+    every = fitted.search("river loan", "BM25", k=200)
+    kept = fitted.search("river loan", f'BM25 >> keyphrase("Otter Colony", of={model}, share=0.95)', k=200)
     rows = found.loaded.view.rows().toarray()[:, found.keyphrases.names.index("otter colony")]
     assert {hit.docno for hit in kept} == {hit.docno for hit in every if rows[int(hit.docno[1:])] >= 0.95}
     assert 0 < len(kept) < len(every)

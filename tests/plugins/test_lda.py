@@ -60,6 +60,7 @@ def test_similarities_are_those_of_scipy_and_numpy():
     assert overlaps(np.array([0.0, 0.3, 0.5]), np.array([0.2, 0.0, 0.5])).tolist() == [0, 0, 0.5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["cosine", "js"])
 def test_documents_are_ranked_by_the_topics_that_they_share_with_the_query(fitted, kind):
     model = fitted.representation(f"{MODEL[:-1]}, score={kind})")

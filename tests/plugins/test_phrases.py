@@ -50,6 +50,7 @@ def test_phrases_are_fitted_without_rows_and_the_index_stays_sound(fitted):
     assert "phrases of several words" in card.output and "best:" in card.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 3])
 def test_the_model_is_the_same_for_any_number_of_workers(fitted, tmp_path, workers):
     other = sublex.build(documents(), tmp_path / "i")

@@ -29,8 +29,9 @@ LEAST_MEMORY = 512 << 20
 # name of its function if that is not the name of the command.
 SECTIONS = {
     "Build and change an index": {
-        "index": "index", "add": "index", "delete": "index", "merge": "index", "check": "index",
+        "index": "index", "attach": "attach", "add": "index", "delete": "index", "merge": "index", "check": "index",
     },
+    "Exchange indexes with other engines": {"ciff": "ciff"},
     "Look into an index": {
         "indexes": "indexes", "info": "info", "doc": "info", "terms": "info", "analyze": "info",
     },
@@ -38,7 +39,7 @@ SECTIONS = {
     "Evaluate rankings": {"eval": "eval:evaluate", "compare": "compare", "tune": "tune", "lint": "lint"},
     "Fit models": {"fit": "fit", "card": "fit", "forget": "fit", "encode": "fit", "resource": "resource"},
     "Components, plugins, the demo and compilation": {
-        "components": "components", "plugins": "plugin", "plugin": "plugin", "demo": "demo", "warmup": "warmup",
+        "components": "components", "backends": "attach", "plugins": "plugin", "plugin": "plugin", "demo": "demo", "warmup": "warmup",
     },
 }  # fmt: skip
 COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}

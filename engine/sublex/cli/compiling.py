@@ -39,6 +39,11 @@ NEEDED = {
     "run": {**SEARCH, "trec": "shortest write classify"},
     "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
     "shell": {**SEARCH, "retrieval": "retrieve place unpack rescore"},
+    "export": {"index": "decode_terms merge_postings", "ciff": "encode_lists encode_documents"},
+    "import": {
+        "analysis": "tokenize porter intern describe", "ciff": "split decode_lists decode_documents",
+        "index": "check_postings encode_postings decode_terms collect_terms encode_lists",
+    },
     "info": NOTHING, "phrases": NOTHING,
     "keyphrases": {
         "analysis": "tokenize porter intern describe mark_breaks", "estimators.phrases": "find_longest segment hash_keys",

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from sublex.plugins import Registry
 
 # The kinds in the order in which they are listed. Analyzers and readers are found by name only, because there are so many.
-KINDS = ("ranker", "expander", "representation", "filter", "normaliser")
-BY_NAME = (*KINDS, "analyzer", "reader")
+KINDS = ("ranker", "expander", "representation", "filter", "retriever", "normaliser")
+BY_NAME = (*KINDS, "analyzer", "reader", "backend")
 TYPES = {
     float: "number", int: "whole number", bool: "true or false", str: "word", tuple: "list", object: "any value",
 }  # fmt: skip

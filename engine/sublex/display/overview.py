@@ -30,6 +30,7 @@ def overview(index: Index, terms: int) -> Shown:
         "analyzer": index.snapshot.analyzer_expression,
         "made with": ", ".join(f"{library} {version}" for library, version in index.analyzer_versions.items()),
         "stored": ", ".join(sorted(index.store)) or "none",
+        **_attached(index),
         "fitted": ", ".join(e for entry in index.fitted.values() for e in expressions_of(entry)) or "nothing",
         "bytes": sum(sizes.values()),
         "generation": index.generation,
@@ -61,6 +62,19 @@ def overview(index: Index, terms: int) -> Shown:
         return {fact.replace(" ", "_"): value for fact, value in facts.items()} | more
 
     return Shown(lines, data)
+
+
+def _attached(index: Index) -> dict[str, str]:
+    """Return where the foreign index of an attached index is, as a fact with its name."""
+    attachment = index.attachment
+    if not attachment:
+        return {}
+    place = attachment.place
+    return {
+        "attached to": f"the {attachment.backend} index {place.path}"
+        if place
+        else f"a {attachment.backend} index elsewhere"
+    }
 
 
 def _size(item: tuple[str, int]) -> int:

@@ -16,6 +16,7 @@ from sublex.messages import counted
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
+    from sublex.pipeline.pipeline import Pipeline
     from sublex.trec.topics import Topic
 
 # Characters of a form that a note shows, and words of a query that it lists.
@@ -47,10 +48,13 @@ FIELDS = frozenset(
 FUNCTIONS = frozenset("cos cot deg exp log max min mol rad sec sin tan".split())
 
 
-def query_notes(index: Index, query: str) -> list[str]:
-    """Return the sentence that says how Sublex reads a query with forms of a query language; nothing for plain words."""
+def query_notes(index: Index, query: str, pipeline: Pipeline | None = None) -> list[str]:
+    """Return the sentence that says how Sublex reads a query with forms of a query language; nothing for plain words.
+
+    A pipeline with a retriever whose parameter `language` is true reads a query language of another engine, so there is nothing to say.
+    """
     forms = forms_of(query)
-    if not forms:
+    if not forms or (pipeline and any(c.kind == "retriever" and c.values.get("language") for c in pipeline.components)):
         return []
     words = words_of(index, query)
     listed = ", ".join(words[:LISTED_WORDS]) + (", …" if len(words) > LISTED_WORDS else "")

@@ -79,7 +79,9 @@ class ComponentWriter:
         _write_all(self.file, data)
 
     def close(self) -> None:
-        """Write the rest of the values and the header, flush the file to the disk, and close it."""
+        """Write the rest of the values and the header, flush the file to the disk, and close it. A second call does nothing."""
+        if self.file.closed:
+            return
         if self._buffer or self._first_chunk is None:
             self._write_chunk(self._buffer)
         head = header(self.dtype, (self.bytes - HEADER) // self.dtype.itemsize)
@@ -117,15 +119,20 @@ class FolderWriter:
         self.stream(name, values.dtype).write(values)
 
     def finish(self) -> dict[str, Any]:
-        """Close all files and return the entry that describes the folder in the manifest."""
+        """Close all files and return the entry that describes the folder in the manifest.
+
+        The folder can then be read. More components may be written to it, and `finish` called again for an entry with all of them.
+        """
         checksums: list[int] = []
         for name in sorted(self._writers):
             self._writers[name].close()
             checksums += self._writers[name].checksums
         components = {name: self._writers[name].bytes for name in sorted(self._writers)}
+        self.directory.delete(f"{CHECKSUMS}.npy")
         writer = self.stream(CHECKSUMS, np.uint64)
         writer.write(np.array(checksums, np.uint64))
         writer.close()
+        del self._writers[CHECKSUMS]
         self.directory.sync()
         return {"components": components, "checksum": _summary(components, np.array(checksums, np.uint64))}
 

@@ -69,10 +69,10 @@ def build_index(
     registry = registry or plugins.load()
     expression = find_profile(profile).analyzer if analyzer is None else analyzer
     chosen = registry.make("analyzer", expression)
-    settings = _settings(chosen, _stored_parts(store), workers, memory, "first")
+    settings = _settings(chosen, stored_parts(store), workers, memory, "first")
     source = source_of(documents, registry, reader, strict)
     source.announce(say)
-    described = _describe(chosen, expression, registry)
+    described = describe_analyzer(chosen, expression, registry)
     return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume)
 
 
@@ -118,7 +118,7 @@ def add_documents(
     return writer.add(Path(path), source, settings, progress, before_commit)
 
 
-def _describe(analyzer: Any, expression: str, registry: plugins.Registry) -> Manifest:
+def describe_analyzer(analyzer: Any, expression: str, registry: plugins.Registry) -> Manifest:
     """Return the manifest's entry for an analyzer: settings that restore it, and the versions of the libraries it uses."""
     call = parse_call(expression)
     found = registry.find("analyzer", call.name)
@@ -149,7 +149,7 @@ def parse_size(text: str | int) -> int:
     return size
 
 
-def _stored_parts(store: str | Iterable[str]) -> frozenset[str]:
+def stored_parts(store: str | Iterable[str]) -> frozenset[str]:
     names = [name.strip() for name in store.split(",")] if isinstance(store, str) else list(store)
     parts = frozenset(names) - {"none", ""}
     unknown = sorted(parts - set(STORED_PARTS))

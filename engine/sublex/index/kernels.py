@@ -143,6 +143,48 @@ def document_lists(docs, tfs, begins, ends, first_doc, counts):
     return _encode_lists(terms, frequencies, counts)
 
 
+@kernel((I32, I32, I64, int64, I64, I64))
+def check_postings(docs, tfs, df, limit, uniques, lengths):
+    """Check posting lists that lie end to end, term k with df[k] postings, and count them in their documents.
+
+    Each list must ascend and name documents below `limit`; frequencies must be at least 1. Adds the terms of each document to
+    `uniques` and their frequencies to `lengths`. Returns the place of the first bad posting, or -1.
+    """
+    i = 0
+    for k in range(len(df)):
+        last = np.int64(-1)
+        for _ in range(df[k]):
+            doc = np.int64(docs[i])
+            if doc <= last or doc >= limit or tfs[i] < 1:
+                return i
+            uniques[doc] += 1
+            lengths[doc] += tfs[i]
+            last = doc
+            i += 1
+    return -1
+
+
+@kernel((I32, I32, I64, int64, int64, I64, I64, I32, I32))
+def collect_terms(docs, tfs, df, first_term, first_doc, cursors, ends, terms_out, tfs_out):
+    """Copy the postings of some documents to lists of terms. Returns the place of a posting that finds no room, or -1.
+
+    Posting lists lie end to end; term first_term + k has df[k] postings. The terms of document first_doc + d go to
+    cursors[d] and the places after it, up to ends[d], and the cursor advances. Postings of other documents are passed over.
+    """
+    i = 0
+    for k in range(len(df)):
+        for _ in range(df[k]):
+            d = docs[i] - first_doc
+            if 0 <= d < len(cursors):
+                at = cursors[d]
+                if at == ends[d]:
+                    return i
+                terms_out[at], tfs_out[at] = first_term + k, tfs[i]
+                cursors[d] = at + 1
+            i += 1
+    return -1
+
+
 @inner
 def _put(out, o, value):
     """Append a number in the byte code: seven bits a byte, lowest first, the eighth bit set if more follow. Returns the new o."""

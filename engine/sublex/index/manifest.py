@@ -28,8 +28,9 @@ BUILDING = "building"
 SEGMENTS = "segments"
 REPRESENTATIONS = "representations"
 RESOURCES = "resources"
-# The manifest's key for fitted models.
+# The manifest's keys for fitted models and for the foreign index that an attached index mirrors.
 FITTED = "fitted"
+ATTACHED = "attached"
 # The component that each optional part of an index is stored in.
 PARTS = {"text": "texts", "terms": "document_terms"}
 # The manifest, or one of its entries, as JSON values.
@@ -82,6 +83,8 @@ def _expect_agreement(manifest: Manifest) -> None:
                 raise Mismatch(f"segments[{number}] lacks the component {component}")
     if manifest["statistics"] != _statistics(segments):
         raise Mismatch("statistics do not fit the segments")
+    if ATTACHED in manifest and (len(segments) != 1 or segments[0].get("deleted") or "text" in manifest["store"]):
+        raise Mismatch("an attached index has other segments or texts than its mirror")
     if sum(segment["docs"] for segment in segments) > MOST_DOCS:
         raise Mismatch("segments have too many documents")
 

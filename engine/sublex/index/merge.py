@@ -8,10 +8,12 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
+from sublex.base import PostingsBatch
 from sublex.errors import IndexCorrupt
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import DocumentTermsWriter
@@ -34,8 +36,8 @@ def merge_segments(segments: list[Segment], folder: FolderWriter, workers: Worke
     Parts that are not stored in all of the segments are left out. The caller calls `folder.finish()`.
     """
     live = [~segment.dead for segment in segments]
-    terms = _TermMerge(segments, live, folder, workers)
-    terms.write()
+    terms = _TermMerge(segments, live, workers)
+    terms.write(folder)
     lengths = LengthsWriter(folder)
     docnos = DocnosWriter(folder)
     for segment, mask in zip(segments, live, strict=True):
@@ -47,7 +49,18 @@ def merge_segments(segments: list[Segment], folder: FolderWriter, workers: Worke
         _merge_document_terms(segments, terms.ranks, live, folder, workers)
     if all("texts" in segment.folder for segment in segments):
         _merge_texts(segments, live, folder)
-    return {"docs": lengths.docs, "tokens": lengths.tokens, "terms": terms.terms, "postings": terms.postings}
+    # Not the sum of the lengths: another engine may have stated other lengths.
+    tokens = sum(
+        segment.entry["tokens"] - (segment.entry.get("deleted") or {}).get("tokens", 0) for segment in segments
+    )
+    stated = {"stated": True} if any(segment.entry.get("stated") for segment in segments) else {}
+    return {"docs": lengths.docs, "tokens": tokens, "terms": terms.terms, "postings": terms.postings} | stated
+
+
+def live_postings(segments: list[Segment], workers: Workers) -> Iterator[PostingsBatch]:
+    """Yield the posting lists of all terms over segments, ascending by term; deleted documents are left out and have no number."""
+    terms = _TermMerge(segments, [~segment.dead for segment in segments], workers)
+    return workers.map(terms.merge, terms.chunks())
 
 
 def live_docnos(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
@@ -55,6 +68,15 @@ def live_docnos(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
     live = ~segment.dead
     data, sizes = segment.docnos.arrays()
     return (data, sizes) if live.all() else (data[np.repeat(live, sizes)], sizes[live])
+
+
+def count_live_terms(segments: list[Segment]) -> int:
+    """Return how many terms the documents of segments hold that are not deleted."""
+    if len(segments) == 1:
+        return int(np.count_nonzero(segments[0].live_df))
+    streams = [_term_stream(segment, k) for k, segment in enumerate(segments)]
+    live = (term for term, _, _, df in heapq.merge(*streams) if df)
+    return sum(1 for _ in groupby(live))
 
 
 class _Chunk(NamedTuple):
@@ -84,22 +106,22 @@ class _EncodedChunk(NamedTuple):
 class _TermMerge:
     """Merges lexicons and postings. Afterwards `ranks[k]` takes the ordinals of segment k to those of the merged segment."""
 
-    def __init__(self, segments: list[Segment], live: list[np.ndarray], folder: FolderWriter, workers: Workers):
-        self.segments, self.folder, self.workers = segments, folder, workers
+    def __init__(self, segments: list[Segment], live: list[np.ndarray], workers: Workers):
+        self.segments, self.workers = segments, workers
         self.ranks = [np.zeros(len(segment.terms), np.int32) for segment in segments]
         self.terms = self.postings = 0
         self._document_maps = _document_maps(live)
 
-    def write(self) -> None:
+    def write(self, folder: FolderWriter) -> None:
         """Write lexicon and postings, chunk by chunk."""
-        postings, lexicon = PostingsWriter(self.folder), LexiconWriter(self.folder)
-        for chunk in self.workers.map(self._encode, self._chunks()):
+        postings, lexicon = PostingsWriter(folder), LexiconWriter(folder)
+        for chunk in self.workers.map(self._encode, self.chunks()):
             postings.add(chunk.postings)
             lexicon.add(chunk.terms, chunk.surfaces, chunk.df, chunk.cf)
         postings.finish()
         lexicon.finish()
 
-    def _chunks(self) -> Iterator[_Chunk]:
+    def chunks(self) -> Iterator[_Chunk]:
         """Merge the sorted lexicons of the segments and yield them in chunks, cut between terms by the number of postings
         or of terms. Also number the terms in `self.ranks`; terms without live documents are dropped.
         """
@@ -146,14 +168,20 @@ class _TermMerge:
         return _Chunk(ranges, places, df[kept], [terms[t] for t in kept], [origins[t] for t in kept])
 
     def _encode(self, chunk: _Chunk) -> _EncodedChunk:
-        """Decode the postings of a chunk from all segments, merge and encode them. Any thread may call this."""
+        """Merge and encode the postings of a chunk, and find the surfaces of its terms. Any thread may call this."""
+        _, df, docs, tfs = self.merge(chunk)
+        cf = np.add.reduceat(tfs, np.cumsum(df) - df, dtype=np.int64) if len(df) else np.empty(0, np.int64)
+        surfaces = [_surface(self.segments, origin) for origin in chunk.origins]
+        return _EncodedChunk(encode_postings(docs, tfs, df), chunk.terms, surfaces, df, cf)
+
+    def merge(self, chunk: _Chunk) -> PostingsBatch:
+        """Decode the postings of a chunk from all segments and merge them. Any thread may call this."""
         from sublex.index import kernels
 
         df = chunk.df
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
         ends = np.cumsum(df)
-        starts = ends - df
-        cursors = starts.copy()
+        cursors = ends - df
         for segment, (begin, end), places, document_map in zip(
             self.segments, chunk.ranges, chunk.places, self._document_maps, strict=True
         ):
@@ -164,9 +192,7 @@ class _TermMerge:
                     raise _disagreement(segment)
         if (cursors != ends).any():
             raise _disagreement(self.segments[-1])
-        cf = np.add.reduceat(tfs, starts, dtype=np.int64) if len(df) else np.empty(0, np.int64)
-        surfaces = [_surface(self.segments, origin) for origin in chunk.origins]
-        return _EncodedChunk(encode_postings(docs, tfs, df), chunk.terms, surfaces, df, cf)
+        return PostingsBatch(chunk.terms, df, docs, tfs)
 
 
 def _disagreement(segment: Segment) -> IndexCorrupt:

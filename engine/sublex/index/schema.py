@@ -7,6 +7,7 @@ be absent. Members that a schema does not name are allowed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -51,9 +52,14 @@ COUNT = Rule("a whole number", int, lambda value: 0 <= value <= MOST)
 DOCS = Rule("a number of documents", int, lambda value: 0 <= value <= MOST_DOCS)
 EXPRESSION = Rule("an expression", str, _is_expression)
 NAME = Rule("the name of a file or folder within the index", str, is_plain)
+WORD = Rule("a short word", str, lambda text: re.fullmatch(r"[A-Za-z0-9._-]{1,200}", text) is not None)
+IDENTITY = Rule("32 hexadecimal digits", str, lambda text: re.fullmatch(r"[0-9a-f]{32}", text) is not None)
+PART = Rule("text", str, lambda text: text == "text")
 FOLDER = {"components": Every(COUNT, named=True), "checksum": NAME}
 TOTALS = {"docs": DOCS, "tokens": COUNT, "postings": COUNT}
-SEGMENT = TOTALS | {"name": NAME, "terms": DOCS, "data": FOLDER, "deleted?": TOTALS | {"name": NAME, "data": FOLDER}}
+SEGMENT = TOTALS | {
+    "name": NAME, "terms": DOCS, "data": FOLDER, "deleted?": TOTALS | {"name": NAME, "data": FOLDER}, "stated?": bool,
+}  # fmt: skip
 TOKENS = {"tokens": COUNT, "unknown": COUNT}
 ROWS = {"expression": EXPRESSION, "segments": Every({"data": FOLDER}, named=True)}
 MODEL = {
@@ -65,13 +71,14 @@ MANIFEST = {
     "analyzer": {"settings": {"name": str, "params": Every(object)}, "versions": Every(object)},
     "segments": [SEGMENT], "fitted?": Every(MODEL, named=True),
     "resources?": Every({"file": NAME, "hash": str, "bytes?": COUNT}, named=True),
+    "attached?": {"backend": WORD, "state": WORD, "id": IDENTITY, "stores": [PART]},
 }  # fmt: skip
 OUTCOME = {
     "read": COUNT, "indexed": COUNT, "empty": [str], "duplicate": [str], "white_space": [str], "problems": [list],
     "notes": Every(COUNT), "fields": Every(COUNT),
 }  # fmt: skip
 JOURNAL = {"sources": object, "batches": COUNT, "docs": DOCS, "spills": [SEGMENT], "outcome": OUTCOME}
-_KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object"}
+_KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object", bool: "true or false"}
 
 
 def expect(value: Any, schema: Any, place: str = "") -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,9 +24,17 @@ from sublex.index.directory import Directory
 from sublex.index.format import Folder
 from sublex.index.offsets import spans, starts_of
 
+if TYPE_CHECKING:
+    from sublex.index.attachment import Attachment
+
 
 class Segment:
-    """One segment and its tombstones, opened as the segment's entry in the manifest describes them."""
+    """One segment and its tombstones, opened as the segment's entry in the manifest describes them.
+
+    `attachment` is the foreign index that the segment of an attached index mirrors, and that keeps its texts.
+    """
+
+    attachment: Attachment | None = None
 
     def __init__(self, directory: Directory, entry: Mapping[str, Any]):
         self.directory, self.path, self.entry = directory, directory.path, entry
@@ -85,7 +93,11 @@ class Segment:
 
     @cached_property
     def texts(self) -> TextsReader | None:
-        """The stored documents, or None if the index does not keep `text`."""
+        """The stored documents, or None if neither the index nor the foreign index that it mirrors keeps `text`."""
+        if self.attachment and "text" in self.attachment.stores:
+            from sublex.index.attachment import ForeignTexts
+
+            return ForeignTexts(self.attachment, self.docno, self.docs)
         return TextsReader(self.folder) if "texts" in self.folder else None
 
     def document(self, doc: int) -> Document | None:

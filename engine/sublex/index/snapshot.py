@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
 from sublex.index.directory import Directory
 from sublex.index.manifest import (
+    ATTACHED,
     FITTED,
     MANIFEST,
     REPRESENTATIONS,
@@ -39,6 +40,9 @@ from sublex.index.manifest import (
 from sublex.index.segment import Segment
 from sublex.messages import command
 from sublex.strings import Strings
+
+if TYPE_CHECKING:
+    from sublex.index.attachment import Attachment
 
 # Attempts to open an index whose generation is replaced while its files are being opened.
 ATTEMPTS = 5
@@ -77,10 +81,10 @@ class Snapshot:
         self.generation: int = manifest["generation"]
         self.fingerprint: str = manifest["fingerprint"]
         self.profile: str = manifest["profile"]
-        self.store = frozenset(manifest["store"])
         self.statistics = Statistics(**manifest["statistics"])
         self.fitted: Manifest = manifest.get(FITTED, {})
         self.resources: Manifest = manifest.get(RESOURCES, {})
+        self.attachment = self._attachment()
 
     def __repr__(self) -> str:
         return f"<generation {self.generation} of {self.path}: {len(self):,} documents>"
@@ -95,6 +99,25 @@ class Snapshot:
     def registry(self) -> plugins.Registry:
         """The plugins that resolve names for this index."""
         return self._load_registry() if self._load_registry else plugins.load()
+
+    def _attachment(self) -> Attachment | None:
+        """Return the foreign index that this index mirrors, unopened; None if the index is not attached."""
+        if ATTACHED not in self.manifest:
+            return None
+        from sublex.index.attachment import Attachment
+
+        (segment,) = self.segments
+        attachment = Attachment(self.path, self.manifest[ATTACHED], segment.docs, lambda: self.registry)
+        segment.attachment = attachment
+        return attachment
+
+    @cached_property
+    def store(self) -> frozenset[str]:
+        """The parts that can be read besides the postings: "text", "terms", both or neither.
+
+        The text of an attached index counts if the foreign index can be read, which is found out when this is first asked for.
+        """
+        return frozenset(self.manifest["store"]) | (self.attachment.stores if self.attachment else frozenset())
 
     # Analysis.
 
@@ -245,6 +268,8 @@ class Snapshot:
     def need(self, part: str, purpose: str) -> None:
         """Raise IndexProblem, with the command that rebuilds the index, when it was built without a stored part."""
         if part not in self.store:
+            if self.attachment and part == "text":
+                raise IndexProblem(self.attachment.why_no_text())
             store = ",".join(sorted({*self.store, part}))
             raise IndexProblem(
                 f"{self.path} was built without stored {part}, which {purpose}; "

@@ -16,6 +16,7 @@ import numpy as np
 
 from sublex.base import Report
 from sublex.errors import IndexProblem, InputError, SublexError
+from sublex.index.attachment import refuse_if_attached
 from sublex.index.build import SEGMENT, BuildSettings, Progress, SegmentBuilder
 from sublex.index.build_summary import BuildSummary
 from sublex.index.components.tombstones import write_tombstones
@@ -76,9 +77,9 @@ def create(
             remove_leftovers(root, old or {"segments": []}, building=not resume)
         elif not resume:
             (Directory(root) / BUILDING).remove()
-        new = _first_manifest(old, settings, analyzer, profile)
+        new = first_manifest(old, settings.store, analyzer, profile)
         resume_key = None if identity is None else [identity, analyzer, new["store"]]
-        with _building_folder(root) as folder:
+        with building_folder(root) as folder:
             builder = SegmentBuilder(folder, settings)
             builder.summary.add_report(source.report or Report())
             if resume:
@@ -87,20 +88,20 @@ def create(
             if not entry["docs"]:
                 raise InputError(_no_document(builder.summary))
             builder.summary.indexed = entry["docs"]
-            _note_lost_models(old, builder.summary)
-            _commit_segment(root, new, entry)
-            _write_listing(root, builder.summary)
+            note_lost_models(old, builder.summary)
+            commit_segment(root, new, entry)
+            write_listing(root, builder.summary)
     return builder.summary
 
 
-def _first_manifest(old: Manifest | None, settings: BuildSettings, analyzer: Manifest, profile: str) -> Manifest:
+def first_manifest(old: Manifest | None, store: Iterable[str], analyzer: Manifest, profile: str) -> Manifest:
     """Return the manifest of a new index without segments; it keeps the resources of the index that it replaces."""
     new: Manifest = {
         "format": FORMAT,
         "generation": old["generation"] + 1 if old else 1,
         "analyzer": analyzer,
         "profile": profile,
-        "store": sorted(settings.store),
+        "store": sorted(store),
         "segments": [],
     }
     if old and old.get(RESOURCES):
@@ -108,7 +109,7 @@ def _first_manifest(old: Manifest | None, settings: BuildSettings, analyzer: Man
     return new
 
 
-def _note_lost_models(old: Manifest | None, summary: BuildSummary) -> None:
+def note_lost_models(old: Manifest | None, summary: BuildSummary) -> None:
     """Note which fitted models disappear with the index that is replaced."""
     models = sorted(entry["expression"] for entry in (old or {}).get(FITTED, {}).values())
     if models:
@@ -151,9 +152,10 @@ def add(
     """
     with locked(root, "add"):
         old = read_manifest(root)
+        refuse_if_attached(root, old, "add to it")
         remove_leftovers(root, old)
         segments = _open_segments(root, old["segments"])
-        with _building_folder(root) as folder:
+        with building_folder(root) as folder:
             chosen = settings(old)
             builder = SegmentBuilder(folder, chosen, (live_docnos(segment) for segment in segments))
             summary, duplicates = builder.summary, builder.duplicates
@@ -169,8 +171,8 @@ def add(
                 if duplicates.superseded:
                     segment = Segment(folder / SEGMENT, entry)
                     entry["deleted"] = _put_tombstones(segment, np.array(duplicates.superseded), new["generation"])
-                _commit_segment(root, new, entry, before_commit)
-            _write_listing(root, summary)
+                commit_segment(root, new, entry, before_commit)
+            write_listing(root, summary)
         # The addition is committed. A merge that fails does not undo it.
         with suppress(SublexError, OSError):
             committed = read_manifest(root)
@@ -184,6 +186,7 @@ def delete(root: Path, docnos: Sequence[str]) -> int:
     """Delete documents and return how many are left. An unknown docno raises `InputError`, and nothing is deleted."""
     with locked(root, "delete"):
         old = read_manifest(root)
+        refuse_if_attached(root, old, "delete from it")
         remove_leftovers(root, old)
         new = old | {"generation": old["generation"] + 1, "segments": list(old["segments"])}
         _delete_documents(_open_segments(root, old["segments"]), docnos, new)
@@ -196,6 +199,7 @@ def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = Non
     """Merge all segments into one without the deleted documents. Return how many segments there were."""
     with locked(root, "merge"):
         old = read_manifest(root)
+        refuse_if_attached(root, old, "merge its segments")
         remove_leftovers(root, old)
         if any(segment.get("deleted") for segment in old["segments"]) or len(old["segments"]) > 1:
             _merge_last(root, old, len(old["segments"]), workers, before_commit)
@@ -206,13 +210,13 @@ def _merge_last(root: Path, old: Manifest, count: int, workers: int, before_comm
     """Commit a generation in which the last segments are merged into one."""
     rest, merged = old["segments"][:-count], old["segments"][-count:]
     with (
-        _building_folder(root) as building,
+        building_folder(root) as building,
         Workers(workers) as pool,
         FolderWriter(building / SEGMENT) as folder,
     ):
         entry = merge_segments(_open_segments(root, merged), folder, pool) | {"data": folder.finish()}
         new = old | {"generation": old["generation"] + 1, "segments": rest}
-        _commit_segment(root, new, entry, before_commit, merged)
+        commit_segment(root, new, entry, before_commit, merged)
 
 
 def _open_segments(root: Path, entries: Iterable[Manifest]) -> list[Segment]:
@@ -220,7 +224,7 @@ def _open_segments(root: Path, entries: Iterable[Manifest]) -> list[Segment]:
 
 
 @contextmanager
-def _building_folder(root: Path) -> Iterator[Directory]:
+def building_folder(root: Path) -> Iterator[Directory]:
     """Yield a folder for unfinished files. After a failure it stays only if a build can be resumed from it."""
     folder = Directory(root) / BUILDING
     folder.make()
@@ -233,7 +237,7 @@ def _building_folder(root: Path) -> Iterator[Directory]:
     folder.remove()
 
 
-def _commit_segment(
+def commit_segment(
     root: Path,
     new: Manifest,
     entry: dict[str, Any],
@@ -253,7 +257,7 @@ def _commit_segment(
     remove_leftovers(root, new)
 
 
-def _write_listing(root: Path, summary: BuildSummary) -> None:
+def write_listing(root: Path, summary: BuildSummary) -> None:
     """Write the list of unusual documents. The index is committed already, so a failure is ignored."""
     with suppress(OSError):
         Directory(root).replace(LISTING, summary.listing().encode(errors="replace"))

@@ -7,7 +7,7 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName, contract
 from sublex.expression import Blend, Call, Chain, Cut, Expression, Normalised, Weighted, no_ranges
 from sublex.fitted import Fitted
 from sublex.functions import Function, functions_in
@@ -24,8 +24,9 @@ from sublex.pipeline.stages.function import FunctionStage
 from sublex.pipeline.stages.normalise import NormaliserStage
 from sublex.pipeline.stages.ranker import RankerStage
 from sublex.pipeline.stages.representation import RepresentationStage
+from sublex.pipeline.stages.retriever import RetrieverStage
 from sublex.pipeline.stages.stage import Scorer, Stage
-from sublex.plugins import Component, Defaults, Registry
+from sublex.plugins import Component, Defaults, Registry, components_in
 from sublex.representations.identity import Namer
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.representations.resources import Resources
@@ -100,7 +101,7 @@ class Composer:
 
     def is_fitted(self, node: Expression) -> bool:
         """Return whether a node of a resolved expression is a component that is fitted to an index."""
-        if not isinstance(node, Component) or node.kind == "ranker":
+        if not isinstance(node, Component) or node.kind in ("ranker", "retriever"):
             return False
         return node.kind == "representation" or isinstance(node.make(), Fitted)
 
@@ -133,6 +134,17 @@ class Composer:
             described[str(component)] = (
                 f"{model.fingerprint} by {self.registry.version(component.registration)}{lacking}"
             )
+        return described
+
+    def retrievers(self, resolved: Expression) -> dict[str, str]:
+        """Return for each retriever of a resolved expression its code, its engine, and the state of the foreign index that it searches."""
+        described = {}
+        for component in components_in(resolved):
+            if component.kind == "retriever" and self.snapshot.attachment:
+                retriever = component.make()
+                engine = f" with {retriever.version()}" if hasattr(retriever, "version") else ""
+                state = self.snapshot.attachment.state
+                described[str(component)] = f"{state} by {self.registry.version(component.registration)}{engine}"
         return described
 
     def uncovered(self, components: list[Component]) -> dict[str, int]:
@@ -223,6 +235,9 @@ class _Composition:
         composer = self.composer
         if component.kind == "ranker":
             return RankerStage(composer.searcher(component))
+        if component.kind == "retriever":
+            with contract("retriever", component):
+                return RetrieverStage(str(component), component.make(), composer.snapshot)
         if component.kind == "representation":
             model = composer.model(component)
             assert isinstance(model, LoadedRepresentation)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sublex import arguments
 from sublex.base import Analyzer, Document, Statistics
 from sublex.errors import InputError
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
+
+if TYPE_CHECKING:
+    from sublex.index.attachment import Attachment
 
 
 class Contents:
@@ -51,6 +55,11 @@ class Contents:
     def store(self) -> frozenset[str]:
         """The parts stored next to the postings: "text", "terms", both or neither."""
         return self.snapshot.store
+
+    @property
+    def attachment(self) -> Attachment | None:
+        """The foreign index that this index mirrors: its engine, where it is, and why it cannot be read, if so. None for an own index."""
+        return self.snapshot.attachment
 
     @property
     def statistics(self) -> Statistics:
@@ -141,3 +150,12 @@ class Contents:
     def documents(self) -> Iterator[Document]:
         """Yield all live stored documents, in the order in which they were indexed."""
         return self.snapshot.documents()
+
+    def to_ciff(self, file: str | os.PathLike[str], workers: int | None = None) -> None:
+        """Write the postings, document lengths and docnos as a CIFF file, which other engines read; `.gz` at the end compresses it.
+
+        Deleted documents are left out, and the others are numbered anew. The file has no texts, no written forms of words and no analyzer.
+        """
+        from sublex.ciff.write_ciff import write_ciff
+
+        write_ciff(self.snapshot, arguments.file_path(file, "The file"), arguments.threads(workers))

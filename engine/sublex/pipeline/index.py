@@ -104,7 +104,7 @@ class Index(Contents):
                 f"{resolved} finds no documents by itself; put a ranker before it, as in BM25 >> {resolved}."
             )
         fitted = composer.fitted_components(resolved)
-        models = composer.models(fitted) | versions(resolved)
+        models = composer.models(fitted) | composer.retrievers(resolved) | versions(resolved)
         return Pipeline(composer.snapshot, resolved, scorer, models, composer.uncovered(fitted))
 
     def _profile(self, name: str | None) -> profiles.Profile:

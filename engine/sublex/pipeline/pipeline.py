@@ -10,6 +10,7 @@ from sublex.base import NO_FIELDS, Query
 from sublex.expression import Expression
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.stage import Scorer, State
+from sublex.plugins import Component, components_in
 from sublex.retrieval.hits import Hits
 from sublex.workers import Workers
 
@@ -46,6 +47,11 @@ class Pipeline:
 
     def __str__(self) -> str:
         return str(self.expression)
+
+    @property
+    def components(self) -> list[Component]:
+        """The components that the expression names, with those in the parameters of others."""
+        return list(components_in(self.expression))
 
     def answer(self, query: Query, k: int) -> Answer:
         """Return the best k documents for a query."""

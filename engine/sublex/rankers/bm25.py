@@ -1,7 +1,7 @@
 """BM25, with the variants that engines and papers call by this name.
 
 The variants follow C. Kamphuis et al., Which BM25 do you mean?, ECIR 2020. `plus` and `L` are by Y. Lv and C. Zhai,
-CIKM 2011 and SIGIR 2011.
+CIKM 2011 and SIGIR 2011. `whoosh` is `BM25F` of Whoosh 2.7 (`whoosh/scoring.py`), for a single field.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from sublex.base import DocStats, Explanation, Statistics, TermStats
 from sublex.parameters import parameter
 from sublex.rankers.explanations import document_frequency, product, term_frequency
 from sublex.rankers.weighting_model import Formula, WeightingModel
+from sublex.rankers.whoosh_lengths import round_lengths
 
 
 class Variant(NamedTuple):
-    """The two factors of a variant's score, each as a function and as it is written, and the default of `delta`.
+    """The two factors of a variant's score, each as a function and as it is written, the default of `delta`, and the rounding of lengths.
 
     `idf` takes df and N. `saturation` takes tf, pivot = 1 - b + b length / mean, k1 and delta. Variants that do not
-    use delta have 0.
+    use delta have 0. `length` takes the lengths of documents, and is None if they stay exact.
     """
 
     idf: Formula
@@ -29,6 +30,7 @@ class Variant(NamedTuple):
     saturation: Formula
     saturation_formula: str
     delta: float = 0.0
+    length: Formula | None = None
 
 
 def odds(df: Any, n: Any) -> Any:
@@ -71,6 +73,7 @@ VARIANTS = {
     "atire": Variant(lambda df, n: np.log(n / df), "ln(N / df)", *SCALED),
     "plus": Variant(lambda df, n: np.log((n + 1) / df), "ln((N + 1) / df)", *RAISED, delta=1.0),
     "L": Variant(lambda df, n: np.log((n + 1) / (df + 0.5)), "ln((N + 1) / (df + 0.5))", *SHIFTED, delta=0.5),
+    "whoosh": Variant(lambda df, n: np.log(n / (df + 1)) + 1, "ln(N / (df + 1)) + 1", *SCALED, length=round_lengths),
     "tf": Variant(lambda df, n: 1.0, "1", *SATURATED),
 }
 
@@ -98,8 +101,13 @@ class BM25(WeightingModel):
         return VARIANTS[self.variant].idf(term.df, collection.docs) * self._saturation(tf, doc, collection)
 
     def _saturation(self, tf: Any, doc: DocStats, collection: Statistics) -> Any:
-        pivot = 1 - self.b + self.b * doc.length / collection.mean_length
+        pivot = 1 - self.b + self.b * self._length(doc) / collection.mean_length
         return VARIANTS[self.variant].saturation(tf, pivot, self.k1, self._delta)
+
+    def _length(self, doc: DocStats) -> Any:
+        """Return the lengths of documents, rounded if the variant rounds them."""
+        rounded = VARIANTS[self.variant].length
+        return rounded(doc.length) if rounded else doc.length
 
     @property
     def _delta(self) -> float:
@@ -111,6 +119,7 @@ class BM25(WeightingModel):
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         variant, numbers = VARIANTS[self.variant], {"k1": self.k1, "b": self.b}
         numbers |= {"delta": self._delta} if self._delta else {}
+        numbers |= {"rounded_length": self._length(doc)} if variant.length else {}
         idf = document_frequency(variant.idf(term.df, collection.docs), term, collection, variant.idf_formula)
         value, formula = self._saturation(tf, doc, collection), variant.saturation_formula
         return product(str(self), idf, term_frequency(value, tf, doc, collection, formula, **numbers))

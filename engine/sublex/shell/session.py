@@ -156,7 +156,7 @@ class Session:
         self.step = self.ranking_step()
         notes = uncovered_notes(pipeline)
         if not self.is_weighted():
-            notes += [*query_notes(index, query.text), *corrections(index, query.text)]
+            notes += [*query_notes(index, query.text, pipeline), *corrections(index, query.text)]
         if not len(answer.hits) and not any(note.startswith("No document") for note in notes):
             notes.append(nothing_found(index, query, pipeline))
         shown = hits(index, answer, self.extras())

@@ -65,7 +65,7 @@ def explain(
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
     asked = weighted_query(query) if weighted else index.query(query)
-    say(*([] if weighted else query_notes(index, query)))
+    say(*([] if weighted else query_notes(index, query, pipeline)))
     if versus is not None and (why_not or versus == docno):
         raise InputError("Name two documents with --versus, and not --why-not besides.")
     with step(f"Explained by {pipeline}"):

@@ -89,6 +89,12 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
     shell_complete=completion.expressions,
     help="Fit this model, such as 'lsi(e=100)', after indexing; may be given several times.",
 )
+@click.option(
+    "--backend",
+    metavar="BACKEND",
+    shell_complete=completion.named("backend"),
+    help="Build the index by another engine, such as lucene, next to INDEX, and attach it.",
+)
 @click.option("--resume", is_flag=True, help="Continue an interrupted build.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing index when the new one is finished.")
 @strict_option
@@ -97,7 +103,7 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
 @click.pass_context
 def index(
     context: click.Context, name: str, sources: tuple[str, ...], form: str, impacts: tuple[str, ...],
-    fits: tuple[str, ...], **options: Any,
+    fits: tuple[str, ...], backend: str | None, **options: Any,
 ) -> None:  # fmt: skip
     """Build an index of a collection.
 
@@ -113,8 +119,11 @@ def index(
     _check_expressions(path, impacts, fits, options["store"], registry)
     say_if_compiling()
     with step(f"Built {path}"), progress(f"Indexing {path}") as advance, reporting_interrupts(path):
-        summary = build_index(path, list(sources), progress=advance, say=say, registry=registry, **options)
-    _report(path, summary, form)
+        if backend:
+            summary = _build_by(backend, context, path, sources, options, progress=advance, registry=registry)
+        else:
+            summary = build_index(path, list(sources), progress=advance, say=say, registry=registry, **options)
+    report(path, summary, form)
     opened = Index(path, load_registry=lambda: registry)
     try:
         with step("Stored impacts"):
@@ -126,6 +135,22 @@ def index(
 
         if not fit_each(opened, fits, workers=options["workers"]):
             context.exit(2)
+
+
+def _build_by(
+    backend: str, context: click.Context, path: Path, sources: tuple[str, ...], options: dict[str, Any], **rest: Any
+) -> BuildSummary:
+    """Build the index by another engine, and return the summary. Options that only Sublex's own builds have are refused."""
+    from sublex.index.attaching import Given
+    from sublex.index.foreign_build import build_foreign
+
+    given = {n for n in options if context.get_parameter_source(n) is click.core.ParameterSource.COMMANDLINE}
+    for name in ("resume", "workers"):
+        if name in given:
+            raise InputError(f"--{name} does not go with --backend {backend}; leave one of them out.")
+    attaching = Given(options["analyzer"], options["profile"] if "profile" in given else None)
+    kept = {name: options[name] for name in ("reader", "store", "memory", "overwrite", "strict")}
+    return build_foreign(path, list(sources), backend, attaching, say=say, **kept, **rest)
 
 
 def _check_expressions(
@@ -179,10 +204,10 @@ def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
     say_if_compiling()
     with step(f"Added to {path}"), progress(f"Adding to {path}") as advance, reporting_interrupts(path):
         summary = sublex.open(path).add(list(sources), progress=advance, say=say, **options)
-    _report(path, summary, form)
+    report(path, summary, form)
 
 
-def _report(path: Path, summary: BuildSummary, form: str) -> None:
+def report(path: Path, summary: BuildSummary, form: str) -> None:
     """Print the table that every build ends with: how many documents had each outcome, and which."""
     listing = path / "last-build.tsv"
     say(*summary.remarks())

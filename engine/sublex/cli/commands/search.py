@@ -83,7 +83,7 @@ def search(
         model = "" if facets is None else of or labelled_model(index, pipeline)
     say_uncovered(pipeline)
     asked = weighted_query(query) if weighted else index.query(query)
-    say(*([] if weighted else query_notes(index, query)))
+    say(*([] if weighted else query_notes(index, query, pipeline)))
     with step(f"Ranked by {pipeline}"):
         found = index.answer(asked, pipeline, max(k, DEPTH) if model else k)
     answer = found._replace(hits=found.hits.first(k))

@@ -92,7 +92,10 @@ def _session(path: Path, settings: object, allow_uncovered: bool) -> Session:
 def _open(path: Path, allow_uncovered: bool) -> Index:
     import sublex
 
-    return sublex.open(path, allow_uncovered)
+    index = sublex.open(path, allow_uncovered)
+    if index.attachment and index.attachment.problem:
+        say(index.attachment.problem)
+    return index
 
 
 def _batch(session: Session, lines: list[str], stream: object) -> bool:

@@ -7,7 +7,7 @@ collection and from similarities, `learn` fits its weights by EM, and `encode` r
 from sublex.estimators.laki.inference import encode, evidence
 from sublex.estimators.laki.learning import Learned, learn
 from sublex.estimators.laki.network import Network
-from sublex.estimators.laki.structure import structure
+from sublex.estimators.laki.structure import come_back, structure
 from sublex.estimators.laki.vectors import unit_vectors
 
-__all__ = ["Learned", "Network", "encode", "evidence", "learn", "structure", "unit_vectors"]
+__all__ = ["Learned", "Network", "come_back", "encode", "evidence", "learn", "structure", "unit_vectors"]

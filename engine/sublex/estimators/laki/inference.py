@@ -44,7 +44,7 @@ class Samples(NamedTuple):
 
 def encode(
     network: Network, matrix: Any, *, method: str = "gibbs", most: int = 200, sweeps: int = 5000, swaps: int = 0,
-    estimate: str = "probabilities", seed: int = 0, workers: int = 1,
+    estimate: str = "probabilities", length: float = 0.0, seed: int = 0, workers: int = 1,
 ) -> csr_array:  # fmt: skip
     """Return the probability of each keyphrase to be on in each document, as sparse rows of documents by keyphrases.
 
@@ -63,13 +63,16 @@ def encode(
         Attempts after each sweep to turn one parent of a unit off and another on.
     estimate : "probabilities", the mean of the probabilities with which the chain draws a keyphrase, or "samples", the share of sweeps
         in which it is on, as in the paper
+    length : float
+        A text with fewer distinct units than this is read as a part of a text of this length: what it lacks counts in proportion to its
+        length. With 0 all units that a text lacks count in full, as in the paper.
     """
     _check(method, estimate, most, sweeps, swaps)
     rows = units_of(matrix, network)
     seeds = seeds_of(rows, seed)
 
     def work(span: slice) -> csr_array:
-        graphs = subgraphs(network, rows[span], most)
+        graphs = subgraphs(network, rows[span], most).as_parts(length)
         if method == "propagation":
             values = propagated(graphs)
         else:
@@ -83,15 +86,19 @@ def encode(
     return _stacked(parts, network.keyphrases)
 
 
-def evidence(network: Network, matrix: Any, *, most: int = 200, sweeps: int = 5000, seed: int = 0) -> csr_array:
+def evidence(
+    network: Network, matrix: Any, *, most: int = 200, sweeps: int = 5000, length: float = 0.0, seed: int = 0
+) -> csr_array:
     """Return how far the keyphrases of one document explain its nodes: sparse rows of keyphrases by nodes, R in the paper.
+
+    The parameters are those of `encode`.
 
     An entry is the probability that the keyphrase and the node are on and that the link between them is one of those that turn the node on.
     """
     rows = units_of(matrix, network)
     if rows.shape[0] != 1:
         raise InputError(f"LAKI: evidence needs one document; the matrix has {rows.shape[0]:,}.")
-    graphs = subgraphs(network, rows, most)
+    graphs = subgraphs(network, rows, most).as_parts(length)
     shares = sampled(graphs, seeds_of(rows, seed), sweeps, learn=True).link_shares
     nodes = np.concatenate((graphs.nodes, rows.indices + network.keyphrases))
     children = np.repeat(nodes, np.diff(graphs.starts))

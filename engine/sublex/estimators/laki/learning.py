@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,7 +69,7 @@ class Statistics(NamedTuple):
 
 def learn(
     network: Network, matrix: Any, *, iterations: int = ITERATIONS, sweeps: int = 500, most: int = 100, hold: bool = True,
-    seed: int = 0, workers: int = 1, progress: Callable[[int, float], None] | None = None,
+    seed: int = 0, workers: int = 1, progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:  # fmt: skip
     """Return the network with weights and leaks that fit a collection better.
 
@@ -85,7 +86,8 @@ def learn(
     workers : int
         Threads; the result is the same, to the byte, for any number.
     progress : function
-        Called in each iteration with its number and the training perplexity of the weights before it. It may raise to end the work.
+        Called after every few documents with how many documents of all iterations are done, and how many there are at most. It may raise
+        to end the work.
     """
     if iterations < 0 or sweeps < 1 or most < 1:
         raise InputError("LAKI: iterations must be at least 0, sweeps and most at least 1.")
@@ -95,10 +97,9 @@ def learn(
     perplexities: list[float] = []
     calm = 0
     for iteration in range(iterations):
-        sums = expectation(network, rows, sweeps, most, seed + iteration, workers, hold)
+        done = partial(_report, progress, iteration, iterations, rows.shape[0])
+        sums = expectation(network, rows, sweeps, most, seed + iteration, workers, hold, done)
         perplexities.append(sums.perplexity)
-        if progress:
-            progress(iteration, sums.perplexity)
         if len(perplexities) > 1:
             calm = calm + 1 if abs(perplexities[-1] / perplexities[-2] - 1) < CHANGE else 0
         if calm == 2:
@@ -107,10 +108,16 @@ def learn(
     return Learned(network, perplexities)
 
 
+def _report(progress: Callable[[int, int], None], iteration: int, iterations: int, documents: int, done: int) -> None:
+    """Report the documents done in an iteration as documents of all iterations."""
+    progress(iteration * documents + done, iterations * documents)
+
+
 def expectation(
-    network: Network, rows: csr_array, sweeps: int, most: int, seed: int, workers: int, hold: bool
-) -> Statistics:
-    """Return the statistics of all documents by Gibbs sampling (E-step)."""
+    network: Network, rows: csr_array, sweeps: int, most: int, seed: int, workers: int, hold: bool,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Statistics:  # fmt: skip
+    """Return the statistics of all documents by Gibbs sampling (E-step). `progress` gets the number of documents done."""
     seeds = seeds_of(rows, seed)
 
     def work(span: slice) -> Statistics:
@@ -124,6 +131,7 @@ def expectation(
     total: Statistics | None = None
     for part in in_order(work, spans(rows.shape[0], DOCUMENTS), workers):
         total = total.plus(part) if total else part
+        progress(total.documents)
     assert total
     return total
 

@@ -17,6 +17,8 @@ from sublex.estimators.laki.network import Network, network_of
 from sublex.estimators.laki.vectors import normalised
 
 ALPHA, BETA = 0.5, 0.3
+# A unit that comes back so rarely that chance explains it with less than this probability is no keyphrase.
+CHANCE = 0.01
 # Keyphrases whose similarities with all units are in memory at a time.
 KEYPHRASES = 64
 
@@ -55,6 +57,20 @@ def structure(
     shape = (len(phrases), len(phrases) + rows.shape[1])
     leaks = np.maximum(np.concatenate((df[phrases], df)), 0.5) / rows.shape[0]
     return network_of(csr_array((weights, (parents, children)), shape=shape), leaks, phrases)
+
+
+def come_back(matrix: csr_array, candidates: np.ndarray, share: float) -> np.ndarray:
+    """Return for each unit whether documents that have it have it again about as often as is usual for the candidates.
+
+    Texts come back to what they are about, and seldom to a phrase such as "has been". A unit fails if the documents that have it twice or
+    more are fewer than chance allows (1 %) where `share` times the usual part of its documents is expected.
+    """
+    from scipy.special import bdtr
+
+    df = np.bincount(matrix.indices[matrix.data > 0], minlength=matrix.shape[1])
+    again = np.bincount(matrix.indices, matrix.data > 1, matrix.shape[1])
+    usual = again[candidates].sum() / max(1.0, df[candidates].sum())
+    return np.asarray(bdtr(again, df, share * usual) >= CHANCE)
 
 
 def _check(rows: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, alpha: float, beta: float, most: int) -> None:

@@ -44,6 +44,14 @@ class Subgraphs(NamedTuple):
         is_unit = np.repeat(np.tile([False, True], len(sizes)), np.stack((sizes, units), axis=1).ravel())
         return np.concatenate((np.flatnonzero(~is_unit), np.flatnonzero(is_unit)))
 
+    def as_parts(self, length: float) -> Subgraphs:
+        """Return the same, but what a document with fewer distinct units than `length` lacks counts in proportion to their number."""
+        sizes = np.diff(self.node_rows)
+        units = np.diff(self.child_rows) - sizes
+        if length <= 0 or (units >= length).all():
+            return self
+        return self._replace(outside=self.outside * np.repeat(np.minimum(1.0, units / length), sizes))
+
 
 def units_of(matrix: Any, network: Network) -> csr_array:
     """Return a matrix of documents by units as sparse rows of float64, with ascending units and without zeros.

@@ -1,0 +1,116 @@
+"""Write an index as a CIFF file. Documents are numbered anew without the deleted ones, and segments are merged on the way."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.base import DocumentsBatch, PostingsBatch
+from sublex.ciff.header import DESCRIPTION, VERSION, Header
+from sublex.errors import InputError
+from sublex.files import replacing
+from sublex.index.live_postings import LivePostings
+from sublex.index.snapshot import Snapshot
+from sublex.readers.source import COMPRESSED
+from sublex.strings import Strings, read_only
+from sublex.workers import Workers
+
+# The level of compression of `.gz` files: higher levels take several times as long for a few hundredths of the size.
+LEVEL = 4
+
+
+class Exported(NamedTuple):
+    """The numbers of documents, terms and postings in a CIFF file, its size, and the number of deleted documents left out."""
+
+    docs: int
+    terms: int
+    postings: int
+    nbytes: int
+    deleted: int
+
+
+def write_ciff(
+    snapshot: Snapshot,
+    path: str | os.PathLike[str],
+    workers: int,
+    progress: Callable[[int, int], None] = lambda terms, total: None,
+) -> Exported:
+    """Write the postings and documents of an index as a CIFF file, and return the counts of what it holds.
+
+    The file is compressed if its name ends in `.gz`. A file that exists is replaced when the new one is finished.
+    """
+    target = Path(path)
+    if target.suffix in set(COMPRESSED) - {".gz"}:
+        raise InputError(f"Cannot write {path}: CIFF files are plain or end in .gz.")
+    if not len(snapshot):
+        raise InputError(f"{snapshot.path} has no documents to export.")
+    try:
+        with Workers(workers) as pool, replacing(target) as file, _compressed(file, target) as stream:
+            terms = _write(stream, snapshot, LivePostings(snapshot, pool), pool, progress)
+        nbytes = target.stat().st_size
+    except OSError as error:
+        raise InputError(f"Cannot write {path}: {error.strerror or error}.") from None
+    deleted = sum(int(segment.dead.sum()) for segment in snapshot.segments)
+    return Exported(len(snapshot), terms, snapshot.statistics.postings, nbytes, deleted)
+
+
+def _write(
+    stream: Any, snapshot: Snapshot, source: LivePostings, pool: Workers, progress: Callable[[int, int], None]
+) -> int:
+    """Write header, posting lists and documents. Return the number of terms."""
+    terms, statistics = source.terms, snapshot.statistics
+    header = Header(
+        VERSION, terms, source.docs, terms, source.docs, statistics.tokens, statistics.mean_length,
+        DESCRIPTION + snapshot.analyzer_expression,
+    )  # fmt: skip
+    stream.write(header.encoded())
+    done = 0
+    for count, data in pool.map(_lists, source.postings()):
+        stream.write(data)
+        done += count
+        progress(done, terms)
+    for data in pool.map(_records, _numbered(source.documents())):
+        stream.write(data)
+    return terms
+
+
+def _lists(batch: PostingsBatch) -> tuple[int, memoryview]:
+    """Return the number of posting lists of a batch, and their messages."""
+    from sublex.ciff import kernels
+
+    sizes = np.fromiter(map(len, batch.terms), np.int64, len(batch.terms))
+    terms = np.frombuffer(b"".join(batch.terms), np.uint8)
+    return len(sizes), kernels.encode_lists(terms, sizes, batch.df, batch.docs, batch.tfs).data
+
+
+def _numbered(batches: Iterator[DocumentsBatch]) -> Iterator[tuple[int, DocumentsBatch]]:
+    """Yield batches with the number of their first document."""
+    first = 0
+    for batch in batches:
+        yield first, batch
+        first += len(batch.docnos)
+
+
+def _records(numbered: tuple[int, DocumentsBatch]) -> memoryview:
+    """Return the messages of a batch of documents, whose docnos lie end to end."""
+    from sublex.ciff import kernels
+
+    first, batch = numbered
+    docnos = Strings.of(batch.docnos)
+    return kernels.encode_documents(read_only(docnos.arena), docnos.sizes, batch.lengths, first).data
+
+
+@contextmanager
+def _compressed(file: Any, path: Path) -> Iterator[Any]:
+    """Yield the stream to write to: the file itself, or one that compresses. Equal indexes give equal bytes."""
+    if path.suffix != ".gz":
+        yield file
+        return
+    with gzip.GzipFile("", "wb", LEVEL, file, mtime=0) as stream:
+        yield stream

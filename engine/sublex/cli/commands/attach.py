@@ -1,0 +1,102 @@
+"""Commands for indexes of other engines: attach, backends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import sublex
+from sublex.cli import completion
+from sublex.cli.compiling import say_if_compiling
+from sublex.cli.interrupts import reporting_interrupts
+from sublex.cli.options import examples, format_option, index_argument
+from sublex.cli.output import say, show
+from sublex.cli.progress import progress
+from sublex.cli.steps import step, verbose_option
+from sublex.index.lookup import index_path
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
+
+
+@click.command(
+    epilog=examples("sublex attach papers whoosh:/data/papers --trust", "sublex attach papers --refresh --trust")
+)
+@index_argument
+@click.argument("source", required=False, metavar="BACKEND:PATH")
+@click.option(
+    "--analyzer",
+    metavar="ANALYZER",
+    shell_complete=completion.named("analyzer"),
+    show_default="as the other engine",
+    help="How queries become terms; it has to be as the documents were analysed.",
+)
+@click.option(
+    "--profile",
+    metavar="PROFILE",
+    shell_complete=completion.profiles,
+    show_default="the back end's",
+    help="Defaults of the rankers: sublex, anserini, terrier or pisa.",
+)
+@click.option(
+    "--field", metavar="FIELD", show_default="the back end chooses", help="The field whose postings are read."
+)
+@click.option(
+    "--docno", metavar="FIELD", show_default="the back end chooses", help="The field with the ids of documents."
+)
+@click.option(
+    "--trust", is_flag=True, help="Allow code that the other index holds to run. Use it only if you trust its author."
+)
+@click.option("--refresh", is_flag=True, help="Read the other index again if it has changed, or say where it is now.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing index when the new one is finished.")
+@verbose_option
+def attach(
+    name: str, source: str | None, analyzer: str | None, profile: str | None, field: str | None, docno: str | None,
+    trust: bool, refresh: bool, overwrite: bool,
+) -> None:  # fmt: skip
+    """Use an index of another engine.
+
+    Sublex reads the terms, postings, lengths and ids of the other index once, and writes them as the index INDEX. All
+    rankers and models then work as on any index. Stored texts and the rankers of the other engine are read from the other
+    index, which is never changed. `sublex backends` lists the engines.
+    """
+    path = index_path(name)
+    say_if_compiling()
+    with (
+        step(f"Attached {path}"),
+        progress(f"Reading {source or path}", "terms") as advance,
+        reporting_interrupts(path),
+    ):
+        index = sublex.attach(
+            source, path, analyzer=analyzer, profile=profile, field=field, docno=docno, trust=trust, refresh=refresh,
+            overwrite=overwrite, progress=advance, say=say,
+        )  # fmt: skip
+    show(_attached(path, index))
+
+
+def _attached(path: Path, index: Index) -> str:
+    """Return the sentence that says what an attached index holds."""
+    statistics = index.statistics
+    return f"{path} mirrors {statistics.docs:,} documents, {index.vocabulary_size:,} terms and {statistics.postings:,} postings."
+
+
+@click.command(epilog=examples("sublex backends"))
+@format_option("table", "json")
+def backends(form: str) -> None:
+    """List the engines whose indexes can be attached.
+
+    For an engine of which a part is missing, the list has the command that installs it.
+    """
+    from sublex import plugins
+    from sublex.cli.output import print_json, print_table
+    from sublex.display.backends import backends
+
+    rows = backends(plugins.load())
+    if form == "json":
+        print_json([row._asdict() for row in rows])
+        return
+    print_table(
+        [(row.name, row.plugin, row.missing or "ready", row.about) for row in rows], ("back end", "plugin", "state", "")
+    )

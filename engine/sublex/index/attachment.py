@@ -1,0 +1,158 @@
+"""The foreign index behind an attached index: whether it can be read here, its stored documents, and itself for retrievers.
+
+Nothing of the foreign index is touched when an attached index is opened. It is found through the user's own list of places, opened on
+first use, and refused if it has changed since it was attached.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from sublex.base import Backend, Document, ForeignIndex
+from sublex.errors import IndexProblem, PluginError, SublexError, contract
+from sublex.index.components.texts import CACHED_BLOCKS, TextBlock, TextsReader
+from sublex.index.foreign_places import Place, place_of
+from sublex.index.manifest import Manifest
+from sublex.messages import command, counted, one_line
+from sublex.plugins import Registry
+
+# Documents whose texts are read together.
+BLOCK_DOCS = 64
+
+
+class Attachment:
+    """The foreign index that an attached index mirrors. One thread at a time reads it."""
+
+    def __init__(self, root: Path, entry: Manifest, docs: int, load_registry: Callable[[], Registry]):
+        self.root, self.backend, self.state, self._docs = root, str(entry["backend"]), str(entry["state"]), docs
+        self._entry, self._load_registry = entry, load_registry
+        self._lock = RLock()
+        self._opened: ForeignIndex | None = None
+
+    @cached_property
+    def place(self) -> Place | None:
+        """The path of the foreign index and the user's trust in it; None if the index was attached elsewhere."""
+        place = place_of(self.root, self._entry["id"])
+        return place if place and place.backend == self.backend else None
+
+    @cached_property
+    def problem(self) -> str | None:
+        """The sentence that says why the foreign index cannot be read, or has changed since it was attached; None if it can be read.
+
+        It is found out once, when it is first asked for.
+        """
+        return self._problem()
+
+    def _problem(self) -> str | None:
+        again = command("attach", self.root, f"{self.backend}:PATH", "--refresh")
+        if self.place is None:
+            return f"{self.root} was attached to a {self.backend} index elsewhere, so there are no texts; attach it again: {again}"
+        try:
+            backend = self._backend
+            if missing := backend.missing():
+                return missing
+            if backend.runs_code and not self.place.trusted:
+                return f"{self.place.path} is not trusted; if you trust whoever wrote it: {again} --trust"
+            if backend.state(self.place.path) == self.state:
+                return None
+        except SublexError as error:
+            return str(error)
+        trust = ("--trust",) if backend.runs_code else ()
+        return (
+            f"The {self.backend} index {self.place.path} has changed since it was attached; "
+            f"to read it again: {command('attach', self.root, '--refresh', *trust)}"
+        )
+
+    @property
+    def stores(self) -> frozenset[str]:
+        """The parts that can be read from the foreign index, here and now: `{"text"}` or none."""
+        return frozenset(self._entry["stores"]) if self._entry["stores"] and not self.problem else frozenset()
+
+    def why_no_text(self) -> str:
+        """Return the sentence that says why no document can be shown."""
+        return (
+            self.problem or f"The {self.backend} index behind {self.root} stores no texts, so no document can be shown."
+        )
+
+    @cached_property
+    def _backend(self) -> Backend:
+        registry = self._load_registry()
+        with contract("back end", self.backend):
+            return registry.build("backend", self.backend, dict(self.place.options) if self.place else {})
+
+    @contextmanager
+    def index(self) -> Iterator[ForeignIndex]:
+        """Yield the foreign index, opened on first use, to one thread at a time. Raise IndexProblem if it cannot be read."""
+        with self._lock:
+            if self._opened is None:
+                # The index may have changed since `problem` was found out.
+                if (problem := self._problem()) or self.place is None:
+                    raise IndexProblem(problem or "")
+                with contract("back end", self.backend):
+                    opened = self._backend.open(self.place.path)
+                weakref.finalize(self, opened.close)
+                if opened.docs != self._docs:
+                    raise IndexProblem(
+                        f"{self.root} mirrors {counted(self._docs, 'document')}, and {self.place.path} has {opened.docs:,}; "
+                        f"read it again: {command('attach', self.root, '--overwrite', f'{self.backend}:{self.place.path}')}"
+                    )
+                self._opened = opened
+            yield self._opened
+
+    def document(self, doc: int, docno: str) -> Document:
+        """Return a stored document of the foreign index, which must have this docno."""
+        with self.index() as index, contract("back end", self.backend):
+            document = index.document(doc)
+            if document.docno != docno:
+                raise PluginError(
+                    f"The {self.backend} index gave the document {one_line(str(document.docno))} for {docno}; "
+                    f"attach {self.root} again with --overwrite."
+                )
+            return document._replace(title=_clean(document.title), text=_clean(document.text))
+
+
+def _clean(text: str) -> str:
+    """Return a text that UTF-8 can represent."""
+    return text.encode("utf-8", "replace").decode()
+
+
+class ForeignTexts(TextsReader):
+    """Reads the stored documents of a foreign index, each by itself, and gives them as blocks of 64 too."""
+
+    def __init__(self, attachment: Attachment, docno: Callable[[int], str], docs: int):
+        self._attachment, self._docno, self._docs = attachment, docno, docs
+        whole, rest = divmod(docs, BLOCK_DOCS)
+        self.counts = np.array([BLOCK_DOCS] * whole + [rest] * bool(rest), np.int64)
+        self.raw = lru_cache(maxsize=CACHED_BLOCKS)(self._decompress)
+
+    def document(self, doc: int, docno: str) -> Document:
+        """Return a stored document."""
+        return self._attachment.document(doc, docno)
+
+    def _decompress(self, block: int) -> TextBlock:
+        """Return the texts of one block, without their other fields."""
+        sizes, contents = [], []
+        for doc in range(block * BLOCK_DOCS, min((block + 1) * BLOCK_DOCS, self._docs)):
+            document = self.document(doc, self._docno(doc))
+            contents.append(document.contents.encode())
+            sizes.append((len(document.title.encode()), len(contents[-1]), 0))
+        text = np.frombuffer(b"".join(contents), np.uint8)
+        return TextBlock(np.array(sizes, np.int64).reshape(-1, 3), text, np.empty(0, np.uint8))
+
+
+def refuse_if_attached(root: Path, manifest: Manifest, what: str) -> None:
+    """Raise IndexProblem if an index is attached: its documents are those of the foreign index, which Sublex never writes."""
+    attached: dict[str, Any] | None = manifest.get("attached")
+    if attached:
+        raise IndexProblem(
+            f"{root} mirrors a {attached['backend']} index, so Sublex cannot {what}; change that index, "
+            f"then run {command('attach', root, '--refresh')}"
+        )

@@ -1,0 +1,69 @@
+"""The retriever stage: scores documents by another engine's own scorer, on the foreign index that an attached index mirrors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex.base import LARGEST_SCORE, Explanation, Retriever
+from sublex.errors import IndexProblem, PluginError, contract
+from sublex.index.attachment import Attachment
+from sublex.index.snapshot import Snapshot
+from sublex.messages import command
+from sublex.pipeline.stages.ranker import RankerScoring
+from sublex.pipeline.stages.stage import Scorer, Scoring, State
+from sublex.retrieval.hits import Hits
+from sublex.scores import NO_OPINION
+
+
+class RetrieverStage(Scorer):
+    """A retriever on a snapshot of an attached index."""
+
+    def __init__(self, name: str, retriever: Retriever, snapshot: Snapshot):
+        self.name, self.retriever, self.snapshot = name, retriever, snapshot
+        self.attachment = _attachment(name, retriever, snapshot)
+
+    def on(self, state: State) -> Scoring:
+        return RankerScoring(self, state)
+
+    def find(self, state: State, k: int | None = None) -> Hits:
+        if state.hits is not None:
+            return self.rescored(state)
+        most = state.depth if k is None else k
+        with self.attachment.index() as index, contract("retriever", self.name):
+            docs, scores = self.retriever.search(state.query, index, most)
+            docs, scores = np.asarray(docs), self._checked(scores, len(docs))
+        is_whole = docs.ndim == 1 and (docs.dtype.kind in "iu" or not len(docs))
+        within = is_whole and bool(((docs >= 0) & (docs < len(self.snapshot))).all())
+        if not within or len(np.unique(docs)) < len(docs) or not np.isfinite(scores).all():
+            raise PluginError(
+                f"The retriever {self.name} found documents that are not in the index, or one of them twice."
+            )
+        return Hits.ranked(self.snapshot, docs.astype(np.int32), scores).first(most)
+
+    def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
+        with self.attachment.index() as index, contract("retriever", self.name):
+            return self._checked(self.retriever.scores(state.query, index, docs), len(docs))
+
+    def _checked(self, scores: object, number: int) -> np.ndarray:
+        """Return scores as float32. Raise PluginError unless there is one for each document, a finite number or -inf."""
+        values = np.asarray(scores, np.float64)
+        if values.shape != (number,) or not ((np.abs(values) <= LARGEST_SCORE) | (values == NO_OPINION)).all():
+            raise PluginError(f"The retriever {self.name} did not give each document one finite score.")
+        return values.astype(np.float32)
+
+    def explain(self, state: State, doc: int) -> Explanation:
+        with self.attachment.index() as index, contract("retriever", self.name):
+            tree = self.retriever.explain(state.query, index, doc)
+        return tree._replace(label=f"{self.name}: {tree.label}")
+
+
+def _attachment(name: str, retriever: Retriever, snapshot: Snapshot) -> Attachment:
+    """Return the foreign index that a retriever searches. Raise IndexProblem if the index is not attached to the retriever's engine."""
+    attachment, backend = snapshot.attachment, retriever.backend
+    if attachment and attachment.backend == backend:
+        return attachment
+    is_what = f"mirrors a {attachment.backend} index" if attachment else "is an index of Sublex"
+    raise IndexProblem(
+        f"{name} searches a {backend} index, and {snapshot.path} {is_what}; "
+        f"use a ranker such as BM25, or attach a {backend} index: {command('attach', 'NAME', f'{backend}:PATH')}"
+    )

@@ -1,0 +1,64 @@
+"""Check an analyzer on a sample of the stored documents of a Lucene index: does it make their indexed terms of their texts?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.messages import counted
+
+if TYPE_CHECKING:
+    from sublex_lucene.index import LuceneIndex
+
+# Documents that are checked, evenly spread over the index.
+SAMPLE = 100
+# The share of documents that may differ. Rare characters are cut by other rules in some versions of Lucene.
+TOLERATED = 0.1
+
+
+def check_analyzer(index: LuceneIndex, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
+    """Raise InputError if more than a tenth of the sample has other terms than the analyzer makes of the texts.
+
+    Return a sentence for the user if fewer documents differ, or if no text is stored.
+    """
+    if not index.stores:
+        return f"Without stored texts Sublex cannot check that {analyzer} is the analyzer of {index.name}."
+    wanted = np.unique(np.linspace(0, index.docs - 1, min(SAMPLE, index.docs)).astype(int)).tolist()
+    found = [_difference(index, doc, terms_of) for doc in wanted]
+    differences = list(filter(None, found))
+    if not differences:
+        is_exact = all(exact for _, exact in index.stored_documents(0, 1))
+        return (
+            None if is_exact else "Texts are stored with their markup, so models that read texts read the markup too."
+        )
+    if len(differences) > TOLERATED * len(wanted):
+        raise InputError(
+            f"The documents of {index.name} were not analysed by {analyzer}: {differences[0]}; "
+            f"name the analyzer that the index was made with by --analyzer."
+        )
+    return f"Of {counted(len(wanted), 'document')}, {len(differences)} have other terms than {analyzer} makes: {differences[0]}."
+
+
+def _difference(index: LuceneIndex, doc: int, terms_of: Callable[[str], list[str]]) -> str | None:
+    """Return the first difference between the terms of a stored text and the indexed terms of the document, or None.
+
+    Terms that only the index has show by the length of the document. Of a raw text with markup, terms that only the text has are ignored.
+    """
+    document, is_exact = index.stored_documents(doc, 1)[0]
+    counts = Counter(terms_of(document.contents))
+    length = sum(counts.values())
+    answer, parts = index.connection.ask("frequencies", doc=doc, terms=list(counts), length=length)
+    for term, tf in zip(counts, np.frombuffer(parts[0], "<i4").tolist(), strict=True):
+        if tf > counts[term] or (is_exact and tf < counts[term]):
+            return f"{document.docno} holds the term {term} {_times(counts[term])} by its text and {_times(tf)} in the index"
+    if is_exact and not answer["same length"]:
+        return f"{document.docno} has {counted(length, 'term')} by its text and another number in the index"
+    return None
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"

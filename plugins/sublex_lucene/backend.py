@@ -1,0 +1,37 @@
+"""The back end `lucene`: inverted indexes of Lucene 9, as Anserini and Pyserini write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sublex.base import Document
+from sublex_lucene import installed
+from sublex_lucene.build import build
+from sublex_lucene.commit import read_commit
+from sublex_lucene.index import LuceneIndex
+
+
+class LuceneBackend:
+    """Opens Lucene indexes. `field` is the indexed field that is read, `docno` the field with the ids; None for Anserini's."""
+
+    runs_code = False
+
+    def __init__(self, field: str | None = None, docno: str | None = None):
+        self.field, self.docno = field, docno
+
+    def missing(self) -> str | None:
+        """Return the sentence that says which part is not installed and how to install it, or None."""
+        return installed.missing()
+
+    def state(self, path: str) -> str:
+        """Return the name and the hash of the newest file segments_N, which Python reads without Java."""
+        return read_commit(path).state
+
+    def open(self, path: str) -> LuceneIndex:
+        """Open the index at `path` in a process of its own."""
+        read_commit(path)
+        return LuceneIndex(path, self.field, self.docno)
+
+    def build(self, path: str, documents: Iterable[Document], store: frozenset[str], memory: int) -> None:
+        """Build a Lucene index at `path` by Anserini's IndexCollection."""
+        build(path, documents, store, memory)

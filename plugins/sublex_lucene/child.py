@@ -1,0 +1,74 @@
+"""The process that runs Java: it opens one Lucene index and answers requests until its standard input closes.
+
+`python -m sublex_lucene.child JAR CLASSES MEMORY` starts it; only `connection.py` does. It exits when the process that started it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+from typing import Any
+
+from sublex_lucene.protocol import receive, send
+
+# Milliseconds between two looks at whether the parent still lives.
+PAUSE = 1000
+
+
+def watch(parent: int) -> None:
+    """End this process when its standard input closes or its parent ends, even while Java computes.
+
+    The kernel could do it (PR_SET_PDEATHSIG), but it counts the thread that started the process as the parent.
+    """
+    poll = select.poll()
+    poll.register(0, 0)
+    while not poll.poll(PAUSE) and os.getppid() == parent:
+        pass
+    os._exit(0)
+
+
+def start_java(jar: str, classes: str, memory: str) -> None:
+    """Start the Java virtual machine in this process, with at most this much memory for Java's objects."""
+    import jnius_config
+
+    jnius_config.set_classpath(jar, classes)
+    # One thread collects garbage: a program beside Sublex should not take all cores. `-Xrs` leaves signals to Python.
+    jnius_config.add_options(f"-Xmx{memory}", "-XX:+UseSerialGC", "-Xrs", "-Djava.awt.headless=true")
+    import jnius  # noqa: F401
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    jar, classes, memory = sys.argv[1:]
+    # Java prints to standard output, so answers go to a copy of it, and the rest to standard error.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
+    start_java(jar, classes, memory)
+    from sublex_lucene.opened import LuceneFailed, OpenedIndex, build
+
+    requests = sys.stdin.buffer
+    index: OpenedIndex | None = None
+    while True:
+        try:
+            request, parts = receive(requests)
+        except EOFError:
+            return
+        try:
+            command = request.pop("command")
+            if command == "build":
+                answer: tuple[dict[str, Any], list[Any]] = build(**request), []
+            elif command == "open":
+                index = OpenedIndex(**request)
+                answer = index.described(), []
+            else:
+                answer = getattr(index, f"answer_{command}")(*parts, **request)
+        except LuceneFailed as error:
+            answer = {"error": str(error), "kind": error.kind}, []
+        send(answers, *answer)
+
+
+if __name__ == "__main__":
+    main()

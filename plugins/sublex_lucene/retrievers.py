@@ -1,0 +1,85 @@
+"""Lucene's scorers as retrievers: they search the Lucene index itself, in the process that runs Java."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sublex.base import Explanation, Query
+from sublex.errors import InputError
+from sublex_lucene import installed
+from sublex_lucene.index import LuceneIndex
+
+# How far the parts of Lucene's explanations may be from their sum or product, since Lucene adds in float32.
+_NEAR = 1e-4
+
+
+class LuceneRetriever:
+    """One of Lucene's scorers with its parameters, and with Anserini's feedback if `feedback` is "rm3" or "rocchio"."""
+
+    backend = "lucene"
+
+    def __init__(self, name: str, feedback: str = "none", **parameters: float):
+        self.name = name
+        self.model = {"name": name, "feedback": feedback, "parameters": parameters}
+
+    def version(self) -> str:
+        """Return the version of Anserini, whose jar holds Lucene."""
+        return f"Anserini {installed.anserini_version()}".strip()
+
+    def search(self, query: Query, index: LuceneIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers and the scores of the best k documents. Of equal ones at the end, Lucene keeps those indexed first."""
+        asked = self._asked(query)
+        if not asked["terms"] or k < 1:
+            return np.empty(0, np.int32), np.empty(0, np.float32)
+        docs, scores = index.connection.ask("search", model=self.model, query=asked, k=min(k, index.docs))[1]
+        return np.frombuffer(docs, "<i4"), np.frombuffer(scores, "<f4")
+
+    def scores(self, query: Query, index: LuceneIndex, docs: np.ndarray) -> np.ndarray:
+        """Return the scores of documents, -inf for those without a word of the query."""
+        asked = self._asked(query)
+        result = np.full(len(docs), -np.inf, np.float32)
+        if asked["terms"] and len(docs):
+            order = np.argsort(docs, kind="stable")
+            wanted = np.ascontiguousarray(docs[order], "<i4")
+            found = index.connection.ask("scores", [wanted], model=self.model, query=asked)[1][0]
+            result[order] = np.frombuffer(found, "<f4")
+        return result
+
+    def explain(self, query: Query, index: LuceneIndex, doc: int) -> Explanation:
+        """Return Lucene's own explanation of the score of one document."""
+        asked = self._asked(query)
+        if not asked["terms"]:
+            return Explanation(-math.inf, "no word of the query is left")
+        answer = index.connection.ask("explain", model=self.model, query=asked, doc=doc)[0]
+        tree = to_explanation(answer["tree"])
+        value = float(self.scores(query, index, np.array([doc]))[0])
+        return tree._replace(value=value)
+
+    def _asked(self, query: Query) -> dict[str, Any]:
+        """Return the weighted terms of a query as the process wants them. Raise InputError for a negative weight."""
+        weights = {term: weight for term, weight in query.weights().items() if weight}
+        for term, weight in weights.items():
+            if weight < 0:
+                raise InputError(
+                    f"{self.name} cannot take the weight {weight:.4g} of {term}, since Lucene has no negative weights; "
+                    f"use a ranker of Sublex, such as BM25."
+                )
+        return {"text": query.text, "terms": list(weights), "weights": list(weights.values())}
+
+
+def to_explanation(tree: list[Any]) -> Explanation:
+    """Return an explanation of Lucene as one of Sublex. How parts make a value is seen from the numbers; else they are evidence."""
+    value, description, children = tree
+    parts = tuple(map(to_explanation, children))
+    values = [part.value for part in parts]
+    kind = "sum"
+    if not parts or math.isclose(sum(values), value, rel_tol=_NEAR):
+        kind = "sum"
+    elif math.isclose(math.prod(values), value, rel_tol=_NEAR):
+        kind = "product"
+    else:
+        parts = tuple(part._replace(kind="evidence") for part in parts)
+    return Explanation(value, description, kind, parts)

@@ -1,0 +1,47 @@
+"""The documents that Anserini stores in a Lucene index, as documents of Sublex."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sublex.base import Document
+
+# Members of a record that make the id, the title and the text of a document; all others are its fields.
+_KNOWN = {"id", "_id", "docid", "contents", "title", "text"}
+
+
+def to_document(docno: str, contents: str | None, raw: str | None) -> tuple[Document, bool]:
+    """Return a document from the stored fields `contents` and `raw`, and whether its text is exactly the text that was indexed.
+
+    `raw` is the record as the collection has it: JSON with `contents`, or with `title` and `text`, or any other text. Other text keeps
+    its markup, which Anserini leaves out before it indexes.
+    """
+    record = _record(raw) or {}
+    title = _text(record.get("title")) or ""
+    fields = {name: value for name, value in record.items() if name not in _KNOWN}
+    indexed = contents if contents is not None else _text(record.get("contents"))
+    if indexed is not None:
+        if title and indexed.startswith(f"{title}\n"):
+            return Document(docno, indexed[len(title) + 1 :], title, fields), True
+        # A title that was not indexed is no title: the contents of the document would differ from the indexed text.
+        return Document(docno, indexed, "", fields | ({"title": title} if title else {})), True
+    text = _text(record.get("text"))
+    if text is not None:
+        return Document(docno, text, title, fields), True
+    return Document(docno, raw or ""), False
+
+
+def _record(raw: str | None) -> dict[str, Any] | None:
+    """Return the JSON object that a text is, or None."""
+    if not raw or not raw.lstrip().startswith("{"):
+        return None
+    try:
+        record = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,230 @@
+"""A Whoosh index, opened for reading: its postings for the mirror, its stored documents, and searchers for the retrievers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from whoosh import index as whoosh_index
+from whoosh.fields import ID, TEXT
+from whoosh.searching import Searcher
+
+from sublex.base import Document, DocumentsBatch, PostingsBatch
+from sublex.errors import InputError, SublexError
+from sublex.messages import in_short
+from sublex_whoosh.analyzer import expression_of
+from sublex_whoosh.postings import Lists, posting_lists
+from sublex_whoosh.toc import last_toc
+
+
+class _Searcher(Searcher):
+    """Whoosh's searcher, with a method that Whoosh's DFree calls and Whoosh 2.7.5 lacks."""
+
+    def weight(self, field: str, text: Any) -> float:
+        """Return the sum of a term's weights over all documents."""
+        return float(self.reader().frequency(field, text))
+
+
+# Documents on which an analyzer is compared with Whoosh's own.
+SAMPLE = 50
+# Documents whose docnos are read together.
+BATCH = 4096
+# The name of a stored field that is shown as the title.
+TITLE = "title"
+
+
+class WhooshIndex:
+    """One commit of a Whoosh index, of which one field of text is read. Deleted documents have no number."""
+
+    def __init__(self, path: str, field: str | None, docno: str | None):
+        self.name = self.path = path
+        toc = last_toc(path)
+        toc.refuse_writer()
+        with self._explaining():
+            opened = whoosh_index.open_dir(path, indexname=toc.name, readonly=True)
+            self.reader = opened.reader()
+            self.schema: Mapping[str, Any] = self.reader.schema
+        try:
+            self._choose(field, docno)
+        except BaseException:
+            self.reader.close()
+            raise
+        self._searchers: dict[str, Searcher] = {}
+
+    def _choose(self, field: str | None, docno: str | None) -> None:
+        """Choose the fields, and number the documents that are not deleted."""
+        self.field = _text_field(self.path, self.schema, field)
+        self.docno_field = _docno_field(self.path, self.schema, docno)
+        with self._explaining():
+            dead = np.zeros(self.reader.doc_count_all(), np.bool_)
+            for leaf, base in (found for found in self.leaves if found[0].has_deletions()):
+                dead[[base + doc for doc in leaf._perdoc.deleted_docs()]] = True
+            self.live = np.flatnonzero(~dead)
+            self.numbers = np.where(dead, -1, np.cumsum(~dead) - 1)
+            self.docs = len(self.live)
+            self.lengths = np.zeros(self.docs, np.int64)
+            self.stores = frozenset({"text"}) if self.schema[self.field].stored else frozenset()
+            self.analyzer = expression_of(self.schema[self.field].analyzer)
+            self.notes = self._notes(int(dead.sum()))
+
+    @cached_property
+    def leaves(self) -> list[tuple[Any, int]]:
+        """The readers of the segments, each with the number of documents before it."""
+        return list(self.reader.leaf_readers())
+
+    def _notes(self, deleted: int) -> list[str]:
+        others = [
+            name for name, kind in self.schema.items() if kind.indexed and name not in (self.field, self.docno_field)
+        ]
+        notes = [f"Ids come from the field {self.docno_field}, postings from the field {self.field}."]
+        if others:
+            notes.append(f"Other fields are not searched by Sublex's rankers: {', '.join(others)}.")
+        if deleted:
+            notes.append(
+                f"Deleted documents are left out: {deleted:,}. Whoosh's own scorers still count them in their statistics."
+            )
+        if not self.stores:
+            notes.append(f"The field {self.field} is not stored, so no texts can be shown.")
+        return notes
+
+    # What the mirror is made of.
+
+    def postings(self) -> Iterator[PostingsBatch]:
+        """Yield the posting lists of the field, in ascending order of the terms."""
+        with self._explaining():
+            batches = posting_lists(self.leaves, self.field, self.schema[self.field].format)
+            for lists in batches:
+                batch = self._live(lists)
+                self.lengths += np.bincount(batch.docs, batch.tfs, self.docs).astype(np.int64)
+                yield batch
+
+    def _live(self, lists: Lists) -> PostingsBatch:
+        """Return posting lists without deleted documents, in the numbers of the mirror."""
+        docs = self.numbers[lists.docs]
+        terms = np.repeat(np.arange(len(lists.terms)), lists.df)[docs >= 0]
+        df = np.bincount(terms, minlength=len(lists.terms))
+        tfs = np.maximum(np.rint(lists.weights), 1)[docs >= 0]
+        kept = [term for term, count in zip(lists.terms, df.tolist(), strict=True) if count]
+        return PostingsBatch(kept, df[df > 0], docs[docs >= 0].astype(np.int32), tfs.astype(np.int32))
+
+    def documents(self) -> Iterator[DocumentsBatch]:
+        """Yield the docnos, and the lengths, which are the sums of the frequencies in the postings."""
+        for begin in range(0, self.docs, BATCH):
+            places = range(begin, min(begin + BATCH, self.docs))
+            yield DocumentsBatch([self._docno(doc) for doc in places], self.lengths[begin : places.stop])
+
+    def _docno(self, doc: int) -> str:
+        return self._id(self._stored(doc))
+
+    def _id(self, stored: Mapping[str, Any]) -> str:
+        value = stored.get(self.docno_field)
+        if isinstance(value, bytes) or value is None or not str(value):
+            raise InputError(
+                f"A document of {self.path} has no id in the field {self.docno_field}; name another by --docno."
+            )
+        return str(value)
+
+    def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
+        """Return a sentence if an analyzer makes other terms of stored texts than Whoosh's own; raise InputError if most are others."""
+        if not self.stores:
+            return f"The field {self.field} is not stored, so it cannot be checked that {analyzer} makes the terms of the index."
+        ours: set[tuple[int, str]] = set()
+        theirs: set[tuple[int, str]] = set()
+        for doc in range(0, self.docs, max(1, self.docs // SAMPLE)):
+            text = str(self._stored(doc).get(self.field) or "")
+            with self._explaining():
+                theirs |= {(doc, token.text) for token in self.schema[self.field].analyzer(text, mode="index")}
+            ours |= {(doc, term) for term in terms_of(text)}
+        differ, all_terms = len(ours ^ theirs), len(ours | theirs)
+        if 2 * differ > all_terms:
+            raise InputError(
+                f"{analyzer} makes other terms than those of {self.path}; name the right analyzer by --analyzer."
+            )
+        if 1000 * differ > all_terms:
+            return (
+                f"On a sample of the texts, {differ / all_terms:.1%} of the terms by {analyzer} and by Whoosh differ; "
+                "queries do not find these."
+            )
+        return None
+
+    # Stored documents.
+
+    def _stored(self, doc: int) -> dict[str, Any]:
+        with self._explaining():
+            return dict(self.reader.stored_fields(int(self.live[doc])))
+
+    def document(self, doc: int) -> Document:
+        """Return a stored document: its text is the field that is searched, its title the stored field `title`."""
+        stored = self._stored(doc)
+        docno, text = self._id(stored), stored.pop(self.field, None)
+        title = stored.pop(TITLE, None) if isinstance(stored.get(TITLE), str) else None
+        stored.pop(self.docno_field, None)
+        fields = json.loads(json.dumps({str(name): value for name, value in stored.items()}, default=str))
+        return Document(docno, "" if text is None else str(text), title or "", fields)
+
+    # What retrievers use.
+
+    def searcher(self, weighting: Any, key: str) -> Searcher:
+        """Return Whoosh's searcher with a scorer; `key` names the scorer with its parameters."""
+        if key not in self._searchers:
+            self._searchers[key] = _Searcher(self.reader, weighting=weighting)
+        return self._searchers[key]
+
+    def close(self) -> None:
+        """Close the files of the index."""
+        self.reader.close()
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Turn any error of Whoosh into an InputError with one sentence."""
+        try:
+            yield
+        except SublexError:
+            raise
+        except whoosh_index.IndexVersionError as error:
+            raise InputError(
+                f"{self.path} is a Whoosh index of another version ({error}); write it again with this Whoosh."
+            ) from None
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"The schema of {self.path} needs the Python module {error.name}, which is not installed."
+            ) from None
+        except Exception as error:
+            raise InputError(
+                f"The Whoosh index {self.path} cannot be read; it may be damaged ({in_short(error)})."
+            ) from None
+
+
+def _text_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str:
+    """Return the field of text: the one that the user named, or the only one, or the first by name."""
+    texts = [name for name, kind in schema.items() if isinstance(kind, TEXT)]
+    if wanted is None and texts:
+        return texts[0]
+    if wanted is None:
+        raise InputError(f"{path} has no field of type TEXT; name a field by --field: {_names(schema)}.")
+    if wanted not in schema or not schema[wanted].indexed:
+        raise InputError(f"{path} has no field {wanted} that is searched; there are {_names(schema)}.")
+    return wanted
+
+
+def _docno_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str:
+    """Return the field of ids: the one that the user named, or the unique one, or the only one of type ID."""
+    stored = [name for name, kind in schema.items() if kind.stored]
+    unique = [name for name in stored if getattr(schema[name], "unique", False)]
+    ids = [name for name in stored if isinstance(schema[name], ID)]
+    if wanted is not None and wanted not in stored:
+        raise InputError(f"{path} has no stored field {wanted}; there are {', '.join(stored) or 'none'}.")
+    chosen = [wanted] if wanted is not None else unique or ids
+    if len(chosen) != 1 and not unique:
+        names = ", ".join(stored) or "no field is stored"
+        raise InputError(f"{path} does not say which field holds the ids of documents; name it by --docno: {names}.")
+    return chosen[0]
+
+
+def _names(schema: Mapping[str, Any]) -> str:
+    names: Sequence[str] = [name for name, kind in schema.items() if kind.indexed]
+    return ", ".join(names) or "none"

@@ -1,0 +1,104 @@
+"""Reading the posting lists of a Whoosh index in bulk: whole blocks of postings, and arrays of many terms at once."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from whoosh.codec.whoosh3 import W3LeafMatcher, W3TermInfo, W3TermsReader
+
+from sublex.errors import InputError
+
+# Postings of one batch.
+POSTINGS = 1 << 20
+
+
+class Lists(NamedTuple):
+    """Posting lists end to end: the terms, the number of postings of each, and documents and weights in the numbers of Whoosh."""
+
+    terms: list[bytes]
+    df: np.ndarray
+    docs: np.ndarray
+    weights: np.ndarray
+
+
+class _Collected:
+    """Blocks of postings, as Whoosh stores them: differences of documents, and a weight for each posting or for all of a block."""
+
+    def __init__(self) -> None:
+        self.terms: list[bytes] = []
+        self.df: list[int] = []
+        self.deltas: list[int] = []
+        self.weights: list[float] = []
+        self.sizes: list[int] = []
+        self.bases: list[int] = []
+
+    def add(self, deltas: Sequence[int], weights: Any, base: int) -> None:
+        """Add a block; `base` is the number of documents in the segments before."""
+        self.deltas += deltas
+        self.weights += weights if isinstance(weights, tuple) else [1.0 if weights is None else weights] * len(deltas)
+        self.sizes.append(len(deltas))
+        self.bases.append(base)
+        self.df[-1] += len(deltas)
+
+    def lists(self) -> Lists:
+        """Return the posting lists of all blocks."""
+        deltas, sizes = np.array(self.deltas, np.int64), np.array(self.sizes, np.int64)
+        sums = np.cumsum(deltas)
+        starts = np.cumsum(sizes) - sizes
+        before = sums[starts] - deltas[starts] - np.array(self.bases, np.int64)
+        return Lists(
+            self.terms, np.array(self.df, np.int64), sums - np.repeat(before, sizes), np.array(self.weights, np.float64)
+        )
+
+
+def posting_lists(leaves: Sequence[tuple[Any, int]], field: str, form: Any) -> Iterator[Lists]:
+    """Yield the posting lists of a field over all segments, in ascending order of the terms' bytes."""
+    streams = [_terms(leaf, number, field) for number, (leaf, _) in enumerate(leaves)]
+    collected = _Collected()
+    for term, places in groupby(heapq.merge(*streams, key=itemgetter(0, 1)), itemgetter(0)):
+        collected.terms.append(term)
+        collected.df.append(0)
+        for _, number, info in places:
+            leaf, base = leaves[number]
+            for deltas, weights in _blocks(leaf, info, form):
+                collected.add(deltas, weights, base)
+        if len(collected.deltas) >= POSTINGS:
+            yield collected.lists()
+            collected = _Collected()
+    if collected.terms:
+        yield collected.lists()
+
+
+def _terms(leaf: Any, number: int, field: str) -> Iterator[tuple[bytes, int, W3TermInfo]]:
+    """Yield the terms of a field in one segment, ascending, each with the number of the segment and where its postings are."""
+    reader = leaf._terms
+    if not isinstance(reader, W3TermsReader):
+        raise InputError(
+            "The Whoosh index was written by an older Whoosh; let this Whoosh optimise it, then attach it."
+        )
+    for (name, term), info in reader.items_from(field, b""):
+        if name != field:
+            return
+        yield term, number, info
+
+
+def _blocks(leaf: Any, info: W3TermInfo, form: Any) -> Iterator[tuple[Sequence[int], Any]]:
+    """Yield the blocks of a posting list: differences of documents from 0 on, and weights."""
+    if info.is_inlined():
+        docs, weights, _ = info.inlined_postings()
+        yield [doc - before for doc, before in zip(docs, (0, *docs), strict=False)], tuple(weights)
+        return
+    # A matcher reads a block as a whole; calling it once a posting would take ten times as long.
+    matcher = W3LeafMatcher(leaf._terms._postfile, *info.extent(), form)
+    while True:
+        matcher._read_data()
+        deltas, weights, _ = matcher._data
+        yield deltas, weights
+        if matcher._lastblock:
+            return
+        matcher._goto(matcher._nextoffset)

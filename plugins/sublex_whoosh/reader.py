@@ -1,0 +1,51 @@
+"""The reader `whoosh`: the stored documents of a Whoosh index, named as in `whoosh:PATH`, for an index of Sublex's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from sublex.base import Document, Report, Source
+from sublex.errors import InputError
+from sublex_whoosh.backend import missing
+
+PREFIX = "whoosh:"
+
+
+class WhooshReader:
+    """The reader of a Whoosh index. It needs `trust=true`, because Whoosh keeps pickles, which can run code."""
+
+    folders = True
+
+    def __init__(self, field: str | None, docno: str | None, trust: bool):
+        self.field, self.docno, self.trust = field, docno, trust
+
+    def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the path names a Whoosh index."""
+        return path.startswith(PREFIX)
+
+    def read(self, source: Source, report: Report) -> Iterator[Document]:
+        """Yield the stored documents."""
+        path = os.path.realpath(os.path.expanduser(source.path.removeprefix(PREFIX)))
+        if not self.trust:
+            raise InputError(
+                f"Opening a Whoosh index runs code that its folder holds; if you trust whoever wrote {path}, "
+                "add --reader 'whoosh(trust=true)'."
+            )
+        if sentence := missing():
+            raise InputError(sentence)
+        from sublex_whoosh.foreign import WhooshIndex
+
+        index = WhooshIndex(path, self.field, self.docno)
+        try:
+            if not index.stores:
+                raise InputError(
+                    f"The field {index.field} of {path} is not stored, so its documents cannot be read; "
+                    f"use its postings: sublex attach NAME {PREFIX}{path} --trust"
+                )
+            for note in index.notes:
+                report.note(note.rstrip("."))
+            for doc in range(index.docs):
+                yield index.document(doc)
+        finally:
+            index.close()

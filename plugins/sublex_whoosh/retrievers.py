@@ -1,0 +1,196 @@
+"""Whoosh's own scorers as retrievers: BM25F, TF_IDF, PL2 and DFree, as Whoosh computes them.
+
+Whoosh searches its own index. By default it looks for the weighted terms of the query, any of them; with `language=true` it reads
+the text of the query in its own query language. Every document that matches is scored, so nothing is lost to Whoosh's shortcuts.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sublex.base import Explanation, Query
+from sublex.errors import InputError
+
+if TYPE_CHECKING:
+    from sublex_whoosh.foreign import WhooshIndex
+
+
+class WhooshRetriever:
+    """A scorer of Whoosh. Subclasses make Whoosh's object for it."""
+
+    backend = "whoosh"
+
+    def __init__(self, language: bool, **params: float):
+        self.language, self.params = language, params
+
+    @abstractmethod
+    def weighting(self) -> Any:
+        """Return Whoosh's object for the scorer."""
+
+    def version(self) -> str:
+        """Return the name and version of Whoosh."""
+        from importlib.metadata import version
+
+        return f"whoosh-reloaded {version('whoosh-reloaded')}"
+
+    def search(self, query: Query, index: WhooshIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best k documents and their scores."""
+        docs: list[int] = []
+        scores: list[float] = []
+        for base, matcher in self._matchers(query, index):
+            while matcher.is_active():
+                docs.append(base + matcher.id())
+                scores.append(matcher.score())
+                matcher.next()
+        found, values = index.numbers[np.array(docs, np.int64)], np.array(scores)
+        if len(values) > k:
+            # All that are as good as the document in place k, so that the engine breaks the tie.
+            best = values >= np.partition(values, -k)[-k]
+            found, values = found[best], values[best]
+        return found, values
+
+    def scores(self, query: Query, index: WhooshIndex, docs: np.ndarray) -> np.ndarray:
+        """Return the scores of documents, -inf for those that do not match."""
+        scores = np.full(len(docs), -np.inf)
+        wanted = index.live[docs]
+        order = np.argsort(wanted)
+        ends = [*(base for _, base in index.leaves[1:]), np.inf]
+        cuts = np.searchsorted(wanted[order], [0, *ends])
+        for segment, (base, matcher) in enumerate(self._matchers(query, index)):
+            for place in order[cuts[segment] : cuts[segment + 1]].tolist():
+                doc = int(wanted[place]) - base
+                if matcher.is_active():
+                    matcher.skip_to(doc)
+                if matcher.is_active() and matcher.id() == doc:
+                    scores[place] = matcher.score()
+        return scores
+
+    def explain(self, query: Query, index: WhooshIndex, doc: int) -> Explanation:
+        """Return the score of one document with the part of each term."""
+        score = float(self.scores(query, index, np.array([doc]))[0])
+        if self.language:
+            parsed = self._parsed(query, index)
+            terms = {(name, text): 1.0 for name, text in parsed.terms() if name in index.schema}
+        else:
+            parsed = None
+            terms = {(index.field, term.encode()): weight for term, weight in query.weights().items()}
+        parts = tuple(self._part(index, name, term, weight, doc) for (name, term), weight in terms.items())
+        if parsed is None:
+            return Explanation(score, "added up over the words", "sum", parts)
+        # Whoosh's query language has operators that do not add up.
+        shown = tuple(part._replace(kind="evidence") for part in parts)
+        return Explanation(score, f"Whoosh's score for {parsed}", "sum", shown)
+
+    def _part(self, index: WhooshIndex, field: str, term: Any, weight: float, doc: int) -> Explanation:
+        """Return the part of one term; evidence when the document lacks it."""
+        from whoosh.query import Term
+
+        text = term.decode() if isinstance(term, bytes) else str(term)
+        label = text if field == index.field else f"{field}:{text}"
+        for base, matcher in self._run(Term(field, text), index):
+            local = int(index.live[doc]) - base
+            if local < 0 or not matcher.is_active():
+                continue
+            matcher.skip_to(local)
+            if matcher.is_active() and matcher.id() == local:
+                length = index.reader.doc_field_length(int(index.live[doc]), field, 1)
+                evidence = {
+                    "tf": matcher.weight(),
+                    "length, rounded": length,
+                    "df": index.reader.doc_frequency(field, text),
+                }
+                score = float(matcher.score())
+                if weight == 1:
+                    return Explanation(score, label, evidence=evidence)
+                factors = Explanation(weight, "weight in the query"), Explanation(score, "score", evidence=evidence)
+                return Explanation(weight * score, label, "product", factors)
+        return Explanation(0.0, f"{label}: not in this document", "evidence")
+
+    def _matchers(self, query: Query, index: WhooshIndex) -> Iterator[tuple[int, Any]]:
+        """Yield for each segment the number of documents before it, and Whoosh's matcher of the query."""
+        from whoosh.query import Or, Term
+
+        if self.language:
+            yield from self._run(self._parsed(query, index), index)
+            return
+        either = Or([Term(index.field, term, boost=weight) for term, weight in query.weights().items() if weight])
+        # Whoosh's other way to join terms, for small indexes, loses documents whose score is below 0.
+        either.matcher_type = Or.DEFAULT_MATCHER
+        yield from self._run(either, index)
+
+    def _parsed(self, query: Query, index: WhooshIndex) -> Any:
+        """Return the text of the query as Whoosh's query language reads it."""
+        from whoosh.qparser import QueryParser
+
+        if any(term.origin != "query" for term in query.terms):
+            raise InputError(
+                f"{type(self).__name__}(language=true) reads the user's text, and an expander before it changed the query; "
+                "leave language out."
+            )
+        return QueryParser(index.field, index.schema).parse(query.text).normalize()
+
+    def _run(self, whoosh_query: Any, index: WhooshIndex) -> Iterator[tuple[int, Any]]:
+        searcher = index.searcher(self.weighting(), f"{type(self).__name__}{sorted(self.params.items())}")
+        context = searcher.context()
+        for leaf, base in searcher.leaf_searchers():
+            yield base, whoosh_query.matcher(leaf, context)
+
+
+class WhooshBM25F(WhooshRetriever):
+    """Whoosh's BM25F on its own index: idf is ln(N / (df + 1)) + 1, and lengths are rounded to one byte.
+
+    S. Robertson, H. Zaragoza and M. Taylor, Simple BM25 Extension to Multiple Weighted Fields, 2004.
+    """
+
+    def __init__(self, k1: float, b: float, language: bool):
+        super().__init__(language, k1=k1, b=b)
+
+    def weighting(self) -> Any:
+        """Return Whoosh's object for the scorer."""
+        from whoosh.scoring import BM25F
+
+        return BM25F(B=self.params["b"], K1=self.params["k1"])
+
+
+class WhooshTFIDF(WhooshRetriever):
+    """Whoosh's TF_IDF on its own index: the frequency times ln(N / (df + 1)) + 1, without regard to lengths."""
+
+    def weighting(self) -> Any:
+        """Return Whoosh's object for the scorer."""
+        from whoosh.scoring import TF_IDF
+
+        return TF_IDF()
+
+
+class WhooshPL2(WhooshRetriever):
+    """Whoosh's PL2 on its own index. Its constants and logarithms differ from those of the paper and of Terrier.
+
+    G. Amati and C. J. van Rijsbergen, Probabilistic Models of Information Retrieval Based on Measuring the Divergence from
+    Randomness, 2002.
+    """
+
+    def __init__(self, c: float, language: bool):
+        super().__init__(language, c=c)
+
+    def weighting(self) -> Any:
+        """Return Whoosh's object for the scorer."""
+        from whoosh.scoring import PL2
+
+        return PL2(c=self.params["c"])
+
+
+class WhooshDFree(WhooshRetriever):
+    """Whoosh's DFree on its own index, with natural logarithms.
+
+    G. Amati, Frequentist and Bayesian Approach to Information Retrieval, 2006.
+    """
+
+    def weighting(self) -> Any:
+        """Return Whoosh's object for the scorer."""
+        from whoosh.scoring import DFree
+
+        return DFree()

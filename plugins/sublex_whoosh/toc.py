@@ -1,0 +1,73 @@
+"""The table of contents of a Whoosh index: which file names the last commit, and whether a writer is at work. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from typing import NamedTuple
+
+import xxhash
+
+from sublex.errors import InputError
+
+# Bytes that a table of contents may have.
+MOST_BYTES = 1 << 28
+# The name that Whoosh gives an index by default.
+MAIN = "MAIN"
+_TOC = re.compile(r"_(\w{1,100})_([0-9]{1,18})\.toc")
+
+
+class Toc(NamedTuple):
+    """The last commit of a Whoosh index: the folder, the name of the index in it, and the number of the commit."""
+
+    folder: str
+    name: str
+    generation: int
+
+    @property
+    def state(self) -> str:
+        """The name of the index, the number of the commit and a hash of the file that describes it."""
+        path = os.path.join(self.folder, f"_{self.name}_{self.generation}.toc")
+        try:
+            with open(path, "rb") as file:
+                digest = xxhash.xxh3_128_hexdigest(file.read(MOST_BYTES))
+        except OSError as error:
+            raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+        return f"{re.sub('[^A-Za-z0-9]', '_', self.name)}-{self.generation}-{digest}"
+
+    def refuse_writer(self) -> None:
+        """Raise InputError if a Whoosh writer holds the lock of the index. The lock file is opened only to read."""
+        path = os.path.join(self.folder, f"{self.name}_WRITELOCK")
+        try:
+            with open(path, "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                f"The Whoosh index {self.folder} is being written; try again when its writer has finished."
+            ) from None
+        except OSError:
+            # Without a lock file, nobody has written to the index since it was copied.
+            return
+
+
+def last_toc(folder: str) -> Toc:
+    """Return the last commit of the Whoosh index in a folder: of the index MAIN, or of the only one. Raise InputError without one."""
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        raise InputError(f"No folder {folder}; name the folder of a Whoosh index.") from None
+    except OSError as error:
+        raise InputError(f"Cannot read {folder}: {error.strerror}.") from None
+    generations: dict[str, int] = {}
+    for match in filter(None, map(_TOC.fullmatch, names)):
+        generations[match[1]] = max(int(match[2]), generations.get(match[1], 0))
+    if not generations:
+        raise InputError(f"{folder} is not a Whoosh index: it holds no file named _MAIN_1.toc or the like.")
+    name = MAIN if MAIN in generations else next(iter(generations))
+    if name != MAIN and len(generations) > 1:
+        raise InputError(
+            f"{folder} holds several Whoosh indexes, {', '.join(sorted(generations))}, and none is called {MAIN}; "
+            "move one of them to a folder of its own."
+        )
+    return Toc(folder, name, generations[name])

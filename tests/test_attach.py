@@ -1,0 +1,456 @@
+"""Attached indexes: the mirror of another engine's index, its texts and retrievers, and everything that can be wrong with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command import invoke
+from shared import PLUGINS
+
+import sublex
+from sublex import plugins
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
+from sublex.index import manifest as manifests
+from sublex.index.foreign_places import Place, keep_place, place_of, places_path
+from sublex.index.manifest import ATTACHED, commit, read_manifest
+
+TEXTS = {
+    "b1": "The crane stood in the river and the crane slept",
+    "b2": "A river without a crane",
+    "b3": "The bank of the river",
+    "b4": "Money in the bank",
+}
+
+
+@pytest.fixture
+def shelf(monkeypatch, tmp_path):
+    """Install the engine of tests/plugins/shelf.py, make a shelf in the working folder, and return the engine's module."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.syspath_prepend(PLUGINS)
+    points = sorted(
+        plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.BUILT_IN)
+    )
+    loaded = plugins.Registry([*points, EntryPoint("shelf", "shelf", plugins.GROUP)])
+    monkeypatch.setattr(plugins, "load", lambda builtin=True: loaded)
+    import shelf
+
+    shelf.OPENED.clear()
+    write()
+    return shelf
+
+
+def write(texts=TEXTS, **more) -> None:
+    """Write the shelf `books`."""
+    Path("books").mkdir(exist_ok=True)
+    Path("books/shelf.json").write_text(json.dumps({"texts": texts} | more))
+
+
+def attached(**options):
+    return sublex.attach("shelf:books", "index", **options)
+
+
+def files(folder: str) -> dict[str, tuple[bytes, int]]:
+    """Return the bytes and the time of change of each file below a folder."""
+    return {str(p): (p.read_bytes(), p.stat().st_mtime_ns) for p in Path(folder).rglob("*") if p.is_file()}
+
+
+def refused(error=SublexError, **options) -> str:
+    """Return the message with which attaching the shelf is refused."""
+    with pytest.raises(error) as caught:
+        attached(**options)
+    assert not Path("index/index.json").exists()
+    return str(caught.value)
+
+
+# The mirror.
+
+
+def test_an_attached_index_ranks_as_an_index_of_the_same_texts(shelf):
+    before = files("books")
+    index = attached()
+    native = sublex.build([sublex.Document(*item) for item in TEXTS.items()], "native", analyzer="plain", store="terms")
+    assert index.fingerprint != native.fingerprint or index.statistics == native.statistics
+    assert index.statistics == native.statistics
+    for expression in ("BM25", "PL2 >> RM3 >> PL2", "LGD + 0.5*DPH", "DirichletLM"):
+        mine, theirs = index.search("crane river", expression), native.search("crane river", expression)
+        assert mine.docnos == theirs.docnos and mine.scores.tolist() == theirs.scores.tolist()
+    assert files("books") == before
+
+
+def test_opening_an_attached_index_touches_nothing_foreign(shelf):
+    attached()
+    shelf.OPENED.clear()
+    shutil.rmtree("books")
+    index = sublex.open("index")
+    assert index.search("crane").docnos == ["b1", "b2"] and len(index.run(["crane", "bank"], "BM25").scores) == 4
+    assert shelf.OPENED == []
+
+
+def test_texts_come_from_the_foreign_index(shelf):
+    index = attached()
+    assert index.store == {"terms", "text"} and index.document("b3").text == TEXTS["b3"]
+    assert [document.text for document in index.documents()] == list(TEXTS.values())
+    assert [word.surface for word in index.corpus.sequence(3)] == ["Money", "in", "the", "bank"]
+    words = [block.docs.tolist() for block in index.corpus.words().blocks()]
+    assert words == [[0, 1, 2, 3]]
+    hit = json.loads(invoke("search", "./index", "money", "--format", "json").output)[0]
+    assert hit["passage"] == TEXTS["b4"]
+
+
+def test_models_are_fitted_to_an_attached_index(shelf):
+    index = attached()
+    index.fit("lsi(e=2)")
+    native = sublex.build([sublex.Document(*item) for item in TEXTS.items()], "native", analyzer="plain")
+    native.fit("lsi(e=2)")
+    assert index.search("crane", "lsi(e=2)").docnos == native.search("crane", "lsi(e=2)").docnos != []
+    assert ATTACHED in read_manifest(Path("index")) and sublex.open("index").document("b4").text
+
+
+def test_an_attached_index_is_sound_and_shows_where_it_points(shelf):
+    attached()
+    assert invoke("check", "./index").code == 0
+    facts = json.loads(invoke("info", "./index", "--format", "json").output)
+    assert facts["attached_to"] == f"the shelf index {os.path.realpath('books')}" and facts["stored"] == "terms, text"
+
+
+def test_the_documents_of_an_attached_index_cannot_be_changed(shelf):
+    index = attached()
+    for change in (lambda: index.add([{"id": "b9", "text": "new"}]), lambda: index.delete("b1"), index.merge):
+        with pytest.raises(
+            IndexProblem, match=r"index mirrors a shelf index, so Sublex cannot .*attach \S*index --refresh$"
+        ):
+            change()
+    assert len(sublex.open("index")) == 4
+
+
+# What the index and the user's file hold.
+
+
+def test_the_index_names_no_path_and_the_users_file_does(shelf):
+    attached(field="text")
+    entry = read_manifest(Path("index"))[ATTACHED]
+    assert entry.keys() == {"backend", "state", "id", "stores"}
+    assert not any(b"books" in data for data, _ in files("index").values())
+    place = place_of(Path("index"), entry["id"])
+    assert place == Place(entry["id"], "shelf", os.path.realpath("books"), False, None, None, {"field": "text"})
+    assert places_path().is_relative_to(Path("config").resolve())
+    assert place_of(Path("index"), "0" * 32) is None and place_of(Path("other"), entry["id"]) is None
+
+
+def test_two_indexes_keep_their_places(shelf):
+    attached()
+    sublex.attach("shelf:books", "second")
+    assert {Path(path).name for path in json.loads(places_path().read_text())} == {"index", "second"}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"ROOT": 1}', '{"ROOT": {"identity": "ID"}}', '{"ROOT": {"identity": "ID", "x": 1}}']
+)
+def test_a_damaged_file_of_places_costs_a_sentence_or_counts_as_empty(shelf, text):
+    index = attached()
+    identity = read_manifest(Path("index"))[ATTACHED]["id"]
+    places_path().write_text(text.replace("ROOT", os.path.realpath("index")).replace("ID", identity))
+    assert index.search("crane").docnos == ["b1", "b2"]
+    with pytest.raises(SublexError, match=r"Cannot read .*attached.json|was attached to a shelf index elsewhere"):
+        sublex.open("index").document("b1")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        None, 1, {}, {"backend": "../x"}, {"backend": "shelf", "state": "a b"}, {"id": "x"}, {"id": "0" * 31}, {"stores": ["terms"]},
+        {"stores": "text"}, {"state": "x" * 300},
+    ],
+)  # fmt: skip
+def test_a_forged_entry_is_a_damaged_manifest(shelf, entry):
+    attached()
+    forged = read_manifest(Path("index"))
+    forged[ATTACHED] = (
+        (forged[ATTACHED] | entry if entry else {"backend": "shelf"}) if isinstance(entry, dict) else entry
+    )
+    commit(Path("index"), forged)
+    with pytest.raises(IndexCorrupt, match=r"index.json is damaged: attached"):
+        sublex.open("index")
+
+
+def test_an_attached_index_has_one_segment_and_no_texts_of_its_own(shelf):
+    attached()
+    forged = read_manifest(Path("index"))
+    commit(Path("index"), forged | {"segments": [], "statistics": {}})
+    with pytest.raises(IndexCorrupt, match="an attached index has other segments"):
+        sublex.open("index")
+
+
+# Moved folders, changed indexes, and attaching again.
+
+
+def test_a_copy_searches_by_its_mirror_and_asks_to_be_attached_again(shelf):
+    attached()
+    shutil.copytree("index", "copy")
+    copy = sublex.open("copy")
+    assert copy.search("crane").docnos == ["b1", "b2"] and copy.store == {"terms"}
+    for ask in (lambda: copy.document("b1"), lambda: copy.search("crane", "ShelfCount")):
+        with pytest.raises(
+            IndexProblem, match="copy was attached to a shelf index elsewhere, so there are no texts; attach it again"
+        ):
+            ask()
+    done = invoke("search", "./copy", "crane")
+    assert done.code == 0 and done.messages.count("elsewhere") == 1 and "b1" in done.output
+    done = invoke("doc", "./copy", "b1")
+    assert done.code == 2 and done.messages.count("elsewhere") == 1
+    assert "no texts" in done.messages
+    done = invoke("attach", "./copy", "--refresh")
+    assert (done.code, done.messages) == (
+        2, "sublex: Sublex does not know which index copy mirrors; name it: sublex attach ./copy BACKEND:PATH --refresh\n",
+    )  # fmt: skip
+    done = invoke("attach", "./copy", "shelf:books", "--refresh")
+    assert done.code == 0 and done.messages == "copy is up to date.\n"
+    assert sublex.open("copy").document("b1").text == TEXTS["b1"] and sublex.open("copy").generation == 1
+
+
+def test_a_changed_index_is_noticed_and_refreshed(shelf):
+    index = attached(field="text")
+    index.fit("lsi(e=2)")
+    write(TEXTS | {"b5": "a new crane"})
+    changed = sublex.open("index")
+    assert changed.search("crane").docnos == ["b1", "b2"] and changed.store == {"terms"}
+    sentence = (
+        f"The shelf index {os.path.realpath('books')} has changed since it was attached; "
+        "to read it again: sublex attach ./index --refresh"
+    )
+    assert changed.attachment.problem == sentence
+    with pytest.raises(IndexProblem, match="has changed since it was attached"):
+        changed.search("crane", "ShelfCount")
+    done = invoke("search", "./index", "crane")
+    assert done.code == 0 and done.messages == f"{sentence}\n"
+    done = invoke("explain", "./index", "crane", "b1", "-r", "ShelfCount")
+    assert (done.code, done.messages) == (2, f"sublex: {sentence}\n")
+    identity = read_manifest(Path("index"))[ATTACHED]["id"]
+    said: list[str] = []
+    fresh = sublex.attach(None, "index", refresh=True, say=said.append)
+    assert fresh.search("crane").docnos == ["b5", "b1", "b2"] and fresh.document("b5").text == "a new crane"
+    assert read_manifest(Path("index"))[ATTACHED]["id"] == identity and any("lsi(e=2)" in text for text in said)
+
+
+def test_an_index_that_was_open_before_a_change_reads_no_other_texts(shelf):
+    index = attached()
+    assert index.document("b1").text == TEXTS["b1"]
+    write(dict(reversed(TEXTS.items())))
+    assert index.document("b1").text == TEXTS["b1"]
+    with pytest.raises(IndexProblem, match="has changed"):
+        sublex.open("index").document("b1")
+
+
+def test_options_are_kept_for_the_next_time(shelf):
+    attached(analyzer="english", profile="terrier")
+    write(TEXTS | {"b5": "a new crane"})
+    index = sublex.attach(None, "index", refresh=True)
+    assert (index.profile, index.snapshot.analyzer_expression) == ("terrier", "english")
+
+
+def test_an_existing_index_is_replaced_only_if_asked(shelf):
+    attached()
+    with pytest.raises(
+        IndexProblem, match="index is already an index; attach with --refresh to read it again, or --overwrite"
+    ):
+        attached()
+    with pytest.raises(InputError, match="--refresh reads an attached index again, and --overwrite replaces any index"):
+        attached(refresh=True, overwrite=True)
+    assert len(attached(overwrite=True)) == 4
+    sublex.build([{"id": "x", "text": "own"}], "own")
+    with pytest.raises(IndexProblem, match="own is an index of Sublex and mirrors no other"):
+        sublex.attach("shelf:books", "own", refresh=True)
+    assert ATTACHED not in read_manifest(Path("own"))
+    assert len(sublex.attach("shelf:books", "own", overwrite=True)) == 4
+    assert sublex.build([{"id": "x", "text": "own"}], "own", overwrite=True).attachment is None
+    with pytest.raises(IndexProblem, match="No index at nowhere to refresh"):
+        sublex.attach("shelf:books", "nowhere", refresh=True)
+
+
+# Trust.
+
+
+def test_an_index_that_runs_code_is_not_opened_without_trust(shelf):
+    Path("shelves-run-code").touch()
+    assert refused(InputError) == (
+        f"Opening a shelf index runs code that its folder holds; if you trust whoever wrote {os.path.realpath('books')}, add --trust."
+    )
+    assert shelf.OPENED == []
+    index = attached(trust=True)
+    assert index.document("b1").text == TEXTS["b1"]
+    place = place_of(Path("index"), read_manifest(Path("index"))[ATTACHED]["id"])
+    keep_place(Path("index"), place._replace(trusted=False))
+    shelf.OPENED.clear()
+    with pytest.raises(IndexProblem, match=r"is not trusted; if you trust whoever wrote it: .* --trust$"):
+        sublex.open("index").document("b1")
+    assert shelf.OPENED == []
+
+
+def test_a_copy_does_not_inherit_trust(shelf):
+    Path("shelves-run-code").touch()
+    attached(trust=True)
+    shutil.copytree("index", "copy")
+    shelf.OPENED.clear()
+    with pytest.raises(InputError, match="add --trust"):
+        sublex.attach("shelf:books", "copy", refresh=True)
+    assert sublex.open("copy").attachment.problem and shelf.OPENED == []
+
+
+# Retrievers.
+
+
+def test_a_retriever_finds_scores_and_explains(shelf):
+    index = attached()
+    hits = index.search("crane river", "ShelfCount")
+    assert list(zip(hits.docnos, hits.scores.tolist(), strict=True)) == [("b1", 3.0), ("b2", 2.0), ("b3", 1.0)]
+    tree = index.explain("crane river", "b1", "ShelfCount")
+    assert tree.value == 3 and tree.label == "ShelfCount: words counted" and tree.evidence["rank"] == 1
+    assert index.explain("crane", "b4", "ShelfCount").value == -np.inf
+
+
+def test_retrievers_stand_wherever_a_ranker_may(shelf):
+    index = attached()
+    for expression in (
+        "ShelfCount >> RM3 >> ShelfCount",
+        "ShelfCount % 2 >> BM25",
+        "BM25 >> ShelfCount",
+        "ShelfCount + 0.3*BM25",
+        "rrf(ShelfCount) + rrf(PL2)",
+    ):
+        found = index.search("crane bank", expression)
+        assert len(found)
+        for hit in found:
+            assert index.explain("crane bank", hit.docno, expression).value == pytest.approx(hit.score, rel=1e-6)
+    assert index.search("crane bank", "ShelfCount % 1 >> BM25").docnos == ["b1"]
+    blend = index.search("money crane", "raw(ShelfCount) + 0.5*raw(ShelfCount(times=2))")
+    assert dict(zip(blend.docnos, blend.scores.tolist(), strict=True)) == {"b1": 4, "b2": 2, "b4": 2}
+
+
+def test_runs_and_tuning_use_retrievers(shelf, tmp_path):
+    index = attached()
+    run = index.run({"1": "crane", "2": "bank"}, "ShelfCount", workers=2)
+    assert run["1"] == {"b1": 2.0, "b2": 1.0}
+    (model,) = (
+        run.metadata["method"]["models"].values()
+        if "models" in run.metadata.get("method", {})
+        else [json.dumps(run.metadata)]
+    )
+    assert "shelves 1.0" in model
+    qrels = {"1": {"b2": 1}, "2": {"b4": 1}}
+    tuned = sublex.tune(index, {"1": "crane", "2": "bank"}, qrels, "ShelfCount(times={1,2}) + BM25", folds=2)
+    assert "ShelfCount" in str(tuned.best)
+    compared = sublex.compare(index, {"1": "crane", "2": "bank"}, qrels, ["BM25", "ShelfCount"], ["RR"])
+    assert len(compared.systems) == 2
+
+
+def test_a_retriever_on_another_index_costs_a_sentence(shelf):
+    own = sublex.build([{"id": "x", "text": "crane"}], "own")
+    with pytest.raises(IndexProblem) as caught:
+        own.search("crane", "BM25 + ShelfCount")
+    assert str(caught.value) == (
+        "ShelfCount searches a shelf index, and own is an index of Sublex; use a ranker such as BM25, "
+        "or attach a shelf index: sublex attach NAME shelf:PATH"
+    )
+
+
+@pytest.mark.parametrize("lie", ["hits", "scores"])
+def test_a_retriever_that_lies_costs_a_sentence(shelf, lie):
+    write(lies=lie)
+    index = attached()
+    with pytest.raises(PluginError, match="The retriever ShelfCount (found documents that are not|did not give each)"):
+        index.search("crane", "ShelfCount" if lie == "hits" else "BM25 >> ShelfCount")
+
+
+# What can be wrong with a foreign index.
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("books", "books names no index of another engine; write BACKEND:PATH, as in whoosh:folder."),
+        ("shelf:", "shelf: names no index of another engine; write BACKEND:PATH, as in whoosh:folder."),
+        ("shell:books", "No backend shell; did you mean shelf? There are: shelf"),
+        ("shelf:nowhere", "nowhere is not a shelf."),
+        (None, "Name the index that index shall mirror: sublex attach ./index BACKEND:PATH"),
+    ],
+)
+def test_a_wrong_source_costs_a_sentence(shelf, source, sentence):
+    with pytest.raises(SublexError) as caught:
+        sublex.attach(source, Path("index"))
+    assert sentence in str(caught.value) and not Path("index").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"field": "title"}, "has no field title"),
+        ({"docno": "id"}, "The back end shelf has no option --docno."),
+        ({"analyzer": "nope"}, "No analyzer nope"),
+        ({"profile": "nope"}, "No profile nope"),
+        ({"analyzer": 3}, "The analyzer is 3"),
+    ],
+)
+def test_a_wrong_option_costs_a_sentence(shelf, options, sentence):
+    assert sentence in refused(**options)
+
+
+def test_an_engine_that_is_not_installed_costs_a_sentence(shelf):
+    index = attached()
+    assert index.document("b1").text
+    Path("no-shelves").touch()
+    with pytest.raises(IndexProblem, match="Shelves are not installed; to install them: build one"):
+        sublex.open("index").document("b1")
+    shutil.rmtree("index")
+    assert refused(InputError) == "Shelves are not installed; to install them: build one"
+    rows = json.loads(invoke("backends", "--format", "json").output)
+    row = next(row for row in rows if row["name"] == "shelf")
+    assert row["missing"].startswith("Shelves are not installed") and row["retrievers"] == ["ShelfCount"]
+
+
+def test_a_lying_index_changes_nothing(shelf):
+    write(lies="numbers")
+    assert "books" in refused()
+    write(lies="crash")
+    assert "The back end shelf failed (RuntimeError: the shelf" in refused(PluginError)
+    write({})
+    assert "holds no documents" in refused(InputError)
+    Path("books/shelf.json").write_text("{")
+    assert "is a damaged shelf" in refused(InputError)
+
+
+def test_texts_that_lie_are_refused_or_cleaned(shelf):
+    write(lies="docnos")
+    with pytest.raises(PluginError, match="The shelf index gave the document another for b1"):
+        attached().document("b1")
+    write(lies="surrogates")
+    assert attached(overwrite=True).document("b2").text == f"{TEXTS['b2']}?"
+    write(lies="no texts")
+    with pytest.raises(IndexProblem, match="stores no texts"):
+        attached(overwrite=True).document("b2")
+
+
+def test_the_foreign_folder_is_no_place_for_the_index(shelf):
+    for place in ("books/index", "books"):
+        with pytest.raises(
+            InputError, match="lies in the shelf index .* which Sublex never writes; choose another place"
+        ):
+            sublex.attach("shelf:books", place)
+    os.symlink("books", "link")
+    with pytest.raises(InputError, match="lies in the shelf index"):
+        sublex.attach("shelf:books", "link/index")
+    assert list(files("books")) == ["books/shelf.json"]
+
+
+def test_the_documentation_of_retrievers_is_listed(shelf):
+    assert "Counts the words of the query" in invoke("components", "ShelfCount").output
+    assert "Retrievers" in invoke("components").output
+    listed = invoke("plugins").output
+    assert "retrievers ShelfCount" in listed and "backends shelf" in listed
+    assert manifests.ATTACHED == "attached"

@@ -1,0 +1,250 @@
+"""Indexes made of postings: they hold what the source says, and a source that contradicts itself costs a sentence."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import collections, examples
+
+import sublex
+from sublex.base import Document, DocumentsBatch, PostingsBatch
+from sublex.errors import IndexProblem, InputError
+from sublex.index import posting_lists
+from sublex.index.check import check
+from sublex.index.from_postings import create_from_postings
+from sublex.index.live_postings import LivePostings
+from sublex.index.manifest import commit_changes, read_manifest
+from sublex.index.snapshot import Snapshot
+from sublex.index.writer import delete, merge_all
+from sublex.workers import Workers
+
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
+
+# For each term the documents that hold it, with frequencies.
+LISTS = {b"bank": {0: 2, 3: 1}, b"crane": {1: 1}, b"river": {0: 1, 1: 3, 2: 1}, "straße".encode(): {3: 4}}
+DOCNOS = ("d0", "d 1", "d2", "d3", "d4")
+
+
+class Given:
+    """A source of postings whose parts a test chooses. Each batch has `step` terms or documents."""
+
+    name = "FILE"
+
+    def __init__(
+        self,
+        lists: dict[bytes, dict[int, int]] | Sequence[tuple[bytes, dict[int, int]]] = LISTS,
+        docnos: Sequence[str] = DOCNOS,
+        lengths: Sequence[int] | None = None,
+        docs: int | None = None,
+        tokens: int | None = None,
+        step: int = 3,
+    ):
+        self.lists = list(lists.items() if isinstance(lists, dict) else lists)
+        self.docnos, self.step, self.tokens = docnos, step, tokens
+        self.docs = len(docnos) if docs is None else docs
+        sums = [sum(tfs.get(doc, 0) for _, tfs in self.lists) for doc in range(len(docnos))]
+        self.lengths = sums if lengths is None else lengths
+
+    def postings(self) -> Iterator[PostingsBatch]:
+        for begin in range(0, len(self.lists), self.step):
+            part = self.lists[begin : begin + self.step]
+            docs = np.array([doc for _, tfs in part for doc in tfs], np.int32)
+            tfs = np.array([tf for _, tfs in part for tf in tfs.values()], np.int32)
+            yield PostingsBatch([term for term, _ in part], np.array([len(t) for _, t in part]), docs, tfs)
+
+    def documents(self) -> Iterator[DocumentsBatch]:
+        for begin in range(0, len(self.docnos), self.step):
+            end = begin + self.step
+            yield DocumentsBatch(self.docnos[begin:end], np.array(self.lengths[begin:end], np.int64))
+
+
+def postings(path: Path) -> dict[str, dict[str, int]]:
+    """Return the postings of an index: for each term the docnos that hold it, with frequencies."""
+    snapshot = Snapshot(path)
+    found = {}
+    for term in snapshot.terms():
+        docs, tfs = snapshot.postings(term.term)
+        found[term.term] = {snapshot.docno(int(doc)): int(tf) for doc, tf in zip(docs, tfs, strict=True)}
+    return found
+
+
+def expected(lists: dict[bytes, dict[int, int]] = LISTS, docnos: Sequence[str] = DOCNOS) -> dict[str, dict[str, int]]:
+    return {term.decode(): {docnos[doc]: tf for doc, tf in tfs.items()} for term, tfs in lists.items()}
+
+
+def test_an_index_holds_the_postings_lengths_and_docnos_of_its_source(tmp_path: Path) -> None:
+    summary = create_from_postings(tmp_path / "i", Given(), analyzer="plain")
+    assert check(tmp_path / "i") == []
+    snapshot = Snapshot(tmp_path / "i")
+    assert postings(tmp_path / "i") == expected()
+    assert snapshot.statistics == (5, 13, 7)
+    assert snapshot.segments[0].lengths.tolist() == [3, 4, 1, 5, 0]
+    assert snapshot.store == {"terms"} and "attached" not in snapshot.manifest
+    assert snapshot.analyzer_expression.startswith("plain")
+    assert (summary.read, summary.indexed, summary.empty, summary.white_space) == (5, 5, ["d4"], ["d 1"])
+    assert summary.notes == {}
+    counts, terms, tfs = snapshot.segments[0].terms_of(np.array([3, 0]))
+    assert (counts.tolist(), terms.tolist(), tfs.tolist()) == ([2, 2], [0, 3, 0, 2], [1, 4, 2, 1])
+    assert snapshot.segments[0].surface(3) == "straße"
+    hits = sublex.open(tmp_path / "i").search("river", "BM25", k=10)
+    assert {hit.docno for hit in hits} == {"d0", "d 1", "d2"}
+
+
+@settings(max_examples=examples(40))
+@given(collections(), collections(), st.integers(0, 3))
+def test_the_postings_of_an_index_make_the_same_index(old: list[Document], new: list[Document], deleted: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(posting_lists, "POSTINGS_PER_PASS", 7)
+        first, second = Path(folder, "first"), Path(folder, "second")
+        index = sublex.build(old, first)
+        index.add(new, duplicates="first")
+        if deleted:
+            index.delete([document.docno for document in old[:deleted]])
+        if not len(index):
+            return
+        with Workers(2) as workers:
+            create_from_postings(second, LivePostings(Snapshot(first), workers))
+        merge_all(first, 1)
+        assert check(second) == []
+        a, b = (Snapshot(path).segments[0].folder for path in (first, second))
+        for name, component in b:
+            if not name.startswith("surface"):
+                assert np.array_equal(component.all(), a[name].all()), name
+        assert Snapshot(first).statistics == Snapshot(second).statistics
+
+
+def test_terms_in_any_order_make_the_same_index(tmp_path: Path) -> None:
+    create_from_postings(tmp_path / "a", Given())
+    create_from_postings(tmp_path / "b", Given(list(LISTS.items())[::-1], step=1))
+    assert read_manifest(tmp_path / "a") == read_manifest(tmp_path / "b")
+    assert check(tmp_path / "b") == []
+
+
+def test_lengths_and_tokens_that_the_source_states_are_kept_through_deletions_and_merges(tmp_path: Path) -> None:
+    summary = create_from_postings(tmp_path / "i", Given(lengths=[3, 0, 9, 5, 0], tokens=30))
+    assert [note.split(" documents differ")[0] for note in summary.notes] == [
+        "A document has terms but the length 0; the sum of its frequencies was taken",
+        "The lengths of 1 of 5",
+    ]
+    snapshot = Snapshot(tmp_path / "i")
+    assert snapshot.segments[0].lengths.tolist() == [3, 4, 9, 5, 0]
+    assert snapshot.statistics == (5, 30, 7)
+    delete(tmp_path / "i", ["d0"])
+    assert Snapshot(tmp_path / "i").statistics == (4, 27, 5)
+    assert check(tmp_path / "i") == []
+    sublex.open(tmp_path / "i").add([Document("new", "bank bank")])
+    merge_all(tmp_path / "i", 1)
+    merged = Snapshot(tmp_path / "i")
+    assert merged.statistics == (5, 29, 6)
+    assert merged.segments[0].lengths.tolist() == [4, 9, 5, 0, 2]
+    assert check(tmp_path / "i") == []
+
+
+def test_a_number_of_tokens_below_the_sum_of_frequencies_is_noted(tmp_path: Path) -> None:
+    summary = create_from_postings(tmp_path / "i", Given(tokens=3))
+    assert list(summary.notes) == ["The source states 3 tokens, but its frequencies add up to 13, which was taken"]
+    assert Snapshot(tmp_path / "i").statistics.tokens == 13
+
+
+def test_the_empty_term_and_terms_without_postings_are_left_out(tmp_path: Path) -> None:
+    summary = create_from_postings(tmp_path / "i", Given({b"": {1: 2}, b"a": {}, **LISTS, "ß".encode(): {}}, step=2))
+    assert postings(tmp_path / "i") == expected()
+    assert list(summary.notes.items())[:2] == [
+        ("A term without postings was left out", 2),
+        ("The empty term was left out", 1),
+    ]
+    assert check(tmp_path / "i") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (Given({b"bank": {0: 1, 5: 1}}), "the posting list of 'bank' names document 5, but .* numbers 0 to 4"),
+        (Given({b"bank": {-1: 1}}), "the posting list of 'bank' names document -1,"),
+        (Given({b"a": {0: 1}, b"bank": {2: 1, 1: 1}}), "the posting list of 'bank' names document 1 after document 2"),
+        (Given({b"bank": {0: 1, 2: 0}}), "the posting list of 'bank' has the frequency 0 in document 2"),
+        (Given({b"bank": {0: -7}}), "the posting list of 'bank' has the frequency -7 in document 0"),
+        (Given({b"\xff": {0: 1}}), r"has a term that is not UTF-8, '\\\\xff'"),
+        (Given([(b"\xc3", {0: 1}), (b"\xa9", {0: 1})]), "has a term that is not UTF-8"),
+        (Given([(b"a", {0: 1}), (b"a", {1: 1})]), "two posting lists for the term 'a'"),
+        (Given([(b"b", {0: 1}), (b"a", {1: 1}), (b"b", {2: 1})], step=1), "two posting lists for the term 'b'"),
+        (Given(docnos=("a", "b", "c", "d", "a")), "two documents with the docno 'a'"),
+        (Given(docnos=("a", "b", "", "d", "e")), "document 2 has an empty docno"),
+        (Given(docnos=("a", "b", "\ud800", "d", "e")), "a docno that is not UTF-8"),
+        (Given(docs=6), "claims 6 documents, but describes 5"),
+        (Given(docs=4), "names document|claims 4 documents, but describes more"),
+        (Given(docs=0), "has 0 documents"),
+        (Given(docs=2**31), "has 2,147,483,648 documents"),
+        (Given(lengths=(3, 4, 1, 5, -1)), "document 4 has the length -1"),
+        (Given(lengths=(3, 4, 1, 5, 2**40)), "document 4 has the length 1,099,511,627,776"),
+        (Given(lengths=(3, 4, 1)), "claims 5 documents"),
+    ],
+)  # fmt: skip
+def test_a_source_that_contradicts_itself_costs_a_sentence_and_leaves_nothing(
+    source: Given, sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=sentence) as error:
+        create_from_postings(tmp_path / "i", source)
+    assert str(error.value).startswith("FILE") and "\n" not in str(error.value)
+    assert not (tmp_path / "i").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda batch: batch._replace(df=batch.df[:-1]),
+        lambda batch: batch._replace(df=batch.df + 1),
+        lambda batch: batch._replace(df=batch.df * np.array([-1, 3, 1])),
+        lambda batch: batch._replace(tfs=batch.tfs[1:]),
+        lambda batch: batch._replace(docs=batch.docs.astype(np.int64) + 2**33),
+        lambda batch: batch._replace(tfs=batch.tfs * 0.5),
+    ],
+)
+def test_arrays_that_do_not_fit_each_other_cost_a_sentence(
+    change: Callable[[PostingsBatch], Any], tmp_path: Path
+) -> None:
+    source = Given()
+    batches = [*source.postings()]
+    source.postings = lambda: iter([change(batches[0]), *batches[1:]])  # type: ignore[method-assign]
+    with pytest.raises(InputError, match="sizes do not fit each other|no whole numbers of 32 bits"):
+        create_from_postings(tmp_path / "i", source)
+
+
+def test_an_index_that_is_there_stays_until_the_new_one_is_finished(tmp_path: Path) -> None:
+    create_from_postings(tmp_path / "i", Given())
+    before = read_manifest(tmp_path / "i")
+    with pytest.raises(IndexProblem, match="already an index"):
+        create_from_postings(tmp_path / "i", Given())
+    with pytest.raises(InputError, match="empty docno"):
+        create_from_postings(tmp_path / "i", Given(docnos=("", "b", "c", "d", "e")), overwrite=True)
+    assert read_manifest(tmp_path / "i") == before and check(tmp_path / "i") == []
+    create_from_postings(tmp_path / "i", Given({b"new": {0: 1}}), overwrite=True)
+    assert postings(tmp_path / "i") == {"new": {"d0": 1}} and read_manifest(tmp_path / "i")["generation"] == 2
+
+
+def test_an_entry_for_an_attached_index_is_written_into_the_manifest(tmp_path: Path) -> None:
+    entry = {"backend": "other", "state": "1"}
+    create_from_postings(tmp_path / "i", Given(), attached=entry)
+    assert read_manifest(tmp_path / "i")["attached"] == entry
+
+
+def test_only_a_segment_with_stated_lengths_may_have_other_lengths(tmp_path: Path) -> None:
+    create_from_postings(tmp_path / "i", Given(lengths=[3, 4, 2, 5, 0]))
+    manifest = read_manifest(tmp_path / "i")
+    assert manifest["segments"][0]["stated"] is True
+    segment = {name: value for name, value in manifest["segments"][0].items() if name != "stated"}
+    commit_changes(tmp_path / "i", manifest, {"segments": [segment]})
+    assert any("lengths do not fit the postings" in problem for problem in check(tmp_path / "i"))
+
+
+def test_progress_counts_terms(tmp_path: Path) -> None:
+    counts: list[int] = []
+    create_from_postings(tmp_path / "i", Given(), progress=counts.append)
+    assert counts == [3, 4]
