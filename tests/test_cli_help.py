@@ -122,8 +122,8 @@ def test_v_says_what_is_done_and_how_long_it_took(demo):
 
 def test_components_lists_all_with_parameters_ranges_and_literature(command):
     code, output, _ = command("components")
-    assert code == 0 and [line for line in output.splitlines() if line[:1] not in ("", " ")][:6] == [
-        "Rankers", "Expanders", "Representations", "Filters", "Normalisers", output.splitlines()[-3]
+    assert code == 0 and [line for line in output.splitlines() if line[:1] not in ("", " ")][:7] == [
+        "Rankers", "Expanders", "Representations", "Filters", "Retrievers", "Normalisers", output.splitlines()[-3]
     ]  # fmt: skip
     assert "k1=1.2 (0 to 1,000), b=0.75 (0 to 1)" in output and "2009, eq. 3.15" in output
     from sublex import plugins
