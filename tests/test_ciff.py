@@ -426,6 +426,20 @@ def test_our_files_are_bytes_that_ciff_toolkit_writes_and_we_read_its_files(tool
     assert contents(tmp_path / "copy") == contents(tmp_path / "demo")
 
 
+@pytest.mark.parametrize("name", ["cranfield", "vaswani", "scifact"])
+def test_a_copy_gives_the_same_runs_on_a_collection(collections: Path, name: str, tmp_path: Path) -> None:
+    folder = collections / name
+    topics = next(path for path in (folder / "topics.trec", folder / "queries.jsonl") if path.exists())
+    documents = folder / "docs.trec" if (folder / "docs.trec").exists() else folder / "corpus.jsonl"
+    index = sublex.build(documents, tmp_path / "index", profile="anserini")
+    index.to_ciff(tmp_path / "f.ciff")
+    copy = sublex.from_ciff(tmp_path / "f.ciff", tmp_path / "copy", profile="anserini")
+    for ranker in ("BM25", "BM25 >> RM3 >> BM25"):
+        for opened, file in ((index, "ours"), (copy, "theirs")):
+            opened.run(topics, ranker).write(tmp_path / file, "none")
+        assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
+
+
 # The command.
 
 

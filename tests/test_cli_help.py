@@ -58,6 +58,17 @@ def test_every_command_has_examples_of_itself_that_parse(name):
         command.make_context(command.name, list(words), parent=context.parent)
 
 
+def write_whoosh(folder: Path) -> None:
+    """Write a Whoosh index of one document."""
+    from whoosh import fields, index
+
+    folder.mkdir()
+    schema = fields.Schema(id=fields.ID(stored=True, unique=True), text=fields.TEXT(stored=True))
+    writer = index.create_in(folder, schema).writer()
+    writer.add_document(id="crane", text="A crane by the river")
+    writer.commit()
+
+
 @pytest.fixture(scope="module")
 def examples_made(tmp_path_factory, built_demo):
     """The folder in which examples run: the demo's files and index, two runs, two fitted models and a resource."""
@@ -68,6 +79,7 @@ def examples_made(tmp_path_factory, built_demo):
     (folder / "changed.jsonl").write_text('{"id": "birds-05", "text": "A crane."}\n')
     (folder / "glove.txt").write_text("crane 1 0\nriver 0 1\nbird 1 1\n")
     (folder / "animals").mkdir()
+    write_whoosh(folder / "papers-by-whoosh")
     shutil.copytree(built_demo, folder / "indexes" / "demo")
     index = engine.open(folder / "indexes" / "demo")
     index.run(TOPICS).write(folder / "bm25.run")

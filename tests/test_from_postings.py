@@ -147,6 +147,14 @@ def test_lengths_and_tokens_that_the_source_states_are_kept_through_deletions_an
     assert check(tmp_path / "i") == []
 
 
+def test_indexes_that_differ_only_in_stated_tokens_have_different_fingerprints(tmp_path: Path) -> None:
+    for tokens in (13, 20, 30):
+        create_from_postings(tmp_path / str(tokens), Given(tokens=tokens))
+    create_from_postings(tmp_path / "again", Given(tokens=30))
+    fingerprints = [Snapshot(tmp_path / name).fingerprint for name in ("13", "20", "30", "again")]
+    assert len(set(fingerprints)) == 3 and fingerprints[2] == fingerprints[3]
+
+
 def test_a_number_of_tokens_below_the_sum_of_frequencies_is_noted(tmp_path: Path) -> None:
     summary = create_from_postings(tmp_path / "i", Given(tokens=3))
     assert list(summary.notes) == ["The source states 3 tokens, but its frequencies add up to 13, which was taken"]
@@ -230,7 +238,7 @@ def test_an_index_that_is_there_stays_until_the_new_one_is_finished(tmp_path: Pa
 
 
 def test_an_entry_for_an_attached_index_is_written_into_the_manifest(tmp_path: Path) -> None:
-    entry = {"backend": "other", "state": "1"}
+    entry = {"backend": "other", "state": "1", "id": "0" * 32, "stores": []}
     create_from_postings(tmp_path / "i", Given(), attached=entry)
     assert read_manifest(tmp_path / "i")["attached"] == entry
 

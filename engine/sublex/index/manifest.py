@@ -141,6 +141,8 @@ def fingerprint_of(manifest: Manifest) -> str:
     """Return a hash of everything that can change a ranker's score: the analyzer, and the segments with their tombstones."""
     segments = [
         [segment["data"]["checksum"], segment["deleted"]["data"]["checksum"] if segment.get("deleted") else None]
+        # A number of tokens that another engine stated is in no component.
+        + ([segment["tokens"]] if segment.get("stated") else [])
         for segment in manifest["segments"]
     ]
     return xxhash.xxh3_128_hexdigest(json.dumps([FORMAT, manifest["analyzer"], segments], sort_keys=True).encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -151,7 +150,7 @@ class Contents:
         """Yield all live stored documents, in the order in which they were indexed."""
         return self.snapshot.documents()
 
-    def to_ciff(self, file: str | os.PathLike[str], workers: int | None = None) -> None:
+    def to_ciff(self, file: str | Path, workers: int | None = None) -> None:
         """Write the postings, document lengths and docnos as a CIFF file, which other engines read; `.gz` at the end compresses it.
 
         Deleted documents are left out, and the others are numbered anew. The file has no texts, no written forms of words and no analyzer.

@@ -68,8 +68,8 @@ def export_file(name: str, file: str, workers: int | None, form: str) -> None:
 @ciff.command(
     "import",
     epilog=examples(
-        "sublex ciff import copy demo.ciff.gz --analyzer english",
-        "sublex ciff import robust04 robust04.ciff.gz --profile anserini",
+        "sublex ciff export demo demo.ciff.gz",
+        "sublex ciff import exchanged demo.ciff.gz --analyzer english --profile anserini",
     ),
 )
 @index_argument
