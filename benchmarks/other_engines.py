@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import sublex
+from sublex.base import Document
 from sublex.pipeline.index import Index
 
 DEPTHS = (10, 1000)
@@ -122,7 +123,23 @@ def write_whoosh(setting: Setting, folder: Path) -> None:
     writer.commit()
 
 
-ENGINES = {"native": native, "whoosh": whoosh}
+def lucene(setting: Setting) -> Iterator[Row]:
+    """Lucene: an index of Anserini with raw documents and document vectors, the mirror, and its scorer through Sublex."""
+    from sublex_lucene.backend import LuceneBackend
+
+    folder, queries, seconds = setting.folder / "lucene", setting.queries(2000), None
+    if not folder.exists():
+        documents = (Document(record["id"], record["text"], record["title"]) for record in setting.records())
+        backend = LuceneBackend()
+        seconds = timed(lambda: backend.build(str(folder), documents, frozenset({"text", "terms"}), 1 << 30))
+    mirror = setting.folder / "lucene-mirror"
+    attached = timed(lambda: sublex.attach(f"lucene:{folder}", mirror, overwrite=True))
+    index = sublex.open(mirror)
+    yield row("Sublex: LuceneBM25", seconds, folder, index, "LuceneBM25", queries)
+    yield row("Sublex over the mirror: BM25", attached, mirror, index, "BM25", queries)
+
+
+ENGINES = {"native": native, "whoosh": whoosh, "lucene": lucene}
 
 
 def main() -> None:

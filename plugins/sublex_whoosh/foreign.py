@@ -76,6 +76,11 @@ class WhooshIndex:
         """The readers of the segments, each with the number of documents before it."""
         return list(self.reader.leaf_readers())
 
+    @property
+    def _boost(self) -> float:
+        """The factor by which Whoosh multiplied the frequencies of the field."""
+        return float(self.schema[self.field].format.field_boost)
+
     def _notes(self, deleted: int) -> list[str]:
         others = [
             name for name, kind in self.schema.items() if kind.indexed and name not in (self.field, self.docno_field)
@@ -87,6 +92,8 @@ class WhooshIndex:
             notes.append(
                 f"Deleted documents are left out: {deleted:,}. Whoosh's own scorers still count them in their statistics."
             )
+        if self._boost != 1:
+            notes.append(f"The boost {self._boost:g} of the field {self.field} is left out.")
         if not self.stores:
             notes.append(f"The field {self.field} is not stored, so no texts can be shown.")
         return notes
@@ -107,7 +114,7 @@ class WhooshIndex:
         docs = self.numbers[lists.docs]
         terms = np.repeat(np.arange(len(lists.terms)), lists.df)[docs >= 0]
         df = np.bincount(terms, minlength=len(lists.terms))
-        tfs = np.maximum(np.rint(lists.weights), 1)[docs >= 0]
+        tfs = np.maximum(np.rint(lists.weights / self._boost), 1)[docs >= 0]
         kept = [term for term, count in zip(lists.terms, df.tolist(), strict=True) if count]
         return PostingsBatch(kept, df[df > 0], docs[docs >= 0].astype(np.int32), tfs.astype(np.int32))
 
@@ -131,7 +138,9 @@ class WhooshIndex:
     def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
         """Return a sentence if an analyzer makes other terms of stored texts than Whoosh's own; raise InputError if most are others."""
         if not self.stores:
-            return f"The field {self.field} is not stored, so it cannot be checked that {analyzer} makes the terms of the index."
+            if self.analyzer:
+                return None
+            return f"The field {self.field} is not stored, so Sublex cannot check that {analyzer} makes the terms of the index."
         ours: set[tuple[int, str]] = set()
         theirs: set[tuple[int, str]] = set()
         for doc in range(0, self.docs, max(1, self.docs // SAMPLE)):

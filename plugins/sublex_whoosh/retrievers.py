@@ -10,12 +10,12 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sublex.base import Explanation, Query
 from sublex.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from sublex_whoosh.foreign import WhooshIndex
 
 
@@ -38,39 +38,48 @@ class WhooshRetriever:
         return f"whoosh-reloaded {version('whoosh-reloaded')}"
 
     def search(self, query: Query, index: WhooshIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best k documents and their scores."""
-        docs: list[int] = []
-        scores: list[float] = []
-        for base, matcher in self._matchers(query, index):
-            while matcher.is_active():
-                docs.append(base + matcher.id())
-                scores.append(matcher.score())
-                matcher.next()
-        found, values = index.numbers[np.array(docs, np.int64)], np.array(scores)
-        if len(values) > k:
-            # All that are as good as the document in place k, so that the engine breaks the tie.
-            best = values >= np.partition(values, -k)[-k]
-            found, values = found[best], values[best]
-        return found, values
+        """Return the best k documents and their scores, and those that are as good as the last of them."""
+        # NumPy is imported with the first search, because `sublex --help` loads this module.
+        import numpy as np
+
+        sums: dict[int, float] = {}
+        for weight, part in self._parts(query, index):
+            for base, matcher in self._matchers(part, index):
+                while matcher.is_active():
+                    doc = base + matcher.id()
+                    sums[doc] = sums.get(doc, 0.0) + weight * matcher.score()
+                    matcher.next()
+        docs, scores = np.fromiter(sums, np.int64, len(sums)), np.fromiter(sums.values(), np.float64, len(sums))
+        if len(scores) > k:
+            # The engine breaks the tie of the documents that are as good as the one in place k.
+            best = scores >= np.partition(scores, -k)[-k]
+            docs, scores = docs[best], scores[best]
+        return index.numbers[docs], scores
 
     def scores(self, query: Query, index: WhooshIndex, docs: np.ndarray) -> np.ndarray:
         """Return the scores of documents, -inf for those that do not match."""
+        import numpy as np
+
         scores = np.full(len(docs), -np.inf)
         wanted = index.live[docs]
         order = np.argsort(wanted)
-        ends = [*(base for _, base in index.leaves[1:]), np.inf]
-        cuts = np.searchsorted(wanted[order], [0, *ends])
-        for segment, (base, matcher) in enumerate(self._matchers(query, index)):
-            for place in order[cuts[segment] : cuts[segment + 1]].tolist():
-                doc = int(wanted[place]) - base
-                if matcher.is_active():
-                    matcher.skip_to(doc)
-                if matcher.is_active() and matcher.id() == doc:
-                    scores[place] = matcher.score()
+        # Where the documents of each segment begin among those that are wanted, and where the last ones end.
+        cuts = np.searchsorted(wanted[order], [*(base for _, base in index.leaves), np.inf])
+        for weight, part in self._parts(query, index):
+            for segment, (base, matcher) in enumerate(self._matchers(part, index)):
+                for place in order[cuts[segment] : cuts[segment + 1]].tolist():
+                    doc = int(wanted[place]) - base
+                    if matcher.is_active():
+                        matcher.skip_to(doc)
+                    if matcher.is_active() and matcher.id() == doc:
+                        before = 0.0 if scores[place] == -np.inf else scores[place]
+                        scores[place] = before + weight * matcher.score()
         return scores
 
     def explain(self, query: Query, index: WhooshIndex, doc: int) -> Explanation:
         """Return the score of one document with the part of each term."""
+        import numpy as np
+
         score = float(self.scores(query, index, np.array([doc]))[0])
         if self.language:
             parsed = self._parsed(query, index)
@@ -91,7 +100,7 @@ class WhooshRetriever:
 
         text = term.decode() if isinstance(term, bytes) else str(term)
         label = text if field == index.field else f"{field}:{text}"
-        for base, matcher in self._run(Term(field, text), index):
+        for base, matcher in self._matchers(Term(field, text), index):
             local = int(index.live[doc]) - base
             if local < 0 or not matcher.is_active():
                 continue
@@ -110,17 +119,13 @@ class WhooshRetriever:
                 return Explanation(weight * score, label, "product", factors)
         return Explanation(0.0, f"{label}: not in this document", "evidence")
 
-    def _matchers(self, query: Query, index: WhooshIndex) -> Iterator[tuple[int, Any]]:
-        """Yield for each segment the number of documents before it, and Whoosh's matcher of the query."""
-        from whoosh.query import Or, Term
+    def _parts(self, query: Query, index: WhooshIndex) -> list[tuple[float, Any]]:
+        """Return the queries for Whoosh, with the weights by which their scores are added up: one for each term, or the user's text."""
+        from whoosh.query import Term
 
         if self.language:
-            yield from self._run(self._parsed(query, index), index)
-            return
-        either = Or([Term(index.field, term, boost=weight) for term, weight in query.weights().items() if weight])
-        # Whoosh's other way to join terms, for small indexes, loses documents whose score is below 0.
-        either.matcher_type = Or.DEFAULT_MATCHER
-        yield from self._run(either, index)
+            return [(1.0, self._parsed(query, index))]
+        return [(weight, Term(index.field, term)) for term, weight in query.weights().items() if weight]
 
     def _parsed(self, query: Query, index: WhooshIndex) -> Any:
         """Return the text of the query as Whoosh's query language reads it."""
@@ -133,11 +138,12 @@ class WhooshRetriever:
             )
         return QueryParser(index.field, index.schema).parse(query.text).normalize()
 
-    def _run(self, whoosh_query: Any, index: WhooshIndex) -> Iterator[tuple[int, Any]]:
+    def _matchers(self, part: Any, index: WhooshIndex) -> Iterator[tuple[int, Any]]:
+        """Yield for each segment the number of documents before it, and Whoosh's matcher of a query."""
         searcher = index.searcher(self.weighting(), f"{type(self).__name__}{sorted(self.params.items())}")
         context = searcher.context()
         for leaf, base in searcher.leaf_searchers():
-            yield base, whoosh_query.matcher(leaf, context)
+            yield base, part.matcher(leaf, context)
 
 
 class WhooshBM25F(WhooshRetriever):
@@ -157,7 +163,10 @@ class WhooshBM25F(WhooshRetriever):
 
 
 class WhooshTFIDF(WhooshRetriever):
-    """Whoosh's TF_IDF on its own index: the frequency times ln(N / (df + 1)) + 1, without regard to lengths."""
+    """Whoosh's TF_IDF on its own index: the frequency times ln(N / (df + 1)) + 1, without regard to lengths.
+
+    K. Spärck Jones, A statistical interpretation of term specificity and its application in retrieval, 1972.
+    """
 
     def weighting(self) -> Any:
         """Return Whoosh's object for the scorer."""

@@ -36,7 +36,7 @@ class Shelf:
         if field not in (None, "text"):
             raise InputError(f"{path} has no field {field}.")
         self.name, self.docs, self.notes = path, len(self.texts), ["A shelf has one field."]
-        self.stores = frozenset({"text"} if self.lies != "no texts" else ())
+        self.stores = frozenset({"no texts": (), "parts": ("text", "vectors")}.get(self.lies, ("text",)))
         self.words = [text.lower().split() for text in self.texts.values()]
 
     def postings(self):

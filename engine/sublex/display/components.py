@@ -74,7 +74,7 @@ def _called(text: str, registry: Registry) -> list[Described]:
     (described, *_) = _find(call.name, registry)
     if described.kind == "normaliser":
         return [described]
-    kind = described.kind if described.kind in BY_NAME[-2:] else "component"
+    kind = "component" if described.kind in KINDS else described.kind
     values = registry.resolve(kind, call).values
     params = [replace(param, default=values[param.name]) for param in described.params]
     return [described._replace(name=str(registry.resolve(kind, call)), params=params)]

@@ -13,11 +13,13 @@ from typing import NamedTuple
 from sublex import plugins
 from sublex.analysis.tokens import analyze
 from sublex.base import Backend, ForeignIndex
-from sublex.errors import IndexProblem, InputError, contract
+from sublex.errors import IndexProblem, InputError, PluginError, contract
 from sublex.index.attachment import Attachment
 from sublex.index.directory import Directory
 from sublex.index.foreign_places import Place, keep_place
 from sublex.index.manifest import ATTACHED, MANIFEST, Manifest, read_manifest
+from sublex.index.schema import ATTACHED as ATTACHED_SCHEMA
+from sublex.index.schema import Mismatch, expect
 from sublex.messages import command, counted
 from sublex.parser import parse_call
 from sublex.profiles import profile as find_profile
@@ -65,26 +67,44 @@ def attach_index(
     old = _existing(path, refresh, overwrite)
     place = _place(path, source, given, trust, old if refresh else None, registry)
     backend = _backend(place, registry)
-    if os.path.commonpath([os.path.realpath(path), place.path]) == place.path:
-        raise InputError(
-            f"{path} lies in the {place.backend} index {place.path}, which Sublex never writes; choose another place."
-        )
-    with contract("back end", place.backend):
-        state = backend.state(place.path)
-    if backend.runs_code and not trust:
-        raise InputError(
-            f"Opening a {place.backend} index runs code that its folder holds; if you trust whoever wrote {place.path}, add --trust."
-        )
-    if old and refresh and given == Given() and _mirrors(old, place, state):
+    state = _trusted_state(path, place, backend)
+    if old and given == Given() and _mirrors(old, place, state):
         keep_place(path, place)
         say(f"{path} is up to date.")
         return
     with contract("back end", place.backend):
         foreign = backend.open(place.path)
     with closing(foreign):
-        attached = {"backend": place.backend, "state": state, "id": place.identity, "stores": sorted(foreign.stores)}
-        _mirror(path, foreign, place, attached, overwrite or refresh, progress, say, registry)
+        _mirror(path, foreign, place, _entry(place, state, foreign), overwrite or refresh, progress, say, registry)
     keep_place(path, place)
+
+
+def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
+    """Return the state of a foreign index. Raise InputError if the user does not trust it, or if `path` lies within it."""
+    if os.path.commonpath([os.path.realpath(path), place.path]) == place.path:
+        raise InputError(
+            f"{path} lies in the {place.backend} index {place.path}, which Sublex never writes; choose another place."
+        )
+    with contract("back end", place.backend):
+        state = backend.state(place.path)
+    if backend.runs_code and not place.trusted:
+        raise InputError(
+            f"Opening a {place.backend} index runs code that its folder holds; if you trust whoever wrote {place.path}, add --trust."
+        )
+    return state
+
+
+def _entry(place: Place, state: str, foreign: ForeignIndex) -> Manifest:
+    """Return the manifest's entry about a foreign index, which never has its path."""
+    entry = {
+        "backend": place.backend, "state": state, "id": place.identity, "stores": sorted(foreign.stores),
+        "options": dict(place.options),
+    }  # fmt: skip
+    try:
+        expect(entry, ATTACHED_SCHEMA)
+    except Mismatch as error:
+        raise PluginError(f"The back end {place.backend} describes {place.path} wrongly: {error}.") from None
+    return entry
 
 
 def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
@@ -129,7 +149,10 @@ def _place(
             )
         name = registry.find("backend", name).name
     identity = old[ATTACHED]["id"] if old else secrets.token_hex(16)
-    settings = Given(known.analyzer, known.profile, known.options) if known and known.backend == name else Given()
+    before = old[ATTACHED] if old and old[ATTACHED]["backend"] == name else {}
+    settings = Given(None, None, before.get("options", {}))
+    if known and known.backend == name:
+        settings = Given(known.analyzer, known.profile, known.options)
     options = {**settings.options, **given.options}
     return Place(
         identity, name, os.path.realpath(os.path.expanduser(where)), trust, given.analyzer or settings.analyzer,

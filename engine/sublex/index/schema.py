@@ -66,12 +66,14 @@ MODEL = {
     "expression": EXPRESSION, "version": object, "depends": [str], "resources": Every(str), "origin": str, "model": FOLDER,
     "rows": Every(ROWS, named=True), "seen": Every(TOKENS | {"added": TOKENS}),
 }  # fmt: skip
+# What an attached index says about the foreign index that it mirrors.
+ATTACHED = {"backend": WORD, "state": WORD, "id": IDENTITY, "stores": [PART], "options": Every(str)}
 MANIFEST = {
     "format": int, "generation": COUNT, "fingerprint": str, "profile": str, "store": [str], "statistics": TOTALS,
     "analyzer": {"settings": {"name": str, "params": Every(object)}, "versions": Every(object)},
     "segments": [SEGMENT], "fitted?": Every(MODEL, named=True),
     "resources?": Every({"file": NAME, "hash": str, "bytes?": COUNT}, named=True),
-    "attached?": {"backend": WORD, "state": WORD, "id": IDENTITY, "stores": [PART]},
+    "attached?": ATTACHED,
 }  # fmt: skip
 OUTCOME = {
     "read": COUNT, "indexed": COUNT, "empty": [str], "duplicate": [str], "white_space": [str], "problems": [list],

@@ -16,16 +16,17 @@ from sublex.cli.output import say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
 from sublex.index.lookup import index_path
+from sublex.messages import counted
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
 
 
 @click.command(
-    epilog=examples("sublex attach papers whoosh:/data/papers --trust", "sublex attach papers --refresh --trust")
+    epilog=examples("sublex attach papers whoosh:papers-by-whoosh --trust", "sublex attach papers --refresh --trust")
 )
 @index_argument
-@click.argument("source", required=False, metavar="BACKEND:PATH")
+@click.argument("source", required=False, metavar="[BACKEND:PATH]")
 @click.option(
     "--analyzer",
     metavar="ANALYZER",
@@ -79,7 +80,8 @@ def attach(
 def _attached(path: Path, index: Index) -> str:
     """Return the sentence that says what an attached index holds."""
     statistics = index.statistics
-    return f"{path} mirrors {statistics.docs:,} documents, {index.vocabulary_size:,} terms and {statistics.postings:,} postings."
+    numbers = counted(statistics.docs, "document"), counted(index.vocabulary_size, "term")
+    return f"{path} mirrors {', '.join(numbers)} and {counted(statistics.postings, 'posting')}."
 
 
 @click.command(epilog=examples("sublex backends"))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from sublex.analysis.tokens import words_by_term
 from sublex.base import LARGEST_SCORE, Explanation, Retriever
 from sublex.errors import IndexProblem, PluginError, contract
 from sublex.index.attachment import Attachment
@@ -54,7 +57,15 @@ class RetrieverStage(Scorer):
     def explain(self, state: State, doc: int) -> Explanation:
         with self.attachment.index() as index, contract("retriever", self.name):
             tree = self.retriever.explain(state.query, index, doc)
-        return tree._replace(label=f"{self.name}: {tree.label}")
+        words = words_by_term(self.snapshot.analyzer, state.query.text)
+        parts = tuple(part._replace(label=_worded(part.label, words)) for part in tree.parts)
+        return tree._replace(label=f"{self.name}: {tree.label}", parts=parts)
+
+
+def _worded(label: str, words: Mapping[str, str]) -> str:
+    """Return a label that begins with a term, with the user's word for the term in its place."""
+    term, colon, rest = label.partition(": ")
+    return f"{words.get(term, term)}{colon}{rest}"
 
 
 def _attachment(name: str, retriever: Retriever, snapshot: Snapshot) -> Attachment:
