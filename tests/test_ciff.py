@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ import zstandard
 from command import invoke
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import DEMO, QUERIES, scores
+from shared import DEMO, QUERIES, SUBLEX, scores
 from strategies import collections, every, examples
 
 import sublex
@@ -462,6 +463,18 @@ def test_the_commands_write_and_read_a_file(tmp_path: Path) -> None:
     assert done.code == 0 and '"documents": 251' in done.output
 
 
+def test_a_file_goes_through_pipes(tmp_path: Path) -> None:
+    index = sublex.build(DEMO, tmp_path / "demo")
+    index.to_ciff(tmp_path / "f")
+    done = subprocess.run([*SUBLEX, "ciff", "export", tmp_path / "demo", "-"], capture_output=True, check=True)
+    assert done.stdout == (tmp_path / "f").read_bytes()
+    done = subprocess.run(
+        [*SUBLEX, "ciff", "import", tmp_path / "copy", "-", "--analyzer", "english"], input=gzip.compress(done.stdout),
+        capture_output=True, check=True,
+    )  # fmt: skip
+    assert contents(tmp_path / "copy") == contents(tmp_path / "demo")
+
+
 def test_mistakes_on_the_command_line_cost_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "f.ciff").write_bytes(ciff())
     sublex.from_ciff(tmp_path / "f.ciff", tmp_path / "i", analyzer="plain").to_ciff(tmp_path / "g.ciff")
@@ -475,6 +488,7 @@ def test_mistakes_on_the_command_line_cost_a_sentence(tmp_path: Path) -> None:
         (("export", tmp_path / "none", tmp_path / "h.ciff"), "No index"),
         (("export", tmp_path / "i", tmp_path / "no" / "h.ciff"), "Cannot write"),
         (("export", tmp_path / "i", tmp_path), "Cannot write"),
+        (("export", tmp_path / "i", DEMO), "is not a CIFF file, so it is not replaced"),
     ):
         done = invoke("ciff", *arguments)
         assert done.code == 2, (arguments, done)

@@ -828,7 +828,8 @@ def test_messages_name_the_commands_of_the_shell(session):
     session.run("crane")
     for text, message in (
         (":rank lsi(e=30)", "Run: :fit lsi(e=30)"), (":rank lsi(e=3, samples=2)", "samples"), (":card lda(k=7)", "Run: :fit lda(k=7)"),
-        (":components BM52", "did you mean BM25"), (":facets", r"name a fitted one: :facets lda\(k=4\)"),
+        (":facets lsi(e=10)", "has no labels"), (":components BM52", "did you mean BM25"),
+        (":facets", r"name a fitted one: :facets lda\(k=4\)"),
     ):  # fmt: skip
         with pytest.raises(Failed, match=re.sub(r"(?<=Run: )(.*)", lambda m: re.escape(m[1]), message)) as raised:
             attempt(session, text)

@@ -25,8 +25,10 @@ def sense(session: Any, rest: str) -> Shown:
     text = str(session.pipeline())
     call = next(_calls(sublex.parse(text)), None)
     model = call or _fitted(session.index)
-    rows = sense_rows(session.index, words[0], str(model), session.query.text if session.query else "")
+    query = session.query.text if session.query else ""
+    rows = sense_rows(session.index, words[0], str(model), query)
     if len(words) == 1:
+        session.reproduced_by("senses", "INDEX", *(["--query", query] if query else []), "--", words[0], str(model))
         return records(HEAD, rows)
     if words[1] not in [str(row[0]) for row in rows]:
         raise InputError(f"{words[0]} has no sense of the topic {words[1]}; :sense {words[0]} lists its senses.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -312,7 +313,7 @@ def test_the_page_of_a_card_shows_all_topics(command, fitted, tmp_path):
     assert (tmp_path / "card.html").read_text().count("<h2") == 2
 
 
-def test_the_shell_lists_senses_and_ranks_by_one(fitted):
+def test_the_shell_lists_senses_and_ranks_by_one(fitted, command):
     from sublex.shell.commands import add_plugins, built_in
     from sublex.shell.session import Session
     from sublex.shell.settings import Settings
@@ -321,6 +322,9 @@ def test_the_shell_lists_senses_and_ranks_by_one(fitted):
     assert add_plugins(session.commands, fitted.registry) == []
     topics = {row[0] for row in session.run(":sense bank").rows}
     assert topics == {0, 1}
+    twin = shlex.split(session.run(":to-cli").data)
+    listed = "".join(f"{line.text}\n" for line in session.run(":sense bank").lines)
+    assert command(*twin[1:]).output == listed != ""
     session.run("bank")
     for topic in (water(fitted), 1 - water(fitted)):
         session.run(f":sense bank {topic}")

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sublex.base import DocumentsBatch, PostingsBatch
+from sublex.ciff.ciff_file import CiffFile
 from sublex.ciff.header import DESCRIPTION, VERSION, Header
 from sublex.errors import InputError
-from sublex.files import replacing
 from sublex.index.live_postings import LivePostings
 from sublex.index.snapshot import Snapshot
 from sublex.readers.source import COMPRESSED
 from sublex.strings import Strings, read_only
+from sublex.trec.run_writer import output_file
 from sublex.workers import Workers
-
-# The level of compression of `.gz` files: higher levels take several times as long for a few hundredths of the size.
-LEVEL = 4
 
 
 class Exported(NamedTuple):
@@ -43,21 +39,31 @@ def write_ciff(
 ) -> Exported:
     """Write the postings and documents of an index as a CIFF file, and return the counts of what it holds.
 
-    The file is compressed if its name ends in `.gz`. A file that exists is replaced when the new one is finished.
+    The file is compressed if its name ends in `.gz`. A file that exists is replaced when the new one is finished; a pipe is written to.
     """
     target = Path(path)
     if target.suffix in set(COMPRESSED) - {".gz"}:
         raise InputError(f"Cannot write {path}: CIFF files are plain or end in .gz.")
+    _refuse_to_replace(target)
     if not len(snapshot):
         raise InputError(f"{snapshot.path} has no documents to export.")
-    try:
-        with Workers(workers) as pool, replacing(target) as file, _compressed(file, target) as stream:
-            terms = _write(stream, snapshot, LivePostings(snapshot, pool), pool, progress)
-        nbytes = target.stat().st_size
-    except OSError as error:
-        raise InputError(f"Cannot write {path}: {error.strerror or error}.") from None
+    with Workers(workers) as pool, output_file(target) as stream:
+        terms = _write(stream, snapshot, LivePostings(snapshot, pool), pool, progress)
+    nbytes = target.stat().st_size
     deleted = sum(int(segment.dead.sum()) for segment in snapshot.segments)
     return Exported(len(snapshot), terms, snapshot.statistics.postings, nbytes, deleted)
+
+
+def _refuse_to_replace(path: Path) -> None:
+    """Raise `InputError` if the path is a file that holds something other than CIFF, which would be lost."""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    try:
+        CiffFile(path).close()
+    except InputError:
+        raise InputError(
+            f"{path} is there and is not a CIFF file, so it is not replaced; choose another name."
+        ) from None
 
 
 def _write(
@@ -104,13 +110,3 @@ def _records(numbered: tuple[int, DocumentsBatch]) -> memoryview:
     first, batch = numbered
     docnos = Strings.of(batch.docnos)
     return kernels.encode_documents(read_only(docnos.arena), docnos.sizes, batch.lengths, first).data
-
-
-@contextmanager
-def _compressed(file: Any, path: Path) -> Iterator[Any]:
-    """Yield the stream to write to: the file itself, or one that compresses. Equal indexes give equal bytes."""
-    if path.suffix != ".gz":
-        yield file
-        return
-    with gzip.GzipFile("", "wb", LEVEL, file, mtime=0) as stream:
-        yield stream

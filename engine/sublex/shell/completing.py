@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from sublex.display.card import expressions_of
@@ -36,7 +37,7 @@ class Completions:
     def __init__(self, session: Session):
         self.session = session
         self._vocabulary: Vocabulary | None = None
-        self._generation = -1
+        self._generation, self._lock = -1, Lock()
         self._kinds: dict[str, Callable[[str], Iterable[Offer]]] = {
             "word": self._words, "docno": self._docnos, "expression": self._expressions, "model": self._models,
             "expander": self._expanders, "fittable": self._fittable,
@@ -47,8 +48,9 @@ class Completions:
     def prepare(self) -> None:
         """Sort the vocabulary of the index as it is now."""
         index = self.session.index
-        if self._generation != index.generation:
-            self._vocabulary, self._generation = Vocabulary(index.snapshot), index.generation
+        with self._lock:
+            if self._generation != index.generation:
+                self._vocabulary, self._generation = Vocabulary(index.snapshot), index.generation
 
     def complete(self, text: str) -> Iterator[Offer]:
         """Yield the completions of a line, whose end is where the cursor stands."""

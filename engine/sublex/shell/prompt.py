@@ -69,8 +69,8 @@ class Talker:
         self._completions: Completions | None = None
         self.status, self.error, self.figures = "getting ready", "", ""
         self.seconds: float | None = None
-        # Queries can be answered; the commands of plugins are there too; a line waits.
-        self._ready, self._complete = threading.Event(), threading.Event()
+        # Queries can be answered; the commands of plugins are there too; no query needs the processor for itself.
+        self._ready, self._complete, self._idle = threading.Event(), threading.Event(), threading.Event()
         self._started = self._is_asked = False
         self._changed, self._looked = False, 0.0
 
@@ -120,6 +120,8 @@ class Talker:
             session.copy().search(frequent[0].surface)
         self.status = ""
         self._ready.set()
+        if self._is_asked:
+            self._idle.wait(LOOKS)
 
     def _prepare_commands(self, session: Session) -> None:
         """Add the commands of plugins."""
@@ -164,7 +166,10 @@ class Talker:
         try:
             self._is_asked = True
             self.start()
-            (self._complete if is_command(text) else self._ready).wait()
+            if is_command(text):
+                self._idle.set()
+                self._complete.wait()
+            self._ready.wait()
             if self.session is None or self._completions is None:
                 raise Failed(self.error)
             from sublex.shell.printing import print_result
@@ -185,6 +190,8 @@ class Talker:
         except KeyboardInterrupt:
             say("sublex: interrupted.")
             return False
+        finally:
+            self._idle.set()
         if self.settings.timing and text.strip():
             say(_milliseconds(self.seconds))
         return True

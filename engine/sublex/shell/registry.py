@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # A command gets the session and the rest of its line. It returns what to show, or nothing.
 Function = Callable[["Session", str], "Shown | None"]
 
+# The section of the commands of plugins in the help.
+PLUGINS = "Plugins"
+
 
 def is_command(text: str) -> bool:
     """Return whether a line is a command."""
@@ -29,7 +32,7 @@ class Command(NamedTuple):
     function: Function
     usage: str = ""
     completes: str = ""
-    section: str = "Plugins"
+    section: str = PLUGINS
 
     @property
     def help(self) -> str:
@@ -49,7 +52,7 @@ class Commands:
         self._commands: dict[str, Command] = {}
 
     def add(
-        self, function: Function, usage: str = "", *, name: str = "", completes: str = "", section: str = "Plugins"
+        self, function: Function, usage: str = "", *, name: str = "", completes: str = "", section: str = PLUGINS
     ) -> Function:
         """Add a command: a function of the session and of the text after the command's name, which returns what to show.
 

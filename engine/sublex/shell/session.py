@@ -17,7 +17,7 @@ from sublex.display.uncovered import uncovered_notes
 from sublex.errors import InputError
 from sublex.index.manifest import MANIFEST, read_manifest
 from sublex.messages import cut
-from sublex.shell.registry import Command, Commands
+from sublex.shell.registry import PLUGINS, Command, Commands
 from sublex.shell.settings import Settings
 from sublex.shell.steps import Step, call, option_words
 
@@ -125,6 +125,9 @@ class Session:
         command, rest = self.command_of(text)
         if rest and not command.usage:
             raise InputError(f":{command.name} takes nothing after it; leave {cut(rest)} out.")
+        if command.section == PLUGINS:
+            # A plugin's command that has code says so by `reproduced_by`, or searches.
+            self.step = None
         return command.function(self, rest)
 
     def command_of(self, text: str) -> tuple[Command, str]:
@@ -213,6 +216,13 @@ class Session:
         searched = call("search", "QUERY", *used, k=k + bool(self.like), profile=self.settings.profile)
         searched = searched.replace("'QUERY'", self.python_query(), 1)
         return f"{searched}.without(index.doc({self.like!r})).first({k})" if self.like else searched
+
+    def reproduced_by(self, *words: str, python: str = "") -> None:
+        """Name the command of the command line that does what this line does, for `:to-cli`, with INDEX in place of the index.
+
+        `python` is an expression with `index` that has the same result, for `:to-python`.
+        """
+        self.step = Step(words, python)
 
     def ranking_options(self) -> dict[str, Any]:
         """Return the options of commands that rank, as they were for the last query."""

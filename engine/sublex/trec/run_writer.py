@@ -48,7 +48,7 @@ def write_run(
     if where not in WHERE:
         raise InputError(f"Metadata cannot go to {where}; use {', '.join(WHERE[:-1])} or {WHERE[-1]}.")
     path, counts = Path(path), [0]
-    with _replacing(path) as file:
+    with output_file(path) as file:
         if where == "header" and metadata:
             file.write(to_comments(metadata).encode())
         for lines in run_lines(_counted(rows, counts), tag):
@@ -57,7 +57,7 @@ def write_run(
         return sum(counts)
     sidecar = Path(sidecar_path(path))
     if where == "sidecar" and metadata:
-        with _replacing(sidecar) as file:
+        with output_file(sidecar) as file:
             file.write(f"{START}\n{to_yaml(metadata)}{END}\n".encode())
     else:
         _remove_stale(sidecar)
@@ -159,7 +159,7 @@ def check_word(text: str, what: str) -> None:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
+def output_file(path: Path) -> Iterator[IO[bytes]]:
     """Give a file to write, which replaces the file at `path` at the end and is removed after an error; follow links."""
     place = path if _special(path) else Path(os.path.realpath(path))
     try:

@@ -42,9 +42,9 @@ def ciff(context: click.Context) -> None:
 def export_file(name: str, file: str, workers: int | None, form: str) -> None:
     """Write an index as a CIFF file.
 
-    FILE is compressed if its name ends in .gz. It holds terms, postings, document lengths and docnos. Deleted documents are left out, and
-    the others are numbered anew. CIFF carries no texts, no written forms of words and no analyzer; the description in the file names the
-    analyzer for people.
+    FILE is compressed if its name ends in .gz; - is standard output, not compressed. It holds terms, postings, document
+    lengths and docnos. Deleted documents are left out, and the others are numbered anew. CIFF carries no texts, no
+    written forms of words and no analyzer; the description in the file names the analyzer for people.
     """
     from sublex.arguments import threads
     from sublex.ciff.write_ciff import write_ciff
@@ -52,10 +52,12 @@ def export_file(name: str, file: str, workers: int | None, form: str) -> None:
     snapshot = open_index(name, allow_uncovered=True).snapshot
     say_if_compiling()
     with step(f"Wrote {file}"), progress(f"Writing {file}", "terms") as advance:
-        done = write_ciff(snapshot, file, threads(workers), advance)
+        done = write_ciff(snapshot, "/dev/stdout" if file == "-" else file, threads(workers), advance)
     say(
         f"Left out, for CIFF does not carry it: texts, written forms of words, and the analyzer {snapshot.analyzer_expression}."
     )
+    if file == "-":
+        return
     if form == "json":
         counts = {"documents": done.docs, "terms": done.terms, "postings": done.postings, "deleted": done.deleted}
         print_json({"file": file, **counts, "bytes": done.nbytes})
@@ -95,8 +97,9 @@ def export_file(name: str, file: str, workers: int | None, form: str) -> None:
 def import_file(name: str, file: str, form: str, **options: Any) -> None:
     """Make an index from a CIFF file.
 
-    FILE may be compressed. The new index ranks as any other, and models that read terms can be fitted to it. It has no texts, since
-    CIFF carries none. CIFF carries no analyzer either: --analyzer or --profile names the one that made the terms.
+    FILE may be compressed; - is standard input. The new index ranks as any other, and models that read terms can be
+    fitted to it. It has no texts, since CIFF carries none. CIFF carries no analyzer either: --analyzer or --profile
+    names the one that made the terms.
     """
     from sublex import plugins
     from sublex.ciff.ciff_file import CiffFile

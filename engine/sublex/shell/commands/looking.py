@@ -71,6 +71,10 @@ def overview(session: Session, rest: str) -> Shown:
 def card(session: Session, rest: str) -> Shown:
     """Describe a fitted model, or list all fitted models."""
     index, rest = session.index, unquoted(rest)
+    if "-o" in rest.split():
+        raise InputError(
+            "The page of a model is written outside of the shell, by sublex card with -o; leave -o out here."
+        )
     if not rest:
         session.step = Step(("card", "INDEX"), "index.fitted", "rows")
         return cards.models(index)
