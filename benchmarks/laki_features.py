@@ -23,7 +23,7 @@ from sublex_dcot.model import DCoT
 
 WORKERS = 2
 # The widths of LSI that are tried, the topics of LDA and its sweeps, and the prototypes of dCoT.
-WIDTHS, TOPICS, SWEEPS, PROTOTYPES = (50, 100, 200), 100, 100, 500
+WIDTHS, TOPICS, SWEEPS, PROTOTYPES = (50, 100, 200), 100, 50, 500
 # The largest share of documents that have a word of LDA and dCoT, and the fewest documents that have any word.
 COMMON, RARE = 0.1, 2
 # Sweeps of Gibbs sampling for LAKI.
@@ -154,6 +154,7 @@ class Features:
             "LDA of units": lambda: self.by_unit.lda_of(known),
             "dCoT": lambda: self.by_word.dcot_of(words),
             "LAKI": lambda: scaled(self.keyphrases(units)),
+            "LAKI, evoked units": lambda: self.evoked(units),
             "LAKI, absent=all": lambda: scaled(self.keyphrases(units, length=0.0)),
             "LAKI, Gibbs sampling": lambda: scaled(self.keyphrases(units, method="gibbs", sweeps=GIBBS)),
         }
@@ -167,6 +168,13 @@ class Features:
             "workers": WORKERS,
         } | options
         return encode(self.laki.capped, units, **options)
+
+    def evoked(self, units: csr_array) -> dict[str, csr_array]:
+        """Return for each unit the expected number of keyphrases that turn it on, and the roots of these numbers."""
+        silhouettes = csr_array(self.laki.capped.silhouettes)
+        silhouettes.data = -np.expm1(-silhouettes.data)
+        found = csr_array(self.keyphrases(units) @ silhouettes)
+        return {"expected": found, "roots": found.sqrt()}
 
 
 def scaled(chances: csr_array) -> dict[str, csr_array]:
