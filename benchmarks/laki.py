@@ -200,7 +200,6 @@ def show_weights() -> None:
         for name, chosen in (
             ("parent on ≥ 500 times", frequent),
             ("and weight ≤ 3", frequent & (teacher.weights <= 3)),
-            ("and standard error ≤ 2.5 %", frequent & (deviations <= 0.025 * teacher.weights)),
         ):
             inside = [f"{(found[chosen]).mean():.0%}" for found in (errors <= 0.05, likely, np.abs(z) <= 1.96)]
             print(

@@ -23,7 +23,7 @@ from sublex_dcot.model import DCoT
 
 WORKERS = 2
 # The widths of LSI that are tried, the topics of LDA and its sweeps, and the prototypes of dCoT.
-WIDTHS, TOPICS, SWEEPS, PROTOTYPES = (50, 100, 200), 100, 100, 500
+WIDTHS, TOPICS, SWEEPS, PROTOTYPES = (50, 100, 200), 100, 50, 500
 # The largest share of documents that have a word of LDA and dCoT, and the fewest documents that have any word.
 COMMON, RARE = 0.1, 2
 # Sweeps of Gibbs sampling for LAKI.
@@ -66,6 +66,23 @@ class Counts:
         return self._kept(
             "lsi", lambda: truncated_svd(self.tfidf(self.matrix), max(WIDTHS), powers=3, workers=WORKERS)[0]
         )
+
+    def lsi_of(self, rows: csr_array) -> dict[str, np.ndarray]:
+        """Return the vectors of texts by LSI, of each width."""
+        vectors = self.tfidf(rows) @ self.lsi
+        return {f"{width} dimensions": vectors[:, :width] for width in WIDTHS}
+
+    def lda_of(self, rows: csr_array) -> dict[str, np.ndarray]:
+        """Return the topics of texts."""
+        frequent = csr_array(rows[:, self.frequent])
+        theta = self.lda.theta(frequent, WORKERS) * (frequent.sum(axis=1) > 0)[:, None]
+        return {"shares": theta, "roots": np.sqrt(theta)}
+
+    def dcot_of(self, rows: csr_array) -> dict[str, Any]:
+        """Return the prototypes of texts, less those of an empty text, and the same beside the words."""
+        frequent = csr_array(rows[:, self.frequent])
+        h = self.dcot.transform(frequent) - self.dcot.transform(csr_array((1, len(self.frequent))))
+        return {"h": h, "words and h": csr_array(hstack([unit(self.tfidf(rows)), unit(h)]))}
 
     @cached_property
     def lda(self) -> LDA:
@@ -122,27 +139,25 @@ class Features:
         """Return the counts of the content units of texts."""
         return csr_array(self.laki.units.of_texts(self._inputs.of_texts(texts)))
 
-    def families(self, texts: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the name of each kind of features with its variants, by name."""
+    def families(self, texts: list[str]) -> dict[str, Callable[[], dict[str, Any]]]:
+        """Return for each kind of features a function that gives its variants, by name."""
         words, units = self.words(texts), self.units(texts)
         known = csr_array(units[:, self.by_unit.kept])
-        yield "words (BoW)", {"tf-idf": self.by_word.tfidf(words), "0 or 1": _ones(words)}
-        mentions = units[:, self.laki.network.phrases]
-        weights = self.by_unit.tfidf(known)[:, np.searchsorted(self.by_unit.kept, self.laki.network.phrases)]
-        yield "mentioned keyphrases (EKM)", {"tf-idf": csr_array(weights), "0 or 1": _ones(mentions)}
-        for counts, own in ((self.by_word, words), (self.by_unit, known)):
-            vectors = counts.tfidf(own) @ counts.lsi
-            yield f"LSI of {counts.name}", {f"{width} dimensions": vectors[:, :width] for width in WIDTHS}
-            frequent = csr_array(own[:, counts.frequent])
-            theta = counts.lda.theta(frequent, WORKERS) * (frequent.sum(axis=1) > 0)[:, None]
-            yield f"LDA of {counts.name}", {"shares": theta, "roots": np.sqrt(theta)}
-        frequent = csr_array(words[:, self.by_word.frequent])
-        h = self.by_word.dcot.transform(frequent)
-        h = h - self.by_word.dcot.transform(csr_array((1, frequent.shape[1])))
-        yield "dCoT", {"h": h, "words and h": csr_array(hstack([unit(self.by_word.tfidf(words)), unit(h)]))}
-        yield "LAKI", scaled(self.keyphrases(units))
-        yield "LAKI, absent=all", scaled(self.keyphrases(units, length=0.0))
-        yield "LAKI, Gibbs sampling", scaled(self.keyphrases(units, method="gibbs", sweeps=GIBBS))
+        phrases = self.laki.network.phrases
+        weights = self.by_unit.tfidf(known)[:, np.searchsorted(self.by_unit.kept, phrases)]
+        return {
+            "words (BoW)": lambda: {"tf-idf": self.by_word.tfidf(words), "0 or 1": _ones(words)},
+            "mentioned keyphrases (EKM)": lambda: {"tf-idf": csr_array(weights), "0 or 1": _ones(units[:, phrases])},
+            "LSI of words": lambda: self.by_word.lsi_of(words),
+            "LSI of units": lambda: self.by_unit.lsi_of(known),
+            "LDA of words": lambda: self.by_word.lda_of(words),
+            "LDA of units": lambda: self.by_unit.lda_of(known),
+            "dCoT": lambda: self.by_word.dcot_of(words),
+            "LAKI": lambda: scaled(self.keyphrases(units)),
+            "LAKI, evoked units": lambda: self.evoked(units),
+            "LAKI, absent=all": lambda: scaled(self.keyphrases(units, length=0.0)),
+            "LAKI, Gibbs sampling": lambda: scaled(self.keyphrases(units, method="gibbs", sweeps=GIBBS)),
+        }
 
     def keyphrases(self, units: csr_array, **options: Any) -> csr_array:
         """Return the probabilities of the keyphrases, by propagation if the options say nothing else."""
@@ -153,6 +168,13 @@ class Features:
             "workers": WORKERS,
         } | options
         return encode(self.laki.capped, units, **options)
+
+    def evoked(self, units: csr_array) -> dict[str, csr_array]:
+        """Return for each unit the expected number of keyphrases that turn it on, and the roots of these numbers."""
+        silhouettes = csr_array(self.laki.capped.silhouettes)
+        silhouettes.data = -np.expm1(-silhouettes.data)
+        found = csr_array(self.keyphrases(units) @ silhouettes)
+        return {"expected": found, "roots": found.sqrt()}
 
 
 def scaled(chances: csr_array) -> dict[str, csr_array]:

@@ -137,9 +137,7 @@ def vectors_of(features: Features, sides: list[str]) -> Mapping[str, Any]:
         found[f"LAKI, absent=all, {name}"] = rows
     for counts, own in ((features.by_word, words), (features.by_unit, known)):
         found[f"LSI of {counts.name}"] = counts.tfidf(own) @ counts.lsi
-        frequent = csr_array(own[:, counts.frequent])
-        theta = counts.lda.theta(frequent, 1) * (frequent.sum(axis=1) > 0)[:, None]
-        found[f"LDA of {counts.name}"] = np.sqrt(theta)
+        found[f"LDA of {counts.name}"] = counts.lda_of(own)["roots"]
     return found
 
 
