@@ -238,7 +238,7 @@ def test_an_index_that_is_there_stays_until_the_new_one_is_finished(tmp_path: Pa
 
 
 def test_an_entry_for_an_attached_index_is_written_into_the_manifest(tmp_path: Path) -> None:
-    entry = {"backend": "other", "state": "1", "id": "0" * 32, "stores": []}
+    entry = {"backend": "other", "state": "1", "id": "0" * 32, "stores": [], "options": {}}
     create_from_postings(tmp_path / "i", Given(), attached=entry)
     assert read_manifest(tmp_path / "i")["attached"] == entry
 
