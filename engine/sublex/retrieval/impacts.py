@@ -16,6 +16,7 @@ from sublex.index.format import Folder
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.segment import Segment
 from sublex.rankers.lucene_lengths import round_lengths
+from sublex.retrieval.blocks.blocks import Blocks
 
 
 class Impacts:
@@ -39,7 +40,9 @@ class Impacts:
         terms = len(segment.terms)
         self.starts = starts_of(segment.df)
         self._stored = stored = stored if stored and _fit(*stored, int(self.starts[-1]), terms) else None
-        self._ready = np.zeros(terms, np.bool_)
+        # How often each term was needed before: not at all, once, or more often.
+        self._needed = np.zeros(terms, np.uint8)
+        self.blocks = Blocks(segment.docs, segment.df)
         self._lock = Lock()
         if stored:
             documents, impacts = stored
@@ -53,23 +56,36 @@ class Impacts:
         self.kth = np.full((len(kernels.LEVELS), terms), -np.inf, np.float32)
 
     def need(self, terms: np.ndarray) -> None:
-        """Compute the impacts of these terms, given by ordinal, unless that is done; with stored impacts, verify their checksums."""
-        if self._ready[terms].all():
+        """Compute the impacts of these terms, given by ordinal, unless that is done; with stored impacts, verify their checksums.
+
+        When frequent terms are needed again, they get rows of blocks, which cost more than one query without them.
+        """
+        if (self._needed[terms] == 2).all():
             return
         with self._lock:
-            missing = np.unique(terms[~self._ready[terms]])
+            missing = np.unique(terms[self._needed[terms] == 0])
+            again = np.unique(terms[self._needed[terms] == 1])
             if self._stored:
-                for begin, end in zip(self.starts[missing].tolist(), self.starts[missing + 1].tolist(), strict=True):
-                    docs = self._stored[0]["docs"].part(begin, end)
-                    if len(docs) and not 0 <= docs.min() <= docs.max() < self.segment.docs:
-                        raise IndexCorrupt(
-                            f"{self._stored[0]['docs'].path} names a document that does not exist; delete that file."
-                        )
-                    self._stored[1]["impacts"].part(begin, end)
+                self._verify(missing)
             else:
                 for begin, end in spans(self.segment.df[missing], POSTINGS_PER_CALL):
                     self._fill(missing[begin:end])
-            self._ready[missing] = True
+            if len(again) and not self.blocks.add(again, self.starts, self.docs, self.impacts, self.most):
+                raise self._corrupt()
+            self._needed[missing], self._needed[again] = 1, 2
+
+    def _verify(self, terms: np.ndarray) -> None:
+        """Verify the checksums of stored terms, and that their documents exist."""
+        documents, impacts = self._stored  # type: ignore[misc]
+        for begin, end in zip(self.starts[terms].tolist(), self.starts[terms + 1].tolist(), strict=True):
+            docs = documents["docs"].part(begin, end)
+            if len(docs) and not 0 <= docs.min() <= docs.max() < self.segment.docs:
+                raise self._corrupt()
+            impacts["impacts"].part(begin, end)
+
+    def _corrupt(self) -> IndexCorrupt:
+        documents, _ = self._stored  # type: ignore[misc]
+        return IndexCorrupt(f"{documents['docs'].path} names a document that does not exist; delete that file.")
 
     def best(self, k: int) -> np.ndarray:
         """Return for each term a lower bound of its k-th best impact; -inf where none is known."""
@@ -84,7 +100,7 @@ class Impacts:
 
     def write(self, documents: Directory, impacts: Directory) -> None:
         """Compute the impacts of all terms and write them, and the decoded documents, to these folders unless they are there."""
-        self.need(np.arange(len(self._ready)))
+        self.need(np.arange(len(self._needed)))
         if derived.read(documents) is None:
             derived.write(documents, {"docs": self.docs})
         if derived.read(impacts) is None:
