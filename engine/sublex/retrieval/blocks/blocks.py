@@ -44,6 +44,8 @@ class Blocks:
         from sublex.retrieval.blocks import kernels
 
         frequent = terms[self._place[terms] >= 0]
+        if not len(frequent):
+            return True
         places = self._place[frequent]
         if not kernels.fill(frequent, places, starts, docs, impacts, most, self.bits, self.ranks, self.bounds):
             return False
