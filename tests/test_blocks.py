@@ -40,8 +40,10 @@ def rows_of(searcher: Searcher) -> list[np.ndarray]:
     """Give all frequent terms of the searcher rows, and return the rows of each segment."""
     searcher._prepare()
     for impacts in searcher.impacts:
+        terms = np.arange(len(impacts.segment.terms))
+        impacts.need(terms)
         for _ in range(2):
-            impacts.need(np.arange(len(impacts.segment.terms)))
+            impacts.rows(terms)
     return [impacts.blocks.row_of for impacts in searcher.impacts]
 
 
@@ -154,10 +156,11 @@ def test_a_query_with_more_terms_than_bounds_allow_is_added_up(tmp_path):
     check(searcher, dict.fromkeys(terms[1:], 1.0), 10)
 
 
-def test_a_term_gets_its_row_when_it_is_needed_again(index):
+def test_a_term_gets_its_row_when_it_is_searched_for_again(index):
     searcher = Searcher(index.snapshot, BM25())
     for rows in (0, 1, 1):
         searcher.search({"w1": 1.0}, 10)
+        searcher.scores([{"w1": 1.0, "w2": 1.0}], [np.arange(9, dtype=np.int32)])
         assert [(impacts.blocks.row_of >= 0).sum() for impacts in searcher.impacts] == [rows, rows]
 
 

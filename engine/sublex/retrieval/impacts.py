@@ -40,8 +40,9 @@ class Impacts:
         terms = len(segment.terms)
         self.starts = starts_of(segment.df)
         self._stored = stored = stored if stored and _fit(*stored, int(self.starts[-1]), terms) else None
-        # How often each term was needed before: not at all, once, or more often.
-        self._needed = np.zeros(terms, np.uint8)
+        self._ready = np.zeros(terms, np.bool_)
+        # How often the row of each term was asked for: not at all, once, or more often.
+        self._asked = np.zeros(terms, np.uint8)
         self.blocks = Blocks(segment.docs, segment.df)
         self._lock = Lock()
         if stored:
@@ -56,23 +57,31 @@ class Impacts:
         self.kth = np.full((len(kernels.LEVELS), terms), -np.inf, np.float32)
 
     def need(self, terms: np.ndarray) -> None:
-        """Compute the impacts of these terms, given by ordinal, unless that is done; with stored impacts, verify their checksums.
-
-        When frequent terms are needed again, they get rows of blocks, which cost more than one query without them.
-        """
-        if (self._needed[terms] == 2).all():
+        """Compute the impacts of these terms, given by ordinal, unless that is done; with stored impacts, verify their checksums."""
+        if self._ready[terms].all():
             return
         with self._lock:
-            missing = np.unique(terms[self._needed[terms] == 0])
-            again = np.unique(terms[self._needed[terms] == 1])
+            missing = np.unique(terms[~self._ready[terms]])
             if self._stored:
                 self._verify(missing)
             else:
                 for begin, end in spans(self.segment.df[missing], POSTINGS_PER_CALL):
                     self._fill(missing[begin:end])
-            if len(again) and not self.blocks.add(again, self.starts, self.docs, self.impacts, self.most):
-                raise self._corrupt()
-            self._needed[missing], self._needed[again] = 1, 2
+            self._ready[missing] = True
+
+    def rows(self, terms: np.ndarray) -> np.ndarray:
+        """Return the row of each term in the blocks, -1 for a term without one. The impacts of the terms must be there.
+
+        A frequent term gets its row when it is asked for again, since making a row takes longer than one query without it.
+        """
+        if not (self._asked[terms] == 2).all():
+            with self._lock:
+                again = np.unique(terms[self._asked[terms] == 1])
+                if not self.blocks.add(again, self.starts, self.docs, self.impacts, self.most):
+                    raise self._corrupt()
+                self._asked[np.unique(terms[self._asked[terms] == 0])] = 1
+                self._asked[again] = 2
+        return self.blocks.row_of[terms]
 
     def _verify(self, terms: np.ndarray) -> None:
         """Verify the checksums of stored terms, and that their documents exist."""
@@ -100,7 +109,7 @@ class Impacts:
 
     def write(self, documents: Directory, impacts: Directory) -> None:
         """Compute the impacts of all terms and write them, and the decoded documents, to these folders unless they are there."""
-        self.need(np.arange(len(self._needed)))
+        self.need(np.arange(len(self._ready)))
         if derived.read(documents) is None:
             derived.write(documents, {"docs": self.docs})
         if derived.read(impacts) is None:

@@ -153,7 +153,7 @@ class Searcher:
         impacts = self.impacts[segment]
         blocks = impacts.blocks
         answered = np.zeros(len(ends), np.bool_)
-        rows = blocks.row_of[terms]
+        rows = impacts.rows(terms)
         if not (rows >= 0).any():
             return answered
         base, end = self.snapshot.bases[segment : segment + 2]
