@@ -264,7 +264,7 @@ def _units(terms, weights, least, most, tops, factors):
 @inner
 def _postings(terms, rows, starts, blocks, k, costs):
     """Return the number of postings of a query if blocks seem to pay, else 0."""
-    postings, cost = 0, costs[1] * max(k, 10)
+    postings, cost = 0, costs[1] * max(k, 10) ** 1.3
     for t in range(len(terms)):
         own = starts[terms[t] + 1] - starts[terms[t]]
         postings += own
