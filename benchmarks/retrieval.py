@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -210,14 +210,14 @@ def compare(args: argparse.Namespace, folder: Path) -> None:
     two_cores(folder)
 
 
-def report(results: dict[str, list[dict[str, Any]]], peers: Iterable[str]) -> None:
+def report(results: dict[str, list[dict[str, Any]]], peers: Sequence[str]) -> None:
     """Print the tables."""
 
     def ms(job: str, figure: str) -> float:
         return 1000 * statistics.median(second for run in results[job] for second in run[figure])
 
     columns = [f"{how} {k}" for how in ("batch", "single") for k in DEPTHS]
-    best = {c: min(ms(peer, c) for peer in PEERS) for c in columns}
+    best = {c: min(ms(peer, c) for peer in peers) for c in columns}
     print(f"\n{'ms a query (x best peer)':28}" + "".join(f"{c:>18}" for c in columns))
     for job in results:
         times = {c: ms(job, c if job in peers or c.startswith("single") else f"BM25 {c}") for c in columns}
