@@ -1,9 +1,11 @@
-"""Time queries: Sublex, PISA (block-max MaxScore), tantivy and bm25s (Numba), on the same terms, with one thread each.
+"""Time queries: Sublex, PISA (any of its algorithms), tantivy and bm25s (Numba), on the same terms, with one thread each.
 
-    python benchmarks/retrieval.py arxiv-cs.jsonl [--sentences] [--peers PYTHON] [--runs 3] [--queries 2000]
+    python benchmarks/retrieval.py arxiv-cs.jsonl [--sentences] [--topics FILE] [--folder FOLDER] [--engines pisa-maxscore …]
+        [--peers PYTHON] [--runs 3] [--queries 2000]
 
-Sublex analyses the documents once; every engine indexes the same tokens. A query is two to six different terms of a title.
-The script times the step from terms to documents and scores, warm, in fresh processes that take turns.
+Sublex analyses the documents once; every engine indexes the same tokens. A query is two to six different terms of a title,
+or a whole query of a topics file. The script times the step from terms to documents and scores, warm, in processor time,
+in fresh processes that take turns. `--folder` keeps the indexes for the next run.
 """
 
 from __future__ import annotations
@@ -18,13 +20,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import sublex
 
-PEERS = ("pisa", "tantivy", "bm25s")
+PEERS = ("pisa-block_max_maxscore", "tantivy", "bm25s")
+DEPTHS = (10, 100, 1000)
 RANKERS = ("BM25", "PL2", "TFIDF", "DirichletLM")
 # Timed repetitions in each process.
 ROUNDS = 5
@@ -41,51 +44,63 @@ def records(collection: str, sentences: bool) -> Iterator[dict[str, str]]:
                 yield {"id": f"{record['id']}-{k}", "contents": piece}
 
 
-def titles(collection: str, number: int) -> Iterator[str]:
-    """Yield the titles of documents drawn at random."""
+def titles(collection: str, number: int) -> list[str]:
+    """Return the titles of documents drawn at random."""
     with open(collection, encoding="utf-8") as file:
-        lines = file.readlines()
-    for line in random.Random(1).sample(lines, min(number, len(lines))):
-        yield json.loads(line)["title"]
+        size = sum(1 for _ in file)
+    drawn = random.Random(1).sample(range(size), min(number, size))
+    wanted = set(drawn)
+    with open(collection, encoding="utf-8") as file:
+        found = {n: json.loads(line)["title"] for n, line in enumerate(file) if n in wanted}
+    return [found[n] for n in drawn]
 
 
-def prepare(collection: str, sentences: bool, number: int, folder: Path) -> None:
-    """Build the Sublex index, and write the documents and queries as tokens t0, t1, … for the other engines."""
+def prepare(collection: str, sentences: bool, folder: Path) -> None:
+    """Build the Sublex index, and write the documents as tokens t0, t1, … for the other engines, unless the folder has them."""
+    if (folder / "documents.txt").exists():
+        return
     index = sublex.build(records(collection, sentences), folder / "sublex", store="terms")
-    names = {term: f"t{n}" for n, term in enumerate(index.corpus.vocabulary)}
-    tokens = list(names.values())
-    with open(folder / "documents.txt", "w", encoding="ascii") as out:
+    tokens = [f"t{n}" for n in range(len(index.corpus.vocabulary))]
+    partial = folder / "documents.partial"
+    with open(partial, "w", encoding="ascii") as out:
         for block in index.corpus.blocks():
             for row in range(block.shape[0]):
                 span = slice(block.indptr[row], block.indptr[row + 1])
                 pairs = zip(block.indices[span].tolist(), block.data[span].tolist(), strict=True)
                 out.write(" ".join(" ".join([tokens[term]] * tf) for term, tf in pairs) + "\n")
+    partial.rename(folder / "documents.txt")
+
+
+def write_queries(texts: Iterable[str], shorten: bool, folder: Path) -> None:
+    """Write queries as terms for Sublex, and as tokens for the other engines. With `shorten`, a query is two to six terms of its text."""
+    index = sublex.open(folder / "sublex")
+    numbers = index.searcher("BM25").term_table
     chance = random.Random(2)
     queries = []
-    for title in titles(collection, number):
-        terms = list(dict.fromkeys(term for term in index.analyze(title) if term in names))
-        size = chance.choice((2, 3, 3, 4, 4, 4, 5, 5, 6))
-        queries.append(chance.sample(terms, size) if len(terms) > size else terms)
-    queries = [query for query in queries if query]
-    (folder / "queries.txt").write_text(
-        "".join(" ".join(names[t] for t in q) + "\n" for q in queries), encoding="ascii"
-    )
+    for text in texts:
+        distinct = list(dict.fromkeys(index.analyze(text)))
+        terms = [term for term, n in zip(distinct, numbers.numbers(distinct), strict=True) if n >= 0]
+        size = chance.choice((2, 3, 3, 4, 4, 4, 5, 5, 6)) if shorten else len(terms)
+        if terms:
+            queries.append(chance.sample(terms, size) if len(terms) > size else terms)
+    lines = (" ".join(f"t{n}" for n in numbers.numbers(query)) + "\n" for query in queries)
+    (folder / "queries.txt").write_text("".join(lines), encoding="ascii")
     (folder / "queries.json").write_text(json.dumps(queries), encoding="utf-8")
-    df = [index.term(term).df for query in queries for term in query]  # type: ignore[union-attr]
+    df = numbers.stats.df[numbers.numbers([term for query in queries for term in query])]
     print(
         f"{len(index):,} documents, {index.statistics.postings:,} postings; {len(queries):,} queries "
-        f"of {len(df) / len(queries):.1f} terms, mean df {statistics.mean(df):,.0f}"
+        f"of {len(df) / len(queries):.1f} terms, mean df {df.mean():,.0f}"
     )
 
 
 def timed(action: Callable[[], Any], queries: int) -> list[float]:
-    """Return the seconds per query of each round, after one round that is not timed."""
+    """Return the processor seconds per query of each round, after one round that is not timed."""
     action()
     rounds = []
     for _ in range(ROUNDS):
-        begin = time.perf_counter()
+        begin = time.process_time()
         action()
-        rounds.append((time.perf_counter() - begin) / queries)
+        rounds.append((time.process_time() - begin) / queries)
     return rounds
 
 
@@ -97,10 +112,10 @@ def ours(folder: Path, stored: bool) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for ranker in RANKERS:
         searcher = index.searcher(ranker)
-        for k in (10, 1000):
+        for k in DEPTHS:
             result[f"{ranker} batch {k}"] = timed(lambda k=k, s=searcher: list(s.batch(queries, k)), len(queries))
         if ranker == "BM25":
-            for k in (10, 1000):
+            for k in DEPTHS:
                 each = lambda k=k, s=searcher: [s.search(query, k) for query in queries]  # noqa: E731
                 result[f"single {k}"] = timed(each, len(queries))
             result["top"] = [hits.docs.tolist() for hits in searcher.batch(queries[:100], 10)]
@@ -114,10 +129,10 @@ def cold(folder: Path) -> float:
     rounds = []
     for _ in range(ROUNDS):
         searcher = sublex.open(folder / "sublex").searcher("BM25")
-        begin = time.perf_counter()
+        begin = time.process_time()
         for query in queries:
             searcher.search(query, 10)
-        rounds.append((time.perf_counter() - begin) / len(queries))
+        rounds.append((time.process_time() - begin) / len(queries))
     return statistics.median(rounds)
 
 
@@ -127,10 +142,13 @@ def two_cores(folder: Path) -> None:
     many = (queries * (20_000 // len(queries) + 1))[:20_000]
     searcher = sublex.open(folder / "sublex").searcher("BM25")
     for k in (10, 1000):
-        one, two = (timed(lambda w=w, k=k: sum(1 for _ in searcher.batch(many, k, w)), len(many)) for w in (1, 2))
-        print(
-            f"20,000 queries, k = {k}: two cores {statistics.median(one) / statistics.median(two):.2f} times as fast as one"
-        )
+        seconds = []
+        for workers in (1, 2):
+            sum(1 for _ in searcher.batch(many, k, workers))
+            begin = time.perf_counter()
+            sum(1 for _ in searcher.batch(many, k, workers))
+            seconds.append(time.perf_counter() - begin)
+        print(f"20,000 queries, k = {k}: two cores {seconds[0] / seconds[1]:.2f} times as fast as one")
 
 
 def child(command: list[str]) -> dict[str, Any]:
@@ -152,51 +170,64 @@ def main() -> None:
         "--peers", default=sys.executable, help="a Python interpreter with pyterrier-pisa, tantivy, bm25s and numba"
     )
     parser.add_argument("--queries", type=int, default=2000)
+    parser.add_argument("--topics", help="a file of queries, one a line: number, tab, text")
+    parser.add_argument("--folder", help="a folder that keeps the indexes")
+    parser.add_argument("--engines", nargs="*", default=PEERS, help="the other engines")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--ours", choices=("stored", "computed"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.ours:
         print(json.dumps(ours(Path(args.collection), args.ours == "stored")))
         return
-    peer = [args.peers, str(Path(__file__).with_name("retrieval_peers.py"))]
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        prepare(args.collection, args.sentences, args.queries, folder)
-        for engine in PEERS:
-            child([*peer, "index", engine, name])
-        jobs = {engine: [*peer, "query", engine, name] for engine in PEERS}
-        jobs |= {f"Sublex, {how}": [sys.executable, __file__, name, "--ours", how] for how in ("stored", "computed")}
-        results: dict[str, list[dict[str, Any]]] = {job: [] for job in jobs}
-        for _ in range(args.runs):
-            for job, command in jobs.items():
-                results[job].append(child(command))
-        report(results)
-        print(
-            f"\nSublex, no impacts stored, computed at a term's first use: {1000 * cold(folder):.3f} ms a query for k = 10"
-        )
-        two_cores(folder)
+        compare(args, Path(args.folder or name))
 
 
-def report(results: dict[str, list[dict[str, Any]]]) -> None:
+def compare(args: argparse.Namespace, folder: Path) -> None:
+    """Build what the folder lacks, time all engines in turns, and print the tables."""
+    folder.mkdir(exist_ok=True)
+    prepare(args.collection, args.sentences, folder)
+    if args.topics:
+        with open(args.topics, encoding="utf-8") as file:
+            texts = [line.partition("\t")[2] for line in file][: args.queries]
+    else:
+        texts = titles(args.collection, args.queries)
+    write_queries(texts, not args.topics, folder)
+    peer = [args.peers, str(Path(__file__).with_name("retrieval_peers.py"))]
+    for engine in args.engines:
+        if not (folder / engine.partition("-")[0]).exists():
+            child([*peer, "index", engine, str(folder)])
+    jobs = {engine: [*peer, "query", engine, str(folder)] for engine in args.engines}
+    jobs |= {f"Sublex, {how}": [sys.executable, __file__, str(folder), "--ours", how] for how in ("stored", "computed")}
+    results: dict[str, list[dict[str, Any]]] = {job: [] for job in jobs}
+    for _ in range(args.runs):
+        for job, command in jobs.items():
+            results[job].append(child(command))
+    report(results, args.engines)
+    print(
+        f"\nSublex, no impacts stored, computed at a term's first use: {1000 * cold(folder):.3f} ms a query for k = 10"
+    )
+    two_cores(folder)
+
+
+def report(results: dict[str, list[dict[str, Any]]], peers: Sequence[str]) -> None:
     """Print the tables."""
 
     def ms(job: str, figure: str) -> float:
         return 1000 * statistics.median(second for run in results[job] for second in run[figure])
 
-    columns = [f"{how} {k}" for how in ("batch", "single") for k in (10, 1000)]
-    best = {c: min(ms(peer, c) for peer in PEERS) for c in columns}
+    columns = [f"{how} {k}" for how in ("batch", "single") for k in DEPTHS]
+    best = {c: min(ms(peer, c) for peer in peers) for c in columns}
     print(f"\n{'ms a query (x best peer)':28}" + "".join(f"{c:>18}" for c in columns))
     for job in results:
-        times = {c: ms(job, c if job in PEERS or c.startswith("single") else f"BM25 {c}") for c in columns}
+        times = {c: ms(job, c if job in peers or c.startswith("single") else f"BM25 {c}") for c in columns}
         print(f"{job:28}" + "".join(f"{times[c]:10.4f} ({times[c] / best[c]:4.2f})" for c in columns))
-    print(f"\n{'batch, x BM25':28}" + "".join(f"{k:>10}" for k in (10, 1000)))
+    print(f"\n{'batch, x BM25':28}" + "".join(f"{k:>10}" for k in DEPTHS))
     for ranker in RANKERS:
-        ratios = (
-            ms("Sublex, stored", f"{ranker} batch {k}") / ms("Sublex, stored", f"BM25 batch {k}") for k in (10, 1000)
-        )
+        ratios = (ms("Sublex, stored", f"{ranker} batch {k}") / ms("Sublex, stored", f"BM25 batch {k}") for k in DEPTHS)
         print(f"{ranker:28}" + "".join(f"{ratio:10.2f}" for ratio in ratios))
     mine = results["Sublex, stored"][0]["top"]
-    for peer in PEERS:
+    for peer in peers:
         theirs = results[peer][0]["top"]
         same = statistics.mean(len({*a} & {*b}) / max(len(a), 1) for a, b in zip(mine, theirs, strict=True))
         print(f"top 10 shared with {peer}: {same:.1%}")

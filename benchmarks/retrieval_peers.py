@@ -2,6 +2,9 @@
 
     python retrieval_peers.py index|query ENGINE FOLDER
 
+ENGINE is `tantivy`, `bm25s`, or `pisa-` and one of PISA's algorithms, such as `pisa-maxscore`; with `-impacts` at its end
+PISA uses impacts that it computed beforehand, rounded to 8 bits.
+
 With `index`, the script indexes the tokens in FOLDER/documents.txt. With `query`, it answers the queries in
 FOLDER/queries.txt and prints the seconds per query as JSON. Both files hold Sublex's terms as tokens, one document or query
 a line, so all engines index and search the same terms.
@@ -13,7 +16,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 K1, B = 1.2, 0.75
@@ -24,9 +27,11 @@ ROUNDS = 5
 Search = Callable[[list[list[str]], int], list[list[int]]]
 
 
-def lines(path: Path) -> list[list[str]]:
-    """Return the tokens of each line of a file."""
-    return [line.split() for line in path.read_text(encoding="ascii").splitlines()]
+def lines(path: Path) -> Iterator[list[str]]:
+    """Yield the tokens of each line of a file."""
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            yield line.split()
 
 
 def pisa_index(folder: Path) -> None:
@@ -39,7 +44,7 @@ def pisa_index(folder: Path) -> None:
     )
 
 
-def pisa(folder: Path) -> tuple[Search, Search]:
+def pisa(folder: Path, algorithm: str) -> tuple[Search, Search]:
     """Return PISA's search for a batch and for single queries.
 
     PISA answers a batch in one call of its C++ code. Calling that code here leaves the data frames of pyterrier out of the
@@ -49,7 +54,8 @@ def pisa(folder: Path) -> tuple[Search, Search]:
     from pyterrier_pisa import PisaIndex, _pisathon
 
     index = PisaIndex(str(folder / "pisa"), stemmer="none", stops="none", threads=1)
-    retriever = index.bm25(K1, B, query_algorithm="block_max_maxscore", threads=1)
+    name, impacts = algorithm.removesuffix("-impacts"), algorithm.endswith("-impacts")
+    retriever = index.bm25(K1, B, query_algorithm=name, threads=1, precompute_impact=impacts)
     retriever.reset_retrieval_context()
 
     def batch(queries: list[list[str]], k: int) -> list[list[int]]:
@@ -57,7 +63,7 @@ def pisa(folder: Path) -> tuple[Search, Search]:
         qids, docnos = np.empty(size, np.int32), np.empty(size, object)
         ranks, scores = np.empty(size, np.int32), np.empty(size, np.float32)
         count = _pisathon.retrieve(
-            retriever._ctxt, "block_max_maxscore", [(n, " ".join(query)) for n, query in enumerate(queries)], k=k, threads=1,
+            retriever._ctxt, name, [(n, " ".join(query)) for n, query in enumerate(queries)], k=k, threads=1,
             query_weighted=0, pretokenised=False, result_qidxs=qids, result_docnos=docnos, result_ranks=ranks,
             result_scores=scores,
         )  # fmt: skip
@@ -85,7 +91,7 @@ def tantivy_index(folder: Path) -> None:
     writer.wait_merging_threads()
 
 
-def tantivy(folder: Path) -> tuple[Search, Search]:
+def tantivy(folder: Path, _: str) -> tuple[Search, Search]:
     """Return tantivy's search twice, since it has single queries only. Its BM25 has k1 = 1.2 and b = 0.75 built in."""
     import tantivy as engine
 
@@ -108,11 +114,11 @@ def bm25s_index(folder: Path) -> None:
     import bm25s
 
     model = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numba")
-    model.index(lines(folder / "documents.txt"), show_progress=False)
+    model.index(list(lines(folder / "documents.txt")), show_progress=False)
     model.save(str(folder / "bm25s"), corpus=None)
 
 
-def bm25s(folder: Path) -> tuple[Search, Search]:
+def bm25s(folder: Path, _: str) -> tuple[Search, Search]:
     import bm25s as engine
 
     model = engine.BM25.load(str(folder / "bm25s"), load_corpus=False)
@@ -127,20 +133,21 @@ def bm25s(folder: Path) -> tuple[Search, Search]:
 
 
 def main() -> None:
-    action, engine, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    action, name, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    engine, _, algorithm = name.partition("-")
     if action == "index":
         globals()[f"{engine}_index"](folder)
         return
-    queries = lines(folder / "queries.txt")
+    queries = list(lines(folder / "queries.txt"))
     result: dict[str, object] = {}
-    for name, search in zip(("batch", "single"), globals()[engine](folder), strict=True):
-        for k in (10, 1000):
+    for name, search in zip(("batch", "single"), globals()[engine](folder, algorithm), strict=True):
+        for k in (10, 100, 1000):
             search(queries[:200], k)
             seconds = []
             for _ in range(ROUNDS):
-                begin = time.perf_counter()
+                begin = time.process_time()
                 search(queries, k)
-                seconds.append((time.perf_counter() - begin) / len(queries))
+                seconds.append((time.process_time() - begin) / len(queries))
             result[f"{name} {k}"] = seconds
         result["top"] = search(queries[:100], 10)
     print(json.dumps(result))

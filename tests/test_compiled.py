@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -154,6 +155,22 @@ def test_where_no_folder_can_be_written_to_kernels_last_as_long_as_the_process(m
     monkeypatch.setattr(compiled.tempfile, "mkdtemp", _full)
     kernel = compiled.kernel((compiled_int64(),))(_double)
     assert kernel(21) == 42 and compiled.has_code(kernel, kernel.declared[0])
+
+
+def test_a_change_of_an_imported_file_has_a_kernel_compiled_again(monkeypatch, tmp_path):
+    own = tmp_path / "kernels_with_a_friend.py"
+    other = tmp_path / "kernels_of_a_friend.py"
+    other.write_text("from sublex.compiled import inner\n\n\n@inner\ndef twice(x):\n    return 2 * x\n")
+    own.write_text(
+        "from kernels_of_a_friend import twice\nfrom numba import int64\nfrom sublex.compiled import kernel\n\n\n"
+        "@kernel((int64,))\ndef four(x):\n    return twice(twice(x))\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    four = importlib.import_module("kernels_with_a_friend").four
+    assert not compiled.has_code(four, four.declared[0])
+    assert four(3) == 12 and compiled.has_code(four, four.declared[0])
+    os.utime(other, (0, 0))
+    assert not compiled.has_code(four, four.declared[0])
 
 
 def _double(x):

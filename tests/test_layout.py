@@ -136,9 +136,13 @@ def test_kernels_live_in_kernels():
         assert path.name == "kernels.py" or not functions(path, "kernel(") + functions(path, "inner"), path
 
 
-def test_kernels_import_nothing_of_ours_but_their_decorators():
-    kernels = [path for path in FILES if path.name == "kernels.py"]
-    assert all(imports(path, at_import=False) == {"compiled"} for path in kernels)
+def test_kernels_import_nothing_of_ours_but_their_decorators_and_kernels_of_their_room():
+    for path in FILES:
+        if path.name == "kernels.py":
+            room = path.relative_to(ENGINE).parts[0]
+            assert {"compiled"} <= imports(path, at_import=False) <= {"compiled", room}
+            modules = {node.module for node in ast.walk(syntax(path)) if isinstance(node, ast.ImportFrom)}
+            assert all(m.endswith(".kernels") for m in modules if m.startswith(f"sublex.{room}")), path
 
 
 def test_nothing_is_unpickled_evaluated_or_printed():

@@ -21,6 +21,7 @@ from llvmlite import binding
 from numba import config, njit, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import _nrt_python, rtsys  # type: ignore[attr-defined]
 from numba.core.typing.typeof import Purpose, typeof
 from numba.np import numpy_support
@@ -93,10 +94,22 @@ class KernelCache(FunctionCache):
         Numba's compiler lock is held, so no other thread turns to other files meanwhile.
         """
         stamp = self._impl.locator.get_source_stamp()
+        if others := _stamps_of_others(self._py_func):
+            stamp = stamp, others
         key = repr((self._index_key(signature, codegen), stamp))
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]
         self._cache_file = IndexDataCacheFile(self._cache_path, f"{self._impl.filename_base}.{digest}", stamp)
         return self._cache_file._load_index()
+
+
+def _stamps_of_others(function: Function) -> tuple:
+    """Return the time and size of the other files with compiled functions that the function's module imports.
+
+    Numba looks only at the function's own file, but these functions become a part of its machine code.
+    """
+    called = [value.py_func for value in function.__globals__.values() if isinstance(value, Dispatcher)]
+    files = sorted({other.__code__.co_filename for other in called} - {function.__code__.co_filename})
+    return tuple((stat.st_mtime, stat.st_size) for stat in map(os.stat, files))
 
 
 def _start_runtime(target: Any) -> None:

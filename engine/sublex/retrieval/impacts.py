@@ -16,6 +16,7 @@ from sublex.index.format import Folder
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.segment import Segment
 from sublex.rankers.lucene_lengths import round_lengths
+from sublex.retrieval.blocks.blocks import Blocks
 
 
 class Impacts:
@@ -40,6 +41,9 @@ class Impacts:
         self.starts = starts_of(segment.df)
         self._stored = stored = stored if stored and _fit(*stored, int(self.starts[-1]), terms) else None
         self._ready = np.zeros(terms, np.bool_)
+        # How often the row of each term was asked for: not at all, once, or more often.
+        self._asked = np.zeros(terms, np.uint8)
+        self.blocks = Blocks(segment.docs, segment.df)
         self._lock = Lock()
         if stored:
             documents, impacts = stored
@@ -61,17 +65,38 @@ class Impacts:
             missing = np.sort(terms[~self._ready[terms]])
             missing = missing[np.diff(missing, prepend=-1) > 0]
             if self._stored:
-                for begin, end in zip(self.starts[missing].tolist(), self.starts[missing + 1].tolist(), strict=True):
-                    docs = self._stored[0]["docs"].part(begin, end)
-                    if len(docs) and not 0 <= docs.min() <= docs.max() < self.segment.docs:
-                        raise IndexCorrupt(
-                            f"{self._stored[0]['docs'].path} names a document that does not exist; delete that file."
-                        )
-                    self._stored[1]["impacts"].part(begin, end)
+                self._verify(missing)
             else:
                 for begin, end in spans(self.segment.df[missing], POSTINGS_PER_CALL):
                     self._fill(missing[begin:end])
             self._ready[missing] = True
+
+    def rows(self, terms: np.ndarray) -> np.ndarray:
+        """Return the row of each term in the blocks, -1 for a term without one. The impacts of the terms must be there.
+
+        A frequent term gets its row when it is asked for again, since making a row takes longer than one query without it.
+        """
+        if not (self._asked[terms] == 2).all():
+            with self._lock:
+                again = np.unique(terms[self._asked[terms] == 1])
+                if not self.blocks.add(again, self.starts, self.docs, self.impacts, self.most):
+                    raise self._corrupt()
+                self._asked[np.unique(terms[self._asked[terms] == 0])] = 1
+                self._asked[again] = 2
+        return self.blocks.row_of[terms]
+
+    def _verify(self, terms: np.ndarray) -> None:
+        """Verify the checksums of stored terms, and that their documents exist."""
+        documents, impacts = self._stored  # type: ignore[misc]
+        for begin, end in zip(self.starts[terms].tolist(), self.starts[terms + 1].tolist(), strict=True):
+            docs = documents["docs"].part(begin, end)
+            if len(docs) and not 0 <= docs.min() <= docs.max() < self.segment.docs:
+                raise self._corrupt()
+            impacts["impacts"].part(begin, end)
+
+    def _corrupt(self) -> IndexCorrupt:
+        documents, _ = self._stored  # type: ignore[misc]
+        return IndexCorrupt(f"{documents['docs'].path} names a document that does not exist; delete that file.")
 
     def best(self, k: int) -> np.ndarray:
         """Return for each term a lower bound of its k-th best impact; -inf where none is known."""

@@ -101,13 +101,13 @@ def select(values, n, k):
 
 
 @inner
-def _at_least(score):
+def at_least(score):
     """Return a lower bound of the float64 sums that round to this float32 score or a higher one."""
     return np.float64(np.nextafter(np.float32(score), np.float32(-np.inf)))
 
 
 @inner
-def _first_threshold(terms, weights, least, most, kth):
+def first_threshold(terms, weights, least, most, kth):
     """Return a score that at least k documents reach; LOWEST when none is known.
 
     The k documents with the best impacts of one term reach its k-th best impact times its weight, less what the other terms can
@@ -123,7 +123,7 @@ def _first_threshold(terms, weights, least, most, kth):
             # The kernel adds a document's impacts in another order, which rounds differently. When large parts cancel out,
             # the rounding error is that of the large parts, so the slack depends on them.
             slack = len(terms) * 2.0**-50 * (abs(sure) - lowered)
-            threshold = max(threshold, _at_least(_at_least(sure + lowered - slack)))
+            threshold = max(threshold, at_least(at_least(sure + lowered - slack)))
     return threshold
 
 
@@ -168,7 +168,7 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks
                 if n == len(keys):
                     select(keys, n, k)
                     n = k
-                    threshold = max(threshold, _at_least(score_of(keys[k - 1])))
+                    threshold = max(threshold, at_least(score_of(keys[k - 1])))
                 keys[n] = key_of(total, docno_ranks[base + candidates[c]])
                 n += 1
         if 16 * postings < WINDOW:
@@ -182,14 +182,14 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks
     if n >= k:
         select(keys, n, k)
         n = k
-        threshold = max(threshold, _at_least(score_of(keys[k - 1])))
+        threshold = max(threshold, at_least(score_of(keys[k - 1])))
     return n, threshold
 
 
-@kernel((I32, F32, I64, F32, F32, F32, I32, I64, I64, F64, F64, CURSORS, F64, U8, I32, U64, KEYS))
+@kernel((I32, F32, I64, F32, F32, F32, I32, I64, I64, F64, F64, CURSORS, F64, U8, I32, U64, KEYS, FLAGS))
 def retrieve(
     docs, impacts, starts, least, most, kth, docno_ranks, query_ends, terms, weights, thresholds,
-    cursors, sums, noted, candidates, keys, found
+    cursors, sums, noted, candidates, keys, found, answered
 ):  # fmt: skip
     """Fill each row of `found` with the keys of the best documents for a query, in no order, followed by zeros.
 
@@ -197,14 +197,16 @@ def retrieve(
     `least`, `most` and `kth` are the least, greatest and k-th best impact of each term. `query_ends` are the ends of the queries in
     `terms` and `weights`; impacts are added in this order of the terms. `thresholds` has the threshold that each query reached in the
     segments before, and is raised. `cursors`, three rows as long as the longest query, `sums`, `noted`, `candidates` and `keys`
-    are scratch arrays of the calling thread.
+    are scratch arrays of the calling thread. Queries that are `answered` already are left as they are.
     """
     k = found.shape[1]
     begin = 0
     for q in range(len(query_ends)):
         own, factors = terms[begin : query_ends[q]], weights[begin : query_ends[q]]
         begin = query_ends[q]
-        threshold = _first_threshold(own, factors, least, most, kth)
+        if answered[q]:
+            continue
+        threshold = first_threshold(own, factors, least, most, kth)
         at, ends, stops = cursors[0], cursors[1], cursors[2]
         for t in range(len(own)):
             at[t], ends[t] = starts[own[t]], starts[own[t] + 1]

@@ -16,6 +16,7 @@ from sublex.index.directory import Directory
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval import impact_store
+from sublex.retrieval.blocks.blocks import COSTS, Blocks
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts, checked
 from sublex.retrieval.term_table import TermTable
@@ -97,6 +98,12 @@ class Searcher:
 
         return kernels
 
+    @cached_property
+    def _block_kernels(self) -> ModuleType:
+        from sublex.retrieval.blocks import kernels
+
+        return kernels
+
     def _prepare(self) -> None:
         """Compute what threads share before they start."""
         _ = self.impacts, self.term_table.df, self.term_table.ordinals, self.snapshot.docno_ranks
@@ -129,13 +136,40 @@ class Searcher:
         found = np.empty((len(ends), k), np.uint64)
         base, end = self.snapshot.bases[segment : segment + 2]
         sums, noted, candidates, keys = self._buffers(k)
+        answered = self._by_blocks(segment, ends, terms, weights, thresholds, keys, found)
         cursors = np.empty((3, len(terms)), np.int64)
         self._kernels.retrieve(
             impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, impacts.best(k),
             self.snapshot.docno_ranks[base:end], ends, terms, weights, thresholds,
-            cursors, sums, noted, candidates, keys, found,
+            cursors, sums, noted, candidates, keys, found, answered,
         )  # fmt: skip
         return found
+
+    def _by_blocks(
+        self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray,
+        keys: np.ndarray, found: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """Answer the queries for which blocks pay, in their rows of `found`. Return a flag for each query that is answered."""
+        impacts = self.impacts[segment]
+        blocks = impacts.blocks
+        answered = np.zeros(len(ends), np.bool_)
+        rows = impacts.rows(terms)
+        if not (rows >= 0).any():
+            return answered
+        base, end = self.snapshot.bases[segment : segment + 2]
+        self._block_kernels.retrieve_by_blocks(
+            impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, impacts.best(found.shape[1]),
+            self.snapshot.docno_ranks[base:end], blocks.bits, blocks.bytes, blocks.ranks, blocks.bounds, ends, terms, weights,
+            rows, thresholds, COSTS, *self._block_buffers(blocks), keys, found, answered,
+        )  # fmt: skip
+        return answered
+
+    def _block_buffers(self, blocks: Blocks) -> tuple[np.ndarray, ...]:
+        """Return the scratch arrays of this thread for the blocks of a segment."""
+        mine = self._scratch
+        if getattr(mine, "words", 0) != blocks.words:
+            mine.words, mine.blocks = blocks.words, blocks.scratch()
+        return mine.blocks
 
     def _buffers(self, k: int) -> tuple[np.ndarray, ...]:
         """Return the scratch arrays of this thread. The kernel leaves them as it finds them."""

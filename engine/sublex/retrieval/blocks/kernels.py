@@ -1,0 +1,349 @@
+"""Kernels of blocks: bound the scores of every eight documents, and score documents only where a bound reaches the threshold.
+
+Bounds are added up in whole units, 60,000 of which are the highest score that a query can give. A document is left out only if the
+sum of its bounds lies below the threshold, with room for all rounding. Other documents are scored as `retrieve` scores them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import boolean, float32, float64, int32, int64, uint8, uint16, uint64
+
+from sublex.compiled import inner, kernel
+from sublex.retrieval.kernels import at_least, first_threshold, key_of, score_of, select
+
+# The types of arguments.
+U8 = uint8[::1]
+U16 = uint16[::1]
+U64 = uint64[::1]
+I32 = int32[::1]
+I64 = int64[::1]
+F32 = float32[::1]
+F64 = float64[::1]
+FLAGS = boolean[::1]
+BITS = uint64[:, ::1]
+RANKS = int32[:, ::1]
+BOUNDS = uint8[:, ::1]
+KEYS = uint64[:, ::1]
+
+# Documents in a block, and blocks in a word of 64 documents.
+SIZE, PER_WORD = 8, 8
+# The highest sum of bounds of a query, in units; some more for rounding fit 16 bits.
+UNITS = 60_000
+# The most terms of a query whose bounds are added up; each needs two units for rounding.
+MOST_TERMS = 1000
+# Blocks whose bounds are added up at a time: their sums fit the processor's first cache.
+CHUNK = 4096
+# Each round visits at least so many times as many blocks as the round before.
+GROWTH = 4
+
+
+@inner
+def _ones(word):
+    """Return the number of bits that are set."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    word = word + (word >> np.uint64(8))
+    word = word + (word >> np.uint64(16))
+    word = word + (word >> np.uint64(32))
+    return np.int64(word & np.uint64(0x7F))
+
+
+@kernel((I64, I32, I64, I32, F32, F32, BITS, RANKS, BOUNDS))
+def fill(terms, rows, starts, docs, impacts, most, bits, ranks, bounds):
+    """Fill in the rows of terms. Return False, with rows half filled, if the documents of a term do not ascend."""
+    for x in range(len(terms)):
+        term, row = terms[x], rows[x]
+        steps = np.float32(255) / most[term] if most[term] > 0 else np.float32(0)
+        i, end, last = starts[term], starts[term + 1], np.int64(-1)
+        for word in range(bits.shape[1]):
+            ranks[row, word] = i - starts[term]
+            held = np.uint64(0)
+            while i < end and docs[i] < (word + 1) * 64:
+                doc = np.int64(docs[i])
+                if doc <= last:
+                    return False
+                last = doc
+                held |= np.uint64(1) << np.uint64(doc & 63)
+                # The impact of a deleted document is NaN.
+                if impacts[i] > 0:
+                    bound = np.uint8(min(np.ceil(impacts[i] * steps), np.float32(255)))
+                    bounds[row, doc >> 3] = max(bounds[row, doc >> 3], bound)
+                i += 1
+            bits[row, word] = held
+    return True
+
+
+@inner
+def _share(impact, factor):
+    """Return the units of an impact; 0 for one that raises no score."""
+    return np.uint16(np.int64(impact * factor)) if impact > 0 else np.uint16(0)
+
+
+@inner
+def _bound(bound, factor):
+    """Return the units of a bound. `factor` has those of the term's greatest impact."""
+    return np.uint16((np.uint32(np.uint32(bound) * np.uint32(257)) * np.uint32(factor)) >> np.uint32(16))
+
+
+@inner
+def _add_postings(docs, impacts, begin, end, factor, sums):
+    """Add the greatest impact of a term in each block to the sums, in units."""
+    last, before = np.int64(-1), np.uint16(0)
+    for i in range(begin, end):
+        block, units = np.int64(docs[i]) >> 3, _share(impacts[i], factor)
+        if block != last:
+            last, before = block, np.uint16(0)
+        if units > before:
+            sums[block] += units - before
+            before = units
+
+
+@inner
+def _halve(values, out, n):
+    """Write the greater one of each pair of values to the first n places of `out`, which may be `values`."""
+    for i in range(n):
+        out[i] = max(values[2 * i], values[2 * i + 1])
+
+
+@inner
+def _add_bounds(terms, rows, tops, factors, starts, docs, impacts, bounds, sums, maxima):
+    """Add up the bounds of all terms for each block. The maxima of 8 blocks come first in `maxima`, those of 64 after them."""
+    sums[:] = 0
+    for t in range(len(terms)):
+        if rows[t] < 0 and tops[t] > 0:
+            _add_postings(docs, impacts, starts[terms[t]], starts[terms[t] + 1], factors[t], sums)
+    for begin in range(0, len(sums), CHUNK):
+        part = sums[begin : begin + CHUNK]
+        for t in range(len(terms)):
+            if rows[t] >= 0 and tops[t] > 0:
+                row, top = bounds[rows[t], begin : begin + CHUNK], tops[t]
+                for b in range(len(part)):
+                    part[b] += _bound(row[b], top)
+    n = len(sums) // 8
+    rest = maxima[n:]
+    _halve(sums, rest, 4 * n)
+    _halve(rest, rest, 2 * n)
+    _halve(rest, maxima, n)
+    _halve(maxima, rest, n // 2)
+    _halve(rest, rest, n // 4)
+    _halve(rest, rest, n // 8)
+
+
+@inner
+def _pick(sums, maxima, low, high, blocks):
+    """Write the blocks with sums from low to below high to `blocks`, ascending. Return their number."""
+    n, eights = 0, len(sums) // 8
+    for g in range(eights // 8):
+        if maxima[eights + g] >= low:
+            for x in range(8 * g, 8 * g + 8):
+                if maxima[x] >= low:
+                    for b in range(8 * x, 8 * x + 8):
+                        blocks[n] = b
+                        n += (sums[b] >= low) & (sums[b] < high)
+    return n
+
+
+@inner
+def _narrow(blocks, count, rows, tops, bytes_, bounds, sums, cut, masks):
+    """Keep the blocks in which a document may reach the cut. Return their number, and write the documents as bits to `masks`.
+
+    If the other terms alone stay below the cut, only documents with a term can reach it. Terms without a row are not looked at.
+    """
+    n = 0
+    for c in range(count):
+        block = np.uint64(blocks[c])
+        spare = np.int64(sums[block]) - cut
+        mask, some = np.uint8(255), np.uint8(0)
+        for t in range(len(rows)):
+            if rows[t] >= 0:
+                own = bytes_[rows[t], block]
+                needed = np.int64(_bound(bounds[rows[t], block], tops[t])) > spare
+                mask &= own if needed else np.uint8(255)
+                some |= own
+            else:
+                some = np.uint8(255)
+        blocks[n], masks[n] = block, mask & some
+        n += (mask & some) != 0
+    return n
+
+
+@inner
+def _find(docs, i, end, doc):
+    """Return the first place from i on with a document of at least `doc`, or `end`."""
+    while i < end:
+        middle = (i + end) >> 1
+        if docs[middle] < doc:
+            i = middle + 1
+        else:
+            end = middle
+    return i
+
+
+@inner
+def _locate(docs, begin, end, row, block, bits, ranks):
+    """Return the documents of a block that have a term, as bits, and the place of the first one's posting."""
+    first = block * SIZE
+    if row >= 0:
+        shift = np.uint64((block & 7) * SIZE)
+        word = bits[row, block >> 3]
+        before = _ones(word & ((np.uint64(1) << shift) - np.uint64(1)))
+        return (word >> shift) & np.uint64(255), begin + np.int64(ranks[row, block >> 3]) + before
+    place = _find(docs, begin, end, first)
+    own, i = np.uint64(0), place
+    while i < end and first <= docs[i] < first + SIZE:
+        own |= np.uint64(1) << np.uint64(docs[i] & 7)
+        i += 1
+    return own, place
+
+
+@inner
+def _cut(threshold, constant, unit, terms):
+    """Return the units that a block needs to reach the threshold, less those that rounding may have taken."""
+    if threshold <= constant:
+        return np.int64(0)
+    return max(np.int64(0), np.int64(min((threshold - constant) / unit, 1e9)) - (2 * terms + 4))
+
+
+@inner
+def _visit(
+    blocks, masks, count, terms, weights, rows, starts, docs, impacts, bits, ranks, sums, words, places,
+    constant, unit, threshold, docno_ranks, k, keys, n
+):  # fmt: skip
+    """Score the documents in the masks of blocks, and add the keys of those that reach the threshold. Return n and the threshold."""
+    cut = _cut(threshold, constant, unit, len(terms))
+    for c in range(count):
+        block, mask, some = np.int64(blocks[c]), np.uint64(masks[c]), np.uint64(0)
+        if np.int64(sums[block]) < cut:
+            continue
+        for t in range(len(terms)):
+            words[t], places[t] = _locate(docs, starts[terms[t]], starts[terms[t] + 1], rows[t], block, bits, ranks)
+            some |= words[t]
+        mask &= some
+        for d in range(SIZE):
+            bit = np.uint64(1) << np.uint64(d)
+            if not mask & bit:
+                continue
+            total = 0.0
+            for t in range(len(terms)):
+                if words[t] & bit:
+                    total += weights[t] * np.float64(impacts[places[t] + _ones(words[t] & (bit - np.uint64(1)))])
+            if total >= threshold:
+                if n == len(keys):
+                    select(keys, n, k)
+                    n = k
+                    threshold = max(threshold, at_least(score_of(keys[k - 1])))
+                    cut = _cut(threshold, constant, unit, len(terms))
+                keys[n] = key_of(total, docno_ranks[block * SIZE + d])
+                n += 1
+    return n, threshold
+
+
+@inner
+def _units(terms, weights, least, most, tops, factors):
+    """Write each term's greatest share in units, and its units for an impact of 1. Return the size of a unit and a constant.
+
+    The constant bounds what terms with negative weights add. The unit is 0 if no term can raise a score.
+    """
+    constant = highest = 0.0
+    for t in range(len(terms)):
+        if weights[t] > 0 and most[terms[t]] > 0:
+            highest += weights[t] * np.float64(most[terms[t]])
+        elif weights[t] < 0 and least[terms[t]] < 0:
+            constant += weights[t] * np.float64(least[terms[t]])
+    unit = highest / UNITS
+    for t in range(len(terms)):
+        tops[t], factors[t] = 0, 0
+        if unit > 0 and weights[t] > 0 and most[terms[t]] > 0:
+            tops[t] = np.uint16(np.ceil(weights[t] * np.float64(most[terms[t]]) / unit))
+            factors[t] = np.float32(weights[t] / unit)
+    return unit, constant
+
+
+@inner
+def _postings(terms, rows, starts, blocks, k, costs):
+    """Return the number of postings of a query if blocks seem to pay, else 0."""
+    postings, cost = 0, costs[1] * max(k, 10) ** 1.3
+    for t in range(len(terms)):
+        own = starts[terms[t] + 1] - starts[terms[t]]
+        postings += own
+        cost += own if rows[t] < 0 else costs[0] / 100 * blocks
+    return postings if postings > cost and len(terms) <= MOST_TERMS else 0
+
+
+@inner
+def _best_by_blocks(
+    docs, impacts, starts, least, most, docno_ranks, bits, bytes_, ranks, bounds, terms, weights, rows, threshold,
+    most_visits, sums, maxima, blocks, masks, k, keys
+):  # fmt: skip
+    """Write the keys of the best documents to `keys`. Return their number, the threshold, and whether that is the answer.
+
+    The blocks with the highest sums are visited first, in rounds: their documents raise the threshold for the other blocks. It is not
+    the answer if more blocks than `most_visits` have to be visited; the threshold holds nevertheless.
+    """
+    tops, factors = np.empty(len(terms), np.uint16), np.empty(len(terms), np.float32)
+    words, places = np.empty(len(terms), np.uint64), np.empty(len(terms), np.int64)
+    unit, constant = _units(terms, weights, least, most, tops, factors)
+    if unit == 0:
+        return 0, threshold, False
+    _add_bounds(terms, rows, tops, factors, starts, docs, impacts, bounds, sums, maxima)
+    groups = maxima[len(sums) // 8 : len(sums) // 8 + len(sums) // 64]
+    histogram = np.zeros(256, np.int64)
+    for g in range(len(groups)):
+        histogram[groups[g] >> 8] += 1
+    level, reached, wanted = 256, np.int64(0), np.int64(k + 32)
+    n, visits, high = np.int64(0), np.int64(0), np.int64(1 << 16)
+    cut = _cut(threshold, constant, unit, len(terms))
+    while high > cut:
+        while level > 0 and reached < wanted:
+            level -= 1
+            reached += histogram[level]
+        low = cut if reached == len(groups) else max(cut, np.int64(level << 8))
+        count = _pick(sums, maxima, low, high, blocks)
+        visits += count
+        if visits > most_visits:
+            return 0, threshold, False
+        count = _narrow(blocks, count, rows, tops, bytes_, bounds, sums, cut, masks)
+        n, threshold = _visit(
+            blocks, masks, count, terms, weights, rows, starts, docs, impacts, bits, ranks, sums, words, places,
+            constant, unit, threshold, docno_ranks, k, keys, n,
+        )  # fmt: skip
+        if n >= k:
+            select(keys, n, k)
+            n = np.int64(k)
+            threshold = max(threshold, at_least(score_of(keys[k - 1])))
+        cut, high = _cut(threshold, constant, unit, len(terms)), low
+        wanted = GROWTH * reached
+    return n, threshold, True
+
+
+@kernel((
+    I32, F32, I64, F32, F32, F32, I32, BITS, BOUNDS, RANKS, BOUNDS, I64, I64, F64, I32, F64, F64,
+    U16, U16, I32, U8, U64, KEYS, FLAGS,
+))  # fmt: skip
+def retrieve_by_blocks(
+    docs, impacts, starts, least, most, kth, docno_ranks, bits, bytes_, ranks, bounds, query_ends, terms, weights, all_rows,
+    thresholds, costs, sums, maxima, blocks, masks, keys, found, answered
+):  # fmt: skip
+    """Answer the queries for which blocks pay: fill their rows of `found` as `retrieve` does, and set their flags in `answered`.
+
+    `all_rows` has the row of each query term, -1 without one; `bytes_` are the bits of each block. The thresholds of all queries
+    that were tried are raised. `sums` to `keys` are scratch arrays of the calling thread.
+    """
+    k, begin = found.shape[1], 0
+    for q in range(len(query_ends)):
+        own, factors = terms[begin : query_ends[q]], weights[begin : query_ends[q]]
+        rows = all_rows[begin : query_ends[q]]
+        begin = query_ends[q]
+        postings = _postings(own, rows, starts, len(sums), k, costs)
+        if postings == 0:
+            continue
+        threshold = max(thresholds[q], first_threshold(own, factors, least, most, kth))
+        n, thresholds[q], answered[q] = _best_by_blocks(
+            docs, impacts, starts, least, most, docno_ranks, bits, bytes_, ranks, bounds, own, factors, rows, threshold,
+            postings / costs[2], sums, maxima, blocks, masks, k, keys,
+        )  # fmt: skip
+        if answered[q]:
+            found[q, :n] = keys[:n]
+            found[q, n:] = 0
