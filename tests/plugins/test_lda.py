@@ -247,7 +247,7 @@ def test_search_prints_facets(demo: Callable[..., Done]):
     assert len(found["hits"]) == 10 < found["counted"]
     assert all(0 < facet["documents"] <= found["counted"] for facet in found["facets"])
     for arguments, message in (
-        (("--facets", "3"), "No model in BM25 has labels to count; name one, for example --of"),
+        (("--facets", "3"), "No model in BM25 has labels to count; name a fitted one: --of 'lda(k=3, iterations=20)'"),
         (("--of", "lda(k=3)"), "--of names the model of --facets"),
         (("--facets", "3", "--of", "lda(k=3, iterations=20)", "--format", "csv"), "--facets has no form csv"),
         (("--facets", "3", "--of", "BM25"), "BM25 is not a single fitted model"),
@@ -362,16 +362,17 @@ def test_the_command_card_prints_topics_and_writes_pages(demo: Callable[..., Don
     assert Path("topics.html").read_text().count("<article") == 3
     # The page may be written anew, and nothing else is overwritten.
     assert demo("card", "demo", "lda(k=3, iterations=20)", "-o", "topics.html").code == 0
-    Path("notes.txt").write_text("mine")
+    Path("notes.html").write_text("mine")
     for arguments, message in (
-        (("lda(k=3, iterations=20)", "-o", "notes.txt"), "notes.txt exists and is not a report of Sublex"),
+        (("lda(k=3, iterations=20)", "-o", "notes.html"), "notes.html exists and is not a report of Sublex"),
+        (("lda(k=3, iterations=20)", "-o", "notes.txt"), "notes.txt does not end in .html"),
         (("lsi(e=2)", "-o", "new.html"), "lsi(e=2) has no page; leave out -o to print its card"),
         (("-o", "new.html"), "Name the model that the page shows"),
     ):
         code, _, messages = demo("card", "demo", *arguments)
         assert code == 2
         assert message in messages
-    assert Path("notes.txt").read_text() == "mine"
+    assert Path("notes.html").read_text() == "mine"
     assert not Path("new.html").exists()
 
 

@@ -26,9 +26,9 @@ file_argument = click.argument("file", metavar="FILE", shell_complete=completion
 )
 @click.pass_context
 def ciff(context: click.Context) -> None:
-    """Write and read CIFF, the Common Index File Format, in which engines exchange postings.
+    """Write and read CIFF files, in which engines exchange postings.
 
-    Anserini, PISA, Terrier, JASS, OldDog and others read or write it.
+    CIFF is the Common Index File Format: Anserini, PISA, Terrier, JASS, OldDog and others read or write it.
     """
     print_help(context)
 
@@ -71,7 +71,7 @@ def export_file(name: str, file: str, workers: int | None, form: str) -> None:
     "import",
     epilog=examples(
         "sublex ciff export demo demo.ciff.gz",
-        "sublex ciff import exchanged demo.ciff.gz --analyzer english --profile anserini",
+        "sublex ciff import copy demo.ciff.gz --profile anserini",
     ),
 )
 @index_argument
