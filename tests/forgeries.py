@@ -42,6 +42,7 @@ KNOWLEDGE = """{"label": "Birds", "text": "crane wings nest feathers bird egg he
 """
 LDA, SOURCE = "lda(k=2, iterations=5, min_df=8)", "sourcelda(known, k=2, iterations=10, model=mixture, min_df=8)"
 SWG, PHRASES = f"swg(topics={LDA})", "phrases(support=3)"
+LAKI = f"laki(phrases={PHRASES}, width=30, iterations=2)"
 READING = [
     ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "*"), ("search", "INDEX", QUERY),
     ("search", "INDEX", QUERY, "-r", "PL2 >> RM3 >> PL2"), ("search", "INDEX", QUERY, "-r", "lsi(e=5)"),
@@ -60,6 +61,9 @@ READING = [
     ("explain", "INDEX", QUERY, "birds-02", "-r", SOURCE), ("card", "INDEX", SOURCE), ("card", "INDEX", SOURCE, "-o", "known.html"),
     ("match", "INDEX", SOURCE, LDA), ("phrases", "INDEX", PHRASES), ("phrases", "INDEX", PHRASES, "--format", "csv"),
     ("search", "INDEX", QUERY, "-r", f"{PHRASES} >> BM25"), ("card", "INDEX", PHRASES),
+    ("search", "INDEX", QUERY, "-r", LAKI, "--facets", "3"), ("explain", "INDEX", QUERY, "birds-02", "-r", f"BM25 + {LAKI}"),
+    ("card", "INDEX", LAKI), ("card", "INDEX", LAKI, "-o", "laki.html"), ("encode", "INDEX", LAKI, "-o", "laki.npz"),
+    ("keyphrases", "INDEX", LAKI, "the crane by the river bank"), ("hierarchy", "INDEX", LAKI, "-o", "laki.graphml"),
 ]  # fmt: skip
 WRITING = [
     ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
@@ -92,6 +96,7 @@ def make(folder: Path) -> Path:
         SWG,
         SOURCE,
         PHRASES,
+        LAKI,
     ):
         index.fit(expression)
     index.add(
