@@ -151,7 +151,16 @@ def test_two_indexes_keep_their_places(shelf):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"ROOT": 1}', '{"ROOT": {"identity": "ID"}}', '{"ROOT": {"identity": "ID", "x": 1}}']
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"ROOT": 1}',
+        '{"ROOT": {"identity": "ID"}}',
+        '{"ROOT": {"identity": "ID", "x": 1}}',
+        '{"ROOT": {"identity": "ID", "backend": "shelf", "path": "books", "trusted": true, "options": ["field"]}}',
+    ],
 )
 def test_a_damaged_file_of_places_costs_a_sentence_or_counts_as_empty(shelf, text):
     index = attached()
@@ -367,6 +376,23 @@ def test_a_retriever_on_another_index_costs_a_sentence(shelf):
         "ShelfCount searches a shelf index, and own is an index of Sublex; use a ranker such as BM25, "
         "or attach a shelf index: sublex attach NAME shelf:PATH"
     )
+
+
+def test_a_retriever_that_explains_nothing_costs_a_sentence(shelf, monkeypatch):
+    monkeypatch.setattr(shelf.ShelfCount, "explain", lambda *parts: None)
+    with pytest.raises(PluginError, match="The retriever ShelfCount explained a score by a NoneType"):
+        attached().explain("crane", "b1", "ShelfCount")
+
+
+def test_an_index_with_other_documents_is_closed_each_time(shelf, monkeypatch):
+    index = attached()
+    monkeypatch.setattr(shelf.ShelfBackend, "state", lambda self, path: read_manifest(Path("index"))[ATTACHED]["state"])
+    write({"b1": "one"})
+    shelf.OPENED.clear()
+    for _ in range(3):
+        with pytest.raises(IndexProblem, match="mirrors 4 documents, and .* has 1"):
+            index.search("crane", "ShelfCount")
+    assert [os.path.realpath("books"), "closed"] * 3 == shelf.OPENED
 
 
 @pytest.mark.parametrize("lie", ["hits", "scores"])

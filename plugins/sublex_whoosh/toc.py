@@ -10,6 +10,7 @@ from typing import NamedTuple
 import xxhash
 
 from sublex.errors import InputError
+from sublex.files import open_plain
 
 # Bytes that a table of contents may have.
 MOST_BYTES = 1 << 28
@@ -30,7 +31,7 @@ class Toc(NamedTuple):
         """The name of the index, the number of the commit and a hash of the file that describes it."""
         path = os.path.join(self.folder, f"_{self.name}_{self.generation}.toc")
         try:
-            with open(path, "rb") as file:
+            with open_plain(path) as file:
                 digest = xxhash.xxh3_128_hexdigest(file.read(MOST_BYTES))
         except OSError as error:
             raise InputError(f"Cannot read {path}: {error.strerror}.") from None
@@ -40,7 +41,7 @@ class Toc(NamedTuple):
         """Raise InputError if a Whoosh writer holds the lock of the index. The lock file is opened only to read."""
         path = os.path.join(self.folder, f"{self.name}_WRITELOCK")
         try:
-            with open(path, "rb") as file:
+            with open_plain(path) as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(

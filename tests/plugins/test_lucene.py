@@ -466,6 +466,38 @@ def test_the_death_of_the_process_is_one_sentence_and_the_next_request_starts_an
     index.close()
 
 
+def test_the_process_imports_no_module_of_the_working_folder(folders, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("jnius_config", "json", "sublex_lucene"):
+        Path(f"{name}.py").write_text("open('ran', 'w')")
+    index = LuceneIndex(str(folders / "plain"))
+    assert index.document(0).docno == _documents()[0].docno
+    index.close()
+    assert not Path("ran").exists()
+
+
+def test_a_process_that_starts_anew_reads_no_other_commit(folders, tmp_path):
+    shutil.copytree(folders / "plain", tmp_path / "plain")
+    index = LuceneIndex(str(tmp_path / "plain"))
+    index.connection._process.close()
+    shutil.rmtree(tmp_path / "plain")
+    shutil.copytree(folders / "bare", tmp_path / "plain")
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"has changed since it was opened; open it again"):
+            index.document(0)
+    index.close()
+
+
+@pytest.mark.parametrize("name", ["segments_1", "_0.cfs"])
+def test_no_pipe_makes_the_program_wait(tmp_path, name):
+    (tmp_path / "segments_1").write_bytes(_commit())
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    (tmp_path / "lost").symlink_to("nowhere")
+    with pytest.raises(InputError, match=f"holds {name}, which is not a plain file"):
+        LuceneBackend().state(str(tmp_path))
+
+
 def test_the_process_ends_with_its_parent(folders):
     script = (
         "import os, signal, sys; from sublex_lucene.index import LuceneIndex; index = LuceneIndex(sys.argv[1]);"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import re
 import subprocess
@@ -388,6 +389,18 @@ def test_nothing_is_unpickled_before_trust(work):
     with pytest.raises(SublexError, match=r"cannot be read; it may be damaged"):
         sublex.attach("whoosh:w", "other", trust=True)
     assert Path("exploded").exists()
+
+
+@pytest.mark.parametrize("name", ["_MAIN_9.toc", "MAIN_WRITELOCK"])
+def test_no_pipe_makes_the_program_wait(work, name):
+    folder = build(work / "w", DOCUMENTS[:3])
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    if name == "MAIN_WRITELOCK":
+        assert len(sublex.attach("whoosh:w", "index", trust=True)) == 3
+        return
+    with pytest.raises(SublexError, match=r"Cannot read .*_MAIN_9\.toc: it is not a plain file"):
+        sublex.attach("whoosh:w", "index")
 
 
 def test_wrong_folders_cost_a_sentence(work, built):
