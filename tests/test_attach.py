@@ -485,6 +485,14 @@ def test_the_foreign_folder_is_no_place_for_the_index(shelf):
     assert list(files("books")) == ["books/shelf.json"]
 
 
+def test_an_index_does_not_replace_the_foreign_index_within_it(shelf):
+    attached()
+    shutil.copytree("books", "index/segments/books")
+    with pytest.raises(InputError, match=r"The shelf index .*books lies in index, whose files Sublex replaces"):
+        sublex.attach("shelf:index/segments/books", "index", overwrite=True)
+    assert Path("index/segments/books/shelf.json").exists()
+
+
 def test_the_documentation_of_retrievers_is_listed(shelf):
     assert "Counts the words of the query" in invoke("components", "ShelfCount").output
     assert "Retrievers" in invoke("components").output
