@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sublex.errors import InputError
-from sublex_lucene import installed
+from sublex_lucene import installed, protocol
 from sublex_lucene.commit import read_commit
 from sublex_lucene.protocol import receive, send
 
@@ -52,6 +52,11 @@ class JavaProcess:
             answer, found = receive(process.stdout)  # type: ignore[arg-type]
         except (EOFError, OSError):
             raise InputError(self._death()) from None
+        except OverflowError:
+            self.close()
+            raise InputError(
+                f"{self.path} holds a document of more than {protocol.LONGEST_LINE:,} bytes, which is too long."
+            ) from None
         except BaseException:
             # Half a message was read, so the next one could not be told from its rest.
             self.close()
@@ -83,7 +88,9 @@ class JavaProcess:
             return self._too_little()
         code = self._process.returncode
         how = f"by {signal.Signals(-code).name}" if code and -code in set(signal.Signals) else f"with status {code}"
-        last = f": {printed.splitlines()[-1][:300]}" if printed and code != -signal.SIGKILL else ""
+        # The report of a crash of Java has lines of signs alone.
+        lines = [line.strip("# ") for line in printed.splitlines() if any(map(str.isalnum, line))]
+        last = f": {lines[-1][:300].rstrip('.')}" if lines and code != -signal.SIGKILL else ""
         return (
             f"The process that runs Lucene for {self.path} ended {how}{last}. Run the command again to start another."
         )

@@ -29,7 +29,7 @@ from sublex.base import Document, Query, QueryTerm
 from sublex.errors import InputError
 from sublex.index.check import check
 from sublex_lucene import compile as bulk
-from sublex_lucene import connection, installed
+from sublex_lucene import connection, installed, protocol
 from sublex_lucene.backend import LuceneBackend
 from sublex_lucene.commit import read_commit
 from sublex_lucene.connection import MEMORY, JavaProcess
@@ -464,6 +464,25 @@ def test_the_death_of_the_process_is_one_sentence_and_the_next_request_starts_an
         index.document(0)
     assert index.document(0).docno == _documents()[0].docno
     index.close()
+
+
+def test_a_crash_of_java_leaves_no_file(folders, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    index = LuceneIndex(str(folders / "plain"))
+    os.kill(index.connection._process._process.pid, signal.SIGSEGV)
+    with pytest.raises(InputError, match=r"plain ended (by SIGABRT|with status 1): \w.*\w\. Run the"):
+        index.document(0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_long_documents_come_in_several_answers(folders, sublex, monkeypatch):
+    whole = LuceneIndex.stored_documents
+    monkeypatch.setattr(LuceneIndex, "stored_documents", lambda self, first, count: whole(self, first, min(count, 7)))
+    done = sublex("index", "own", f"lucene:{folders / 'plain'}")
+    assert done.code == 0 and len(engine.open("indexes/own")) == 60
+    monkeypatch.setattr(protocol, "LONGEST_LINE", 300)
+    done = sublex("index", "other", f"lucene:{folders / 'plain'}")
+    assert done.code == 2 and "of more than 300 bytes, which is too long" in done.messages
 
 
 def test_the_process_imports_no_module_of_the_working_folder(folders, tmp_path, monkeypatch):
