@@ -5,10 +5,8 @@ A reader sees either the old file or the new one, never a part of the new one.
 
 from __future__ import annotations
 
-import errno
 import os
 import resource
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -56,15 +54,6 @@ def replace_file(path: Path, data: bytes) -> None:
     """Write `data` to `path` in one atomic step."""
     with replacing(path) as file:
         file.write(data)
-
-
-def open_plain(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a file of unknown origin to read. Raise OSError for a pipe or a device, which could make the program wait."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is not a plain file", os.fspath(path))
-    return os.fdopen(descriptor, "rb")
 
 
 def hash_of(path: Path) -> str:

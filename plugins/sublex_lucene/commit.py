@@ -10,7 +10,6 @@ import zlib
 from typing import NamedTuple
 
 from sublex.errors import InputError
-from sublex.files import open_plain
 
 # The Lucene whose indexes are read.
 MAJOR = 9
@@ -41,7 +40,7 @@ def read_commit(path: str) -> Commit:
     """Return the newest commit of the index at `path`. Raise InputError if there is none, it is damaged or of another Lucene."""
     name = _newest(path)
     try:
-        with open_plain(os.path.join(path, name)) as file:
+        with open(os.path.join(path, name), "rb") as file:
             data = file.read(_MOST)
     except OSError as error:
         raise InputError(f"Cannot read {os.path.join(path, name)}: {error.strerror}.") from None
