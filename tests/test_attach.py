@@ -17,6 +17,8 @@ import sublex
 from sublex import plugins
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.index import manifest as manifests
+from sublex.index.directory import Directory
+from sublex.index.foreign_build import _put_in_place
 from sublex.index.foreign_places import Place, keep_place, place_of, places_path
 from sublex.index.manifest import ATTACHED, commit, read_manifest
 
@@ -491,6 +493,27 @@ def test_an_index_does_not_replace_the_foreign_index_within_it(shelf):
     with pytest.raises(InputError, match=r"The shelf index .*books lies in index, whose files Sublex replaces"):
         sublex.attach("shelf:index/segments/books", "index", overwrite=True)
     assert Path("index/segments/books/shelf.json").exists()
+
+
+def test_an_interrupt_while_a_built_index_is_replaced_loses_nothing(tmp_path, monkeypatch):
+    for name in ("new", "papers.shelf"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "text").write_text(name)
+    real = Directory.move
+
+    def move(folder, to):
+        if folder.name == "new":
+            raise KeyboardInterrupt
+        real(folder, to)
+
+    monkeypatch.setattr(Directory, "move", move)
+    new, folder = Directory(tmp_path) / "new", Directory(tmp_path) / "papers.shelf"
+    with pytest.raises(KeyboardInterrupt):
+        _put_in_place(new, folder)
+    assert {path.read_text() for path in tmp_path.glob("*/text")} == {"new", "papers.shelf"}
+    monkeypatch.setattr(Directory, "move", real)
+    _put_in_place(new, folder)
+    assert [path.read_text() for path in tmp_path.glob("*/text")] == ["new"]
 
 
 def test_the_documentation_of_retrievers_is_listed(shelf):
