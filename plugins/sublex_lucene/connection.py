@@ -128,6 +128,7 @@ class Connection:
 
         Raise InputError if it is not the first process, and the index has changed: the numbers of documents are others then.
         """
+        installed.require()
         path = self._opening["path"]
         state = read_commit(path).state
         if self._state not in (None, state):

@@ -339,6 +339,14 @@ def test_the_boost_of_a_field_is_left_out(work):
 # The reader.
 
 
+@pytest.mark.parametrize("boost", [0.0, float("nan")])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_boost_that_is_no_factor_costs_a_sentence(work, boost):
+    build(work / "w", DOCUMENTS[:3], text=fields.TEXT(stored=True, field_boost=boost))
+    with pytest.raises(SublexError, match="has the frequency -2,147,483,648"):
+        sublex.attach("whoosh:w", "index", trust=True)
+
+
 def test_stored_documents_are_read_into_an_own_index(work, built):
     done = invoke("index", "./own", f"whoosh:{built}")
     assert done.code == 2 and "if you trust whoever wrote" in done.messages and "whoosh(trust=true)" in done.messages
