@@ -17,6 +17,8 @@ import sublex
 from sublex import plugins
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.index import manifest as manifests
+from sublex.index.directory import Directory
+from sublex.index.foreign_build import _put_in_place
 from sublex.index.foreign_places import Place, keep_place, place_of, places_path
 from sublex.index.manifest import ATTACHED, commit, read_manifest
 
@@ -151,7 +153,16 @@ def test_two_indexes_keep_their_places(shelf):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"ROOT": 1}', '{"ROOT": {"identity": "ID"}}', '{"ROOT": {"identity": "ID", "x": 1}}']
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"ROOT": 1}',
+        '{"ROOT": {"identity": "ID"}}',
+        '{"ROOT": {"identity": "ID", "x": 1}}',
+        '{"ROOT": {"identity": "ID", "backend": "shelf", "path": "books", "trusted": true, "options": ["field"]}}',
+    ],
 )
 def test_a_damaged_file_of_places_costs_a_sentence_or_counts_as_empty(shelf, text):
     index = attached()
@@ -369,6 +380,23 @@ def test_a_retriever_on_another_index_costs_a_sentence(shelf):
     )
 
 
+def test_a_retriever_that_explains_nothing_costs_a_sentence(shelf, monkeypatch):
+    monkeypatch.setattr(shelf.ShelfCount, "explain", lambda *parts: None)
+    with pytest.raises(PluginError, match="The retriever ShelfCount explained a score by a NoneType"):
+        attached().explain("crane", "b1", "ShelfCount")
+
+
+def test_an_index_with_other_documents_is_closed_each_time(shelf, monkeypatch):
+    index = attached()
+    monkeypatch.setattr(shelf.ShelfBackend, "state", lambda self, path: read_manifest(Path("index"))[ATTACHED]["state"])
+    write({"b1": "one"})
+    shelf.OPENED.clear()
+    for _ in range(3):
+        with pytest.raises(IndexProblem, match="mirrors 4 documents, and .* has 1"):
+            index.search("crane", "ShelfCount")
+    assert [os.path.realpath("books"), "closed"] * 3 == shelf.OPENED
+
+
 @pytest.mark.parametrize("lie", ["hits", "scores"])
 def test_a_retriever_that_lies_costs_a_sentence(shelf, lie):
     write(lies=lie)
@@ -457,6 +485,35 @@ def test_the_foreign_folder_is_no_place_for_the_index(shelf):
     with pytest.raises(InputError, match="lies in the shelf index"):
         sublex.attach("shelf:books", "link/index")
     assert list(files("books")) == ["books/shelf.json"]
+
+
+def test_an_index_does_not_replace_the_foreign_index_within_it(shelf):
+    attached()
+    shutil.copytree("books", "index/segments/books")
+    with pytest.raises(InputError, match=r"The shelf index .*books lies in index, whose files Sublex replaces"):
+        sublex.attach("shelf:index/segments/books", "index", overwrite=True)
+    assert Path("index/segments/books/shelf.json").exists()
+
+
+def test_an_interrupt_while_a_built_index_is_replaced_loses_nothing(tmp_path, monkeypatch):
+    for name in ("new", "papers.shelf"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "text").write_text(name)
+    real = Directory.move
+
+    def move(folder, to):
+        if folder.name == "new":
+            raise KeyboardInterrupt
+        real(folder, to)
+
+    monkeypatch.setattr(Directory, "move", move)
+    new, folder = Directory(tmp_path) / "new", Directory(tmp_path) / "papers.shelf"
+    with pytest.raises(KeyboardInterrupt):
+        _put_in_place(new, folder)
+    assert {path.read_text() for path in tmp_path.glob("*/text")} == {"new", "papers.shelf"}
+    monkeypatch.setattr(Directory, "move", real)
+    _put_in_place(new, folder)
+    assert [path.read_text() for path in tmp_path.glob("*/text")] == ["new"]
 
 
 def test_the_documentation_of_retrievers_is_listed(shelf):

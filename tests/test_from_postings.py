@@ -252,6 +252,14 @@ def test_only_a_segment_with_stated_lengths_may_have_other_lengths(tmp_path: Pat
     assert any("lengths do not fit the postings" in problem for problem in check(tmp_path / "i"))
 
 
+def test_fewer_stated_tokens_than_the_postings_hold_are_noticed(tmp_path: Path) -> None:
+    create_from_postings(tmp_path / "i", Given(tokens=30))
+    manifest = read_manifest(tmp_path / "i")
+    segment = manifest["segments"][0] | {"tokens": 12}
+    commit_changes(tmp_path / "i", manifest, {"segments": [segment]})
+    assert any("totals in the manifest do not fit" in problem for problem in check(tmp_path / "i"))
+
+
 def test_progress_counts_terms(tmp_path: Path) -> None:
     counts: list[int] = []
     create_from_postings(tmp_path / "i", Given(), progress=counts.append)

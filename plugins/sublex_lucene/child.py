@@ -36,6 +36,8 @@ def start_java(jar: str, classes: str, memory: str) -> None:
     jnius_config.set_classpath(jar, classes)
     # One thread collects garbage: a program beside Sublex should not take all cores. `-Xrs` leaves signals to Python.
     jnius_config.add_options(f"-Xmx{memory}", "-XX:+UseSerialGC", "-Xrs", "-Djava.awt.headless=true")
+    # A crash of Java would leave files in the working folder.
+    jnius_config.add_options("-XX:ErrorFile=/dev/null", "-XX:ReplayDataFile=/dev/null", "-XX:-CreateCoredumpOnCrash")
     import jnius  # noqa: F401
 
 

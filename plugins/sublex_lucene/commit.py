@@ -58,9 +58,15 @@ def _newest(path: str) -> str:
     if not os.path.isdir(path):
         raise InputError(f"No folder {path}; name the folder of a Lucene index.")
     try:
-        names = [name for name in os.listdir(path) if _NAME.fullmatch(name)]
+        with os.scandir(path) as entries:
+            listed = list(entries)
+        # Java would wait for a pipe for ever.
+        special = [entry.name for entry in listed if not (entry.is_file() or entry.is_dir() or _is_lost(entry))]
+        names = [entry.name for entry in listed if _NAME.fullmatch(entry.name)]
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+    if special:
+        raise InputError(f"{path} holds {sorted(special)[0]}, which is not a plain file; no Lucene index has such.")
     if not names:
         busy = os.path.exists(os.path.join(path, "write.lock"))
         raise InputError(
@@ -69,6 +75,11 @@ def _newest(path: str) -> str:
             else f"{path} is not a Lucene index: it has no file segments_N; name the folder that holds one."
         )
     return max(names, key=lambda name: int(_NAME.fullmatch(name)[1], 36))  # type: ignore[index]
+
+
+def _is_lost(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry of a folder is a link to nothing, or has been removed."""
+    return not os.path.exists(entry.path)
 
 
 def _major(data: bytes, path: str) -> int:

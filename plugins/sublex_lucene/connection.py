@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sublex.errors import InputError
-from sublex_lucene import installed
+from sublex_lucene import installed, protocol
+from sublex_lucene.commit import read_commit
 from sublex_lucene.protocol import receive, send
 
 # The environment variable with the memory for Java's objects, and its default.
@@ -31,7 +32,10 @@ class JavaProcess:
         installed.require()
         self.path, self.memory = path, memory
         self._errors: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
-        command = [sys.executable, "-m", "sublex_lucene.child", installed.anserini_jar(), installed.CLASSES, memory]
+        # Without -P, Python would import modules of the working folder, which may be anybody's.
+        command = [
+            sys.executable, "-P", "-m", "sublex_lucene.child", installed.anserini_jar(), installed.CLASSES, memory
+        ]  # fmt: skip
         # In its own group the process is not interrupted when the user interrupts Sublex.
         self._process = subprocess.Popen(
             [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
@@ -48,6 +52,11 @@ class JavaProcess:
             answer, found = receive(process.stdout)  # type: ignore[arg-type]
         except (EOFError, OSError):
             raise InputError(self._death()) from None
+        except OverflowError:
+            self.close()
+            raise InputError(
+                f"{self.path} holds a document of more than {protocol.LONGEST_LINE:,} bytes, which is too long."
+            ) from None
         except BaseException:
             # Half a message was read, so the next one could not be told from its rest.
             self.close()
@@ -79,7 +88,9 @@ class JavaProcess:
             return self._too_little()
         code = self._process.returncode
         how = f"by {signal.Signals(-code).name}" if code and -code in set(signal.Signals) else f"with status {code}"
-        last = f": {printed.splitlines()[-1][:300]}" if printed and code != -signal.SIGKILL else ""
+        # The report of a crash of Java has lines of signs alone.
+        lines = [line.strip("# ") for line in printed.splitlines() if any(map(str.isalnum, line))]
+        last = f": {lines[-1][:300].rstrip('.')}" if lines and code != -signal.SIGKILL else ""
         return (
             f"The process that runs Lucene for {self.path} ended {how}{last}. Run the command again to start another."
         )
@@ -110,10 +121,20 @@ class Connection:
     def __init__(self, path: str, field: str, docno: str):
         self._opening = {"path": path, "field": field, "docno": docno}
         self._process: JavaProcess | None = None
+        self._state: str | None = None
 
     def open(self) -> dict[str, Any]:
-        """Start the process, and return the facts of the index that it has opened."""
-        self._process = JavaProcess(self._opening["path"], memory_setting())
+        """Start the process, and return the facts of the index that it has opened.
+
+        Raise InputError if it is not the first process, and the index has changed: the numbers of documents are others then.
+        """
+        installed.require()
+        path = self._opening["path"]
+        state = read_commit(path).state
+        if self._state not in (None, state):
+            raise InputError(f"The Lucene index {path} has changed since it was opened; open it again.")
+        self._state = state
+        self._process = JavaProcess(path, memory_setting())
         return self._process.ask("open", **self._opening)[0]
 
     def ask(self, command: str, parts: Sequence[Any] = (), **request: Any) -> tuple[dict[str, Any], list[bytearray]]:

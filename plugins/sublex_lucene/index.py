@@ -71,7 +71,10 @@ class LuceneIndex:
         return self.stored_documents(doc, 1)[0][0]
 
     def stored_documents(self, first: int, count: int) -> list[tuple[Document, bool]]:
-        """Return stored documents, each with whether its text is exactly the text that was indexed."""
+        """Return stored documents, each with whether its text is exactly the text that was indexed.
+
+        They are fewer than `count` if they are long, and at least one.
+        """
         answer = self.connection.ask("stored", first=first, count=min(count, self.docs - first))[0]
         return [to_document(fields.get(self.docno, ""), fields, self.field) for fields in answer["documents"]]
 

@@ -14,6 +14,8 @@ from sublex_lucene.similarities import similarity
 
 # The field with the record of a document as the collection has it.
 RAW = "raw"
+# Characters of stored documents after which an answer ends.
+ANSWER = 1 << 22
 # Java's exceptions that mean too little memory.
 OUT_OF_MEMORY = ("java.lang.OutOfMemoryError", "java.lang.StackOverflowError")
 # Java's exceptions that mean a query that Lucene does not take.
@@ -141,8 +143,13 @@ class OpenedIndex:
 
     @_answering
     def answer_stored(self, first: int, count: int) -> Answer:
-        """Return the stored fields of some documents."""
-        return {"documents": [self._stored(doc) for doc in range(first, first + count)]}, []
+        """Return the stored fields of some documents: fewer than `count` if they are long, and at least one."""
+        documents: list[dict[str, str]] = []
+        size = 0
+        while len(documents) < count and size < ANSWER:
+            documents.append(self._stored(first + len(documents)))
+            size += sum(map(len, documents[-1].values()))
+        return {"documents": documents}, []
 
     @_answering
     def answer_frequencies(self, doc: int, terms: list[str], length: int) -> Answer:

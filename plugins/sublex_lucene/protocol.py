@@ -20,8 +20,13 @@ def send(stream: BinaryIO, content: dict[str, Any], parts: Sequence[Any] = ()) -
 
 
 def receive(stream: BinaryIO) -> tuple[dict[str, Any], list[bytearray]]:
-    """Return the content and the parts of the next message. Raise EOFError if the stream ends before the message does."""
+    """Return the content and the parts of the next message.
+
+    Raise EOFError if the stream ends before the message does, and OverflowError if its line is longer than `LONGEST_LINE`.
+    """
     line = stream.readline(LONGEST_LINE)
+    if len(line) == LONGEST_LINE:
+        raise OverflowError
     if not line.endswith(b"\n"):
         raise EOFError
     content = json.loads(line)

@@ -41,11 +41,12 @@ class LuceneReader:
                     f"instead: {command('attach', 'NAME', source.path)}"
                 )
             index.verify()
-            for first in range(0, index.docs, BATCH):
-                for place, (document, is_exact) in enumerate(index.stored_documents(first, BATCH)):
+            number = 0
+            while number < index.docs:
+                for document, is_exact in index.stored_documents(number, BATCH):
                     if not is_exact:
                         report.note("raw texts are indexed with their markup")
-                    report.line = first + place + 1
+                    report.line = number = number + 1
                     if document.docno:
                         yield document
                     else:

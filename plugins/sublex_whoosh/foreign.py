@@ -114,9 +114,11 @@ class WhooshIndex:
         docs = self.numbers[lists.docs]
         terms = np.repeat(np.arange(len(lists.terms)), lists.df)[docs >= 0]
         df = np.bincount(terms, minlength=len(lists.terms))
-        tfs = np.maximum(np.rint(lists.weights / self._boost), 1)[docs >= 0]
+        with np.errstate(all="ignore"):
+            # A boost or weight that is no number makes a frequency that the engine refuses.
+            tfs = np.maximum(np.rint(lists.weights / self._boost), 1)[docs >= 0].astype(np.int32)
         kept = [term for term, count in zip(lists.terms, df.tolist(), strict=True) if count]
-        return PostingsBatch(kept, df[df > 0], docs[docs >= 0].astype(np.int32), tfs.astype(np.int32))
+        return PostingsBatch(kept, df[df > 0], docs[docs >= 0].astype(np.int32), tfs)
 
     def documents(self) -> Iterator[DocumentsBatch]:
         """Yield the docnos, and the lengths, which are the sums of the frequencies in the postings."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
-from typing import NamedTuple
+import stat
+from typing import BinaryIO, NamedTuple
 
 import xxhash
 
@@ -30,7 +32,7 @@ class Toc(NamedTuple):
         """The name of the index, the number of the commit and a hash of the file that describes it."""
         path = os.path.join(self.folder, f"_{self.name}_{self.generation}.toc")
         try:
-            with open(path, "rb") as file:
+            with _open_plain(path) as file:
                 digest = xxhash.xxh3_128_hexdigest(file.read(MOST_BYTES))
         except OSError as error:
             raise InputError(f"Cannot read {path}: {error.strerror}.") from None
@@ -40,7 +42,7 @@ class Toc(NamedTuple):
         """Raise InputError if a Whoosh writer holds the lock of the index. The lock file is opened only to read."""
         path = os.path.join(self.folder, f"{self.name}_WRITELOCK")
         try:
-            with open(path, "rb") as file:
+            with _open_plain(path) as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(
@@ -71,3 +73,12 @@ def last_toc(folder: str) -> Toc:
             "move one of them to a folder of its own."
         )
     return Toc(folder, name, generations[name])
+
+
+def _open_plain(path: str) -> BinaryIO:
+    """Open a file to read. Raise OSError for a pipe or a device, which could make the program wait."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a plain file")
+    return os.fdopen(descriptor, "rb")

@@ -29,7 +29,7 @@ from sublex.base import Document, Query, QueryTerm
 from sublex.errors import InputError
 from sublex.index.check import check
 from sublex_lucene import compile as bulk
-from sublex_lucene import connection, installed
+from sublex_lucene import connection, installed, protocol
 from sublex_lucene.backend import LuceneBackend
 from sublex_lucene.commit import read_commit
 from sublex_lucene.connection import MEMORY, JavaProcess
@@ -464,6 +464,57 @@ def test_the_death_of_the_process_is_one_sentence_and_the_next_request_starts_an
         index.document(0)
     assert index.document(0).docno == _documents()[0].docno
     index.close()
+
+
+def test_a_crash_of_java_leaves_no_file(folders, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    index = LuceneIndex(str(folders / "plain"))
+    os.kill(index.connection._process._process.pid, signal.SIGSEGV)
+    with pytest.raises(InputError, match=r"plain ended (by SIGABRT|with status 1): \w.*\w\. Run the"):
+        index.document(0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_long_documents_come_in_several_answers(folders, sublex, monkeypatch):
+    whole = LuceneIndex.stored_documents
+    monkeypatch.setattr(LuceneIndex, "stored_documents", lambda self, first, count: whole(self, first, min(count, 7)))
+    done = sublex("index", "own", f"lucene:{folders / 'plain'}")
+    assert done.code == 0 and len(engine.open("indexes/own")) == 60
+    monkeypatch.setattr(protocol, "LONGEST_LINE", 300)
+    done = sublex("index", "other", f"lucene:{folders / 'plain'}")
+    assert done.code == 2 and "of more than 300 bytes, which is too long" in done.messages
+
+
+def test_the_process_imports_no_module_of_the_working_folder(folders, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("jnius_config", "json", "sublex_lucene"):
+        Path(f"{name}.py").write_text("open('ran', 'w')")
+    index = LuceneIndex(str(folders / "plain"))
+    assert index.document(0).docno == _documents()[0].docno
+    index.close()
+    assert not Path("ran").exists()
+
+
+def test_a_process_that_starts_anew_reads_no_other_commit(folders, tmp_path):
+    shutil.copytree(folders / "plain", tmp_path / "plain")
+    index = LuceneIndex(str(tmp_path / "plain"))
+    index.connection._process.close()
+    shutil.rmtree(tmp_path / "plain")
+    shutil.copytree(folders / "bare", tmp_path / "plain")
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"has changed since it was opened; open it again"):
+            index.document(0)
+    index.close()
+
+
+@pytest.mark.parametrize("name", ["segments_1", "_0.cfs"])
+def test_no_pipe_makes_the_program_wait(tmp_path, name):
+    (tmp_path / "segments_1").write_bytes(_commit())
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    (tmp_path / "lost").symlink_to("nowhere")
+    with pytest.raises(InputError, match=f"holds {name}, which is not a plain file"):
+        LuceneBackend().state(str(tmp_path))
 
 
 def test_the_process_ends_with_its_parent(folders):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import re
 import subprocess
@@ -338,6 +339,14 @@ def test_the_boost_of_a_field_is_left_out(work):
 # The reader.
 
 
+@pytest.mark.parametrize("boost", [0.0, float("nan")])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_boost_that_is_no_factor_costs_a_sentence(work, boost):
+    build(work / "w", DOCUMENTS[:3], text=fields.TEXT(stored=True, field_boost=boost))
+    with pytest.raises(SublexError, match="has the frequency -2,147,483,648"):
+        sublex.attach("whoosh:w", "index", trust=True)
+
+
 def test_stored_documents_are_read_into_an_own_index(work, built):
     done = invoke("index", "./own", f"whoosh:{built}")
     assert done.code == 2 and "if you trust whoever wrote" in done.messages and "whoosh(trust=true)" in done.messages
@@ -388,6 +397,18 @@ def test_nothing_is_unpickled_before_trust(work):
     with pytest.raises(SublexError, match=r"cannot be read; it may be damaged"):
         sublex.attach("whoosh:w", "other", trust=True)
     assert Path("exploded").exists()
+
+
+@pytest.mark.parametrize("name", ["_MAIN_9.toc", "MAIN_WRITELOCK"])
+def test_no_pipe_makes_the_program_wait(work, name):
+    folder = build(work / "w", DOCUMENTS[:3])
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    if name == "MAIN_WRITELOCK":
+        assert len(sublex.attach("whoosh:w", "index", trust=True)) == 3
+        return
+    with pytest.raises(SublexError, match=r"Cannot read .*_MAIN_9\.toc: it is not a plain file"):
+        sublex.attach("whoosh:w", "index")
 
 
 def test_wrong_folders_cost_a_sentence(work, built):

@@ -80,10 +80,15 @@ def attach_index(
 
 
 def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
-    """Return the state of a foreign index. Raise InputError if the user does not trust it, or if `path` lies within it."""
-    if os.path.commonpath([os.path.realpath(path), place.path]) == place.path:
+    """Return the state of a foreign index. Raise InputError if the user does not trust it, or if one lies within the other."""
+    common = os.path.commonpath([os.path.realpath(path), place.path])
+    if common == place.path:
         raise InputError(
             f"{path} lies in the {place.backend} index {place.path}, which Sublex never writes; choose another place."
+        )
+    if common == os.path.realpath(path):
+        raise InputError(
+            f"The {place.backend} index {place.path} lies in {path}, whose files Sublex replaces; choose another place."
         )
     with contract("back end", place.backend):
         state = backend.state(place.path)

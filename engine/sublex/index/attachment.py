@@ -98,12 +98,13 @@ class Attachment:
                     raise IndexProblem(problem or "")
                 with contract("back end", self.backend):
                     opened = self._backend.open(self.place.path)
-                weakref.finalize(self, opened.close)
                 if opened.docs != self._docs:
+                    opened.close()
                     raise IndexProblem(
                         f"{self.root} mirrors {counted(self._docs, 'document')}, and {self.place.path} has {opened.docs:,}; "
                         f"read it again: {command('attach', self.root, '--overwrite', f'{self.backend}:{self.place.path}')}"
                     )
+                weakref.finalize(self, opened.close)
                 self._opened = opened
             yield self._opened
 

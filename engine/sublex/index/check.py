@@ -154,7 +154,7 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
     ):
         yield f"{segment.path}: the frequencies of the tombstones do not fit the postings."
     totals = {"docs": int(segment.dead.sum()), "tokens": int(lost[1].sum()), "postings": int(lost[0].sum())}
-    tokens = segment.entry["tokens"] if stated else int(lengths.sum())
+    tokens = max(segment.entry["tokens"] if stated else 0, int(lengths.sum()))
     if (segment.entry["tokens"], segment.entry["postings"]) != (tokens, postings) or any(
         segment.entry.get("deleted", {}).get(name, 0) != total for name, total in totals.items()
     ):

@@ -71,15 +71,25 @@ def build_foreign(
             made.build(
                 str(unfinished.path), _documents(source, summary, progress), stored_parts(store), parse_size(memory)
             )
-        folder.remove()
-        unfinished.move(folder)
-    finally:
+    except BaseException:
         unfinished.remove()
+        raise
+    _put_in_place(unfinished, folder)
     attach_index(path, f"{name}:{place}", given, overwrite=overwrite, say=say, registry=registry)
     summary.indexed = read_manifest(path)["statistics"]["docs"]
     if left := summary.read - len(summary.duplicate) - summary.indexed:
         summary.notes[f"{counted(left, 'document')} without text were left out by {name}"] = 1
     return summary
+
+
+def _put_in_place(new: Directory, folder: Directory) -> None:
+    """Let a new folder take the place of an old one. An interrupt loses neither: the old one is renamed first and removed last."""
+    old = folder.parent / f"{folder.name}.replaced"
+    if folder.exists():
+        old.remove()
+        folder.move(old)
+    new.move(folder)
+    old.remove()
 
 
 def _documents(source: DocumentSource, summary: BuildSummary, progress: Progress) -> Iterator[Document]:

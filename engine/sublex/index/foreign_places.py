@@ -50,6 +50,8 @@ def place_of(root: Path, identity: str) -> Place | None:
         place = Place(**entry)
     except TypeError:
         raise _unreadable() from None
+    if not isinstance(place.options, dict):
+        raise _unreadable()
     texts = (place.backend, place.path, *place.options, *place.options.values())
     if not all(isinstance(text, str) for text in texts) or not isinstance(place.trusted, bool):
         raise _unreadable()

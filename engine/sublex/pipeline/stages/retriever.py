@@ -57,6 +57,8 @@ class RetrieverStage(Scorer):
     def explain(self, state: State, doc: int) -> Explanation:
         with self.attachment.index() as index, contract("retriever", self.name):
             tree = self.retriever.explain(state.query, index, doc)
+            if not isinstance(tree, Explanation):
+                raise PluginError(f"The retriever {self.name} explained a score by a {type(tree).__name__}.")
         words = words_by_term(self.snapshot.analyzer, state.query.text)
         parts = tuple(part._replace(label=_worded(part.label, words)) for part in tree.parts)
         return tree._replace(label=f"{self.name}: {tree.label}", parts=parts)
