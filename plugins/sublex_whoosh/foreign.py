@@ -81,6 +81,11 @@ class WhooshIndex:
         """The factor by which Whoosh multiplied the frequencies of the field."""
         return float(self.schema[self.field].format.field_boost)
 
+    @property
+    def searched(self) -> str:
+        """The names of the fields that Whoosh can search, for messages."""
+        return _names(self.schema)
+
     def _notes(self, deleted: int) -> list[str]:
         others = [
             name for name, kind in self.schema.items() if kind.indexed and name not in (self.field, self.docno_field)

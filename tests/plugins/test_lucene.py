@@ -357,7 +357,7 @@ def test_the_wrong_analyzer_is_refused_with_the_first_difference(opened, brief):
         return partial(analyze, plugins.load().make("analyzer", expression))
 
     assert opened.check_analyzer(ANALYZER, terms_of(ANALYZER)) is None
-    sentence = r"were not analysed by english\(stop=none\): .* holds the term \w+ .* 0 times in the index"
+    sentence = r"were not analysed by english\(stop=none\): .* holds the term '\w+' .* 0 times in the index"
     with pytest.raises(InputError, match=sentence):
         opened.check_analyzer("english(stop=none)", terms_of("english(stop=none)"))
 
@@ -552,6 +552,13 @@ def test_an_index_is_built_by_lucene_and_attached(folders, sublex, tmp_path, own
         in sublex("index", "x", "documents.jsonl", "--backend", "lucene", "--resume").messages
     )
     assert "No backend solr" in sublex("index", "x", "documents.jsonl", "--backend", "solr").messages
+    wrong = ("documents.jsonl", "--backend", "lucene", "--analyzer", "english(stop=none)")
+    assert "or leave it out for Anserini's default" in sublex("index", "x", *wrong).messages
+    assert not Path("indexes/x.lucene").exists()
+    # A failed build leaves the index of before.
+    assert sublex("index", "cats", *wrong, "--overwrite").code == 2
+    assert engine.open("indexes/cats").document(_documents()[3].docno) == _documents()[3]
+    assert not list(Path("indexes").glob("*.replaced"))
     Path("indexes/y.lucene").mkdir()
     Path("indexes/y.lucene/mine.txt").touch()
     refused = sublex("index", "y", "documents.jsonl", "--backend", "lucene", "--overwrite")

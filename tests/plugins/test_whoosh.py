@@ -223,6 +223,10 @@ def test_a_retriever_reads_whooshs_query_language(built, attached):
         SublexError, match=r"reads the user's text, and an expander before it changed the query; leave language out"
     ):
         attached.search("swift river", "BM25 >> RM3 >> WhooshBM25F(language=true)")
+    with pytest.raises(
+        SublexError, match=r"^Whoosh cannot read the query .*; the fields that it can search are docno, text\.$"
+    ):
+        attached.search("title:swift", "WhooshBM25F(language=true)")
 
 
 def test_a_query_in_whooshs_language_is_not_called_plain_words(work, built):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -71,15 +72,33 @@ def build_foreign(
             made.build(
                 str(unfinished.path), _documents(source, summary, progress), stored_parts(store), parse_size(memory)
             )
-        folder.remove()
-        unfinished.move(folder)
+        with _replacing(folder, unfinished):
+            attach_index(path, f"{name}:{place}", given, overwrite=overwrite, say=say, registry=registry)
     finally:
         unfinished.remove()
-    attach_index(path, f"{name}:{place}", given, overwrite=overwrite, say=say, registry=registry)
     summary.indexed = read_manifest(path)["statistics"]["docs"]
     if left := summary.read - len(summary.duplicate) - summary.indexed:
         summary.notes[f"{counted(left, 'document')} without text were left out by {name}"] = 1
     return summary
+
+
+@contextmanager
+def _replacing(folder: Directory, new: Directory) -> Iterator[None]:
+    """Put a new folder in the place of another. If the block fails, put the old one back, or leave no folder if there was none."""
+    old = folder.parent / f"{folder.name}.replaced"
+    old.remove()
+    was_there = folder.exists()
+    if was_there:
+        folder.move(old)
+    try:
+        new.move(folder)
+        yield
+    except BaseException:
+        folder.remove()
+        if was_there:
+            old.move(folder)
+        raise
+    old.remove()
 
 
 def _documents(source: DocumentSource, summary: BuildSummary, progress: Progress) -> Iterator[Document]:

@@ -47,7 +47,7 @@ class ExpanderStage(Stage):
         added = {surface(t.term): round(t.weight, 6) for t in state.query.terms if t.origin != "query"}
         label = f"{self.name} made the query {len(state.query.terms)} words"
         parts = tuple(map(_explained, state.query.evidence))
-        return Explanation(float(len(added)), label, "evidence", parts, {"added": added})
+        return Explanation(float(len(added)), label, "evidence", parts, {"added": added} if added else {})
 
 
 def _explained(evidence: Evidence) -> Explanation:
