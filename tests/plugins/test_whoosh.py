@@ -304,7 +304,7 @@ def test_fields_are_chosen_and_named(work):
     writer.commit()
     with pytest.raises(
         SublexError,
-        match=r"holds the ids of documents; name it by --docno: body, key, number, path\.$",
+        match=r"holds the ids of documents; name it by --docno \(docno=… in Python and in readers\): body, key, number, path\.$",
     ):
         sublex.attach("whoosh:w", "index", trust=True)
     said: list[str] = []
@@ -348,6 +348,7 @@ def test_stored_documents_are_read_into_an_own_index(work, built):
     done = invoke("index", "./own", f"whoosh:{built}", "--reader", "whoosh(trust=true)")
     assert done.code == 0, done.messages
     own, direct = sublex.open("own"), sublex.build(DEMO, "direct")
+    assert "Ids come from the field docno, texts from the field text." in done.messages
     assert own.statistics == direct.statistics and own.attachment is None
     assert own.document("birds-01")[:3] == direct.document("birds-01")[:3]
 

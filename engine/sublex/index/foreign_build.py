@@ -18,6 +18,7 @@ from sublex.index.document_source import Documents, DocumentSource, source_of
 from sublex.index.duplicates import Duplicates
 from sublex.index.indexing import parse_size, stored_parts
 from sublex.index.manifest import read_manifest
+from sublex.index.snapshot import Snapshot
 from sublex.index.writer import STORED_PARTS, existing_index
 from sublex.messages import counted
 from sublex.readers.batch import Batch
@@ -77,9 +78,15 @@ def build_foreign(
     finally:
         unfinished.remove()
     summary.indexed = read_manifest(path)["statistics"]["docs"]
+    summary.empty = _empty_documents(Snapshot(path, lambda: registry))
     if left := summary.read - len(summary.duplicate) - summary.indexed:
-        summary.notes[f"{counted(left, 'document')} without text were left out by {name}"] = 1
+        summary.notes[f"{name.capitalize()} left out {counted(left, 'document')} without text"] = 1
     return summary
+
+
+def _empty_documents(snapshot: Snapshot) -> list[str]:
+    """Return the docnos of the documents without a term."""
+    return [snapshot.docno(doc) for doc in np.flatnonzero(snapshot.corpus.lengths == 0).tolist()]
 
 
 @contextmanager
