@@ -250,6 +250,19 @@ def test_a_changed_index_is_noticed_and_refreshed(shelf):
     assert read_manifest(Path("index"))[ATTACHED]["id"] == identity and any("lsi(e=2)" in text for text in said)
 
 
+def test_a_foreign_index_that_moved_costs_a_sentence(shelf):
+    attached()
+    Path("books").rename("moved")
+    index = sublex.open("index")
+    assert index.search("crane").docnos == ["b1", "b2"]
+    with pytest.raises(
+        IndexProblem, match=r"books is not there; if it has moved: sublex attach ./index shelf:PATH --refresh"
+    ):
+        index.document("b1")
+    assert invoke("attach", "./index", "shelf:moved", "--refresh").code == 0
+    assert sublex.open("index").document("b1").text == TEXTS["b1"]
+
+
 def test_an_index_that_was_open_before_a_change_reads_no_other_texts(shelf):
     index = attached()
     assert index.document("b1").text == TEXTS["b1"]

@@ -243,6 +243,12 @@ def test_an_analyzer_that_did_not_make_the_terms_is_noticed(tmp_path: Path) -> N
     assert not any("Warning" in remark for remark in remarks(ciff(), tmp_path, analyzer="english"))
 
 
+def test_an_unknown_profile_costs_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SublexError, match="No profile nowhere"):
+        read(ciff(), tmp_path, profile="nowhere")
+    assert not (tmp_path / "index").exists()
+
+
 # Damage.
 
 

@@ -953,3 +953,9 @@ def test_an_addition_is_kept_though_a_segment_it_would_be_merged_with_is_damaged
 )
 def test_segments_are_merged_when_eight_of_a_size_have_come_together(sizes, last):
     assert segments_to_merge(sizes) == last
+
+
+def test_an_unknown_profile_is_refused_beside_an_analyzer(tmp_path):
+    with pytest.raises(SublexError, match="No profile nowhere"):
+        sublex.build([{"id": "a", "text": "crane"}], tmp_path / "index", analyzer="plain", profile="nowhere")
+    assert not (tmp_path / "index").exists()

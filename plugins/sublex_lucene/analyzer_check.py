@@ -38,7 +38,7 @@ def check_analyzer(index: LuceneIndex, analyzer: str, terms_of: Callable[[str], 
     if len(differences) > TOLERATED * len(wanted):
         raise InputError(
             f"The documents of {index.name} were not analysed by {analyzer}: {differences[0]}; "
-            f"name the analyzer that the index was made with by --analyzer."
+            "name the analyzer that the index was made with by --analyzer, or leave it out for Anserini's default."
         )
     return f"Of {counted(len(wanted), 'document')}, {len(differences)} have other terms than {analyzer} makes: {differences[0]}."
 
@@ -54,7 +54,7 @@ def _difference(index: LuceneIndex, doc: int, terms_of: Callable[[str], list[str
     answer, parts = index.connection.ask("frequencies", doc=doc, terms=list(counts), length=length)
     for term, tf in zip(counts, np.frombuffer(parts[0], "<i4").tolist(), strict=True):
         if tf > counts[term] or (is_exact and tf < counts[term]):
-            return f"{document.docno} holds the term {term} {_times(counts[term])} by its text and {_times(tf)} in the index"
+            return f"{document.docno} holds the term '{term}' {_times(counts[term])} by its text and {_times(tf)} in the index"
     if is_exact and not answer["same length"]:
         return f"{document.docno} has {counted(length, 'term')} by its text and another number in the index"
     return None

@@ -62,7 +62,8 @@ class LuceneIndex:
             if (sizes < 0).any():
                 number = first + int(np.argmax(sizes < 0))
                 raise InputError(
-                    f"Document {number} of {self.name} has no field {self.docno}; name the field with the ids by --docno."
+                    f"Document {number} of {self.name} has no field {self.docno}; "
+                    "name the field with the ids by --docno (docno=… in Python and in readers)."
                 )
             yield DocumentsBatch([docno.decode() for docno in _cut(text, sizes)], lengths)
 
@@ -113,7 +114,9 @@ def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any]) -> N
         )
     indexed = [name for name, info in fields.items() if info["options"] != "NONE" and name != docno]
     if not found or found["options"] == "NONE":
-        raise InputError(f"{path} has no indexed field {field}; name one by --field: {_listed(indexed)}.")
+        raise InputError(
+            f"{path} has no indexed field {field}; name one by --field (field=… in Python and in readers): {_listed(indexed)}."
+        )
     if not found["norms"]:
         raise InputError(
             f"{path} is an impact index: its field {field} holds weights in place of frequencies, and no document lengths; "
@@ -121,7 +124,8 @@ def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any]) -> N
         )
     if docno not in fields and docno not in facts["stored"]:
         raise InputError(
-            f"{path} has no field {docno}; name the field with the documents' ids by --docno: {_listed(fields)}."
+            f"{path} has no field {docno}; name the field with the documents' ids by --docno "
+            f"(docno=… in Python and in readers): {_listed(fields)}."
         )
 
 

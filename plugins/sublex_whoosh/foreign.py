@@ -81,6 +81,11 @@ class WhooshIndex:
         """The factor by which Whoosh multiplied the frequencies of the field."""
         return float(self.schema[self.field].format.field_boost)
 
+    @property
+    def searched(self) -> str:
+        """The names of the fields that Whoosh can search, for messages."""
+        return _names(self.schema)
+
     def _notes(self, deleted: int) -> list[str]:
         others = [
             name for name, kind in self.schema.items() if kind.indexed and name not in (self.field, self.docno_field)
@@ -133,7 +138,8 @@ class WhooshIndex:
         value = stored.get(self.docno_field)
         if isinstance(value, bytes) or value is None or not str(value):
             raise InputError(
-                f"A document of {self.path} has no id in the field {self.docno_field}; name another by --docno."
+                f"A document of {self.path} has no id in the field {self.docno_field}; "
+                "name another by --docno (docno=… in Python and in readers)."
             )
         return str(value)
 
@@ -216,7 +222,9 @@ def _text_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str
     if wanted is None and texts:
         return texts[0]
     if wanted is None:
-        raise InputError(f"{path} has no field of type TEXT; name a field by --field: {_names(schema)}.")
+        raise InputError(
+            f"{path} has no field of type TEXT; name a field by --field (field=… in Python and in readers): {_names(schema)}."
+        )
     if wanted not in schema or not schema[wanted].indexed:
         raise InputError(f"{path} has no field {wanted} that is searched; there are {_names(schema)}.")
     return wanted
@@ -232,7 +240,10 @@ def _docno_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> st
     chosen = [wanted] if wanted is not None else unique or ids
     if len(chosen) != 1 and not unique:
         names = ", ".join(stored) or "no field is stored"
-        raise InputError(f"{path} does not say which field holds the ids of documents; name it by --docno: {names}.")
+        raise InputError(
+            f"{path} does not say which field holds the ids of documents; "
+            f"name it by --docno (docno=… in Python and in readers): {names}."
+        )
     return chosen[0]
 
 

@@ -43,8 +43,7 @@ class WhooshReader:
                     f"The field {index.field} of {path} is not stored, so its documents cannot be read; "
                     f"use its postings: sublex attach NAME {PREFIX}{path} --trust"
                 )
-            for note in index.notes:
-                report.note(note.rstrip("."))
+            report.note(f"Ids come from the field {index.docno_field}, texts from the field {index.field}")
             for doc in range(index.docs):
                 yield index.document(doc)
         finally:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sublex.base import Explanation, Query
 from sublex.errors import InputError
+from sublex.messages import in_short
 
 if TYPE_CHECKING:
     import numpy as np
@@ -136,7 +137,13 @@ class WhooshRetriever:
                 f"{type(self).__name__}(language=true) reads the user's text, and an expander before it changed the query; "
                 "leave language out."
             )
-        return QueryParser(index.field, index.schema).parse(query.text).normalize()
+        try:
+            return QueryParser(index.field, index.schema).parse(query.text).normalize()
+        except Exception as error:
+            # Whoosh raises a plain Exception for a field that is stored but not indexed.
+            raise InputError(
+                f"Whoosh cannot read the query ({in_short(error)}); the fields that it can search are {index.searched}."
+            ) from None
 
     def _matchers(self, part: Any, index: WhooshIndex) -> Iterator[tuple[int, Any]]:
         """Yield for each segment the number of documents before it, and Whoosh's matcher of a query."""

@@ -338,7 +338,10 @@ def test_another_field_can_be_read(brief, tmp_path, own):
     [
         ("impact", "is an impact index: its field contents holds weights in place of frequencies"),
         ("vectors", "is a vector index: its field vector holds vectors and no terms"),
-        ("body", "has no indexed field contents; name one by --field: body, title"),
+        (
+            "body",
+            r"has no indexed field contents; name one by --field \(field=… in Python and in readers\): body, title",
+        ),
         ("empty", "holds no documents"),
     ],
 )
@@ -357,7 +360,7 @@ def test_the_wrong_analyzer_is_refused_with_the_first_difference(opened, brief):
         return partial(analyze, plugins.load().make("analyzer", expression))
 
     assert opened.check_analyzer(ANALYZER, terms_of(ANALYZER)) is None
-    sentence = r"were not analysed by english\(stop=none\): .* holds the term \w+ .* 0 times in the index"
+    sentence = r"were not analysed by english\(stop=none\): .* holds the term '\w+' .* 0 times in the index"
     with pytest.raises(InputError, match=sentence):
         opened.check_analyzer("english(stop=none)", terms_of("english(stop=none)"))
 
@@ -581,17 +584,18 @@ def test_stored_documents_are_read_into_an_index_of_sublex(brief, sublex):
 
 def test_an_index_is_built_by_lucene_and_attached(folders, sublex, tmp_path, own):
     lines = [json.dumps({"id": d.docno, "title": d.title, "text": d.text}) for d in _documents()]
-    extra = [lines[0], json.dumps({"id": "blank", "text": " "})]
+    extra = [lines[0], json.dumps({"id": "blank", "text": " "}), json.dumps({"id": "stop", "text": "of the"})]
     (tmp_path / "documents.jsonl").write_text("\n".join([*lines, *extra]))
     done = sublex("index", "cats", "documents.jsonl", "--backend", "lucene", "--format", "json")
     assert done.code == 0, done.messages
     outcome = json.loads(done.output)["outcome"]
-    assert {key: outcome[key]["count"] for key in ("read", "indexed", "duplicate")} == {
-        "read": 62,
-        "indexed": 60,
+    assert {key: outcome[key]["count"] for key in ("read", "indexed", "duplicate", "empty")} == {
+        "read": 63,
+        "indexed": 61,
         "duplicate": 1,
+        "empty": 1,
     }
-    assert "1 document without text were left out by lucene" in done.messages
+    assert "Lucene left out 1 document without text." in done.messages
     index = engine.open("indexes/cats")
     assert _postings(index) == _postings(own)
     assert index.document(_documents()[3].docno) == _documents()[3]
@@ -603,6 +607,13 @@ def test_an_index_is_built_by_lucene_and_attached(folders, sublex, tmp_path, own
         in sublex("index", "x", "documents.jsonl", "--backend", "lucene", "--resume").messages
     )
     assert "No backend solr" in sublex("index", "x", "documents.jsonl", "--backend", "solr").messages
+    wrong = ("documents.jsonl", "--backend", "lucene", "--analyzer", "english(stop=none)")
+    assert "or leave it out for Anserini's default" in sublex("index", "x", *wrong).messages
+    assert not Path("indexes/x.lucene").exists()
+    # A failed build leaves the index of before.
+    assert sublex("index", "cats", *wrong, "--overwrite").code == 2
+    assert engine.open("indexes/cats").document(_documents()[3].docno) == _documents()[3]
+    assert not list(Path("indexes").glob("*.replaced"))
     Path("indexes/y.lucene").mkdir()
     Path("indexes/y.lucene/mine.txt").touch()
     refused = sublex("index", "y", "documents.jsonl", "--backend", "lucene", "--overwrite")

@@ -224,6 +224,10 @@ def test_a_retriever_reads_whooshs_query_language(built, attached):
         SublexError, match=r"reads the user's text, and an expander before it changed the query; leave language out"
     ):
         attached.search("swift river", "BM25 >> RM3 >> WhooshBM25F(language=true)")
+    with pytest.raises(
+        SublexError, match=r"^Whoosh cannot read the query .*; the fields that it can search are docno, text\.$"
+    ):
+        attached.search("title:swift", "WhooshBM25F(language=true)")
 
 
 def test_a_query_in_whooshs_language_is_not_called_plain_words(work, built):
@@ -301,7 +305,7 @@ def test_fields_are_chosen_and_named(work):
     writer.commit()
     with pytest.raises(
         SublexError,
-        match=r"holds the ids of documents; name it by --docno: body, key, number, path\.$",
+        match=r"holds the ids of documents; name it by --docno \(docno=… in Python and in readers\): body, key, number, path\.$",
     ):
         sublex.attach("whoosh:w", "index", trust=True)
     said: list[str] = []
@@ -353,6 +357,7 @@ def test_stored_documents_are_read_into_an_own_index(work, built):
     done = invoke("index", "./own", f"whoosh:{built}", "--reader", "whoosh(trust=true)")
     assert done.code == 0, done.messages
     own, direct = sublex.open("own"), sublex.build(DEMO, "direct")
+    assert "Ids come from the field docno, texts from the field text." in done.messages
     assert own.statistics == direct.statistics and own.attachment is None
     assert own.document("birds-01")[:3] == direct.document("birds-01")[:3]
 

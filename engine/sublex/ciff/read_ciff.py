@@ -24,11 +24,12 @@ NOT_CARRIED = "CIFF carries no texts and no written forms of words, so documents
 def analyzer_for(source: CiffFile, analyzer: str | None, profile: str | None, registry: plugins.Registry) -> str:
     """Return the expression of the analyzer for the terms of a file: the one given, or that of the profile given.
 
-    Raise an error for an analyzer that does not exist. Without a name, raise `InputError`: the file does not tell, and with a wrong
-    analyzer queries find nothing.
+    Raise an error for an analyzer or a profile that does not exist. Without a name, raise `InputError`: the file does not tell, and
+    with a wrong analyzer queries find nothing.
     """
     if analyzer is not None or profile is not None:
-        expression = find_profile(profile or "").analyzer if analyzer is None else analyzer
+        default = "" if profile is None else find_profile(profile).analyzer
+        expression = default if analyzer is None else analyzer
         registry.make("analyzer", expression)
         return expression
     known = source.header.analyzer

@@ -6,6 +6,7 @@ first use, and refused if it has changed since it was attached.
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,6 +65,9 @@ class Attachment:
             if backend.state(self.place.path) == self.state:
                 return None
         except SublexError as error:
+            if not os.path.lexists(self.place.path):
+                trusted = " --trust" if backend.runs_code else ""
+                return f"The {self.backend} index {self.place.path} is not there; if it has moved: {again}{trusted}"
             return str(error)
         trust = ("--trust",) if backend.runs_code else ()
         return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from sublex.index.document_source import Documents, DocumentSource, source_of
 from sublex.index.duplicates import Duplicates
 from sublex.index.indexing import parse_size, stored_parts
 from sublex.index.manifest import read_manifest
+from sublex.index.snapshot import Snapshot
 from sublex.index.writer import STORED_PARTS, existing_index
 from sublex.messages import counted
 from sublex.readers.batch import Batch
@@ -71,24 +73,38 @@ def build_foreign(
             made.build(
                 str(unfinished.path), _documents(source, summary, progress), stored_parts(store), parse_size(memory)
             )
-    except BaseException:
+        with _replacing(folder, unfinished):
+            attach_index(path, f"{name}:{place}", given, overwrite=overwrite, say=say, registry=registry)
+    finally:
         unfinished.remove()
-        raise
-    _put_in_place(unfinished, folder)
-    attach_index(path, f"{name}:{place}", given, overwrite=overwrite, say=say, registry=registry)
     summary.indexed = read_manifest(path)["statistics"]["docs"]
+    summary.empty = _empty_documents(Snapshot(path, lambda: registry))
     if left := summary.read - len(summary.duplicate) - summary.indexed:
-        summary.notes[f"{counted(left, 'document')} without text were left out by {name}"] = 1
+        summary.notes[f"{name.capitalize()} left out {counted(left, 'document')} without text"] = 1
     return summary
 
 
-def _put_in_place(new: Directory, folder: Directory) -> None:
-    """Let a new folder take the place of an old one. An interrupt loses neither: the old one is renamed first and removed last."""
+def _empty_documents(snapshot: Snapshot) -> list[str]:
+    """Return the docnos of the documents without a term."""
+    return [snapshot.docno(doc) for doc in np.flatnonzero(snapshot.corpus.lengths == 0).tolist()]
+
+
+@contextmanager
+def _replacing(folder: Directory, new: Directory) -> Iterator[None]:
+    """Put a new folder in the place of another. If the block fails, put the old one back, or leave no folder if there was none."""
     old = folder.parent / f"{folder.name}.replaced"
-    if folder.exists():
+    was_there = folder.exists()
+    if was_there:
         old.remove()
         folder.move(old)
-    new.move(folder)
+    try:
+        new.move(folder)
+        yield
+    except BaseException:
+        folder.remove()
+        if was_there:
+            old.move(folder)
+        raise
     old.remove()
 
 

@@ -68,7 +68,8 @@ def create_from_postings(
     root = Path(path)
     existing_index(root, overwrite)
     registry = registry or plugins.load()
-    expression = find_profile(profile).analyzer if analyzer is None else analyzer
+    default = find_profile(profile).analyzer
+    expression = default if analyzer is None else analyzer
     described = describe_analyzer(registry.make("analyzer", expression), expression, registry)
     with locked(root, "index", create=True):
         old = existing_index(root, overwrite)

@@ -67,7 +67,8 @@ def build_index(
     """
     writer.existing_index(Path(path), overwrite)
     registry = registry or plugins.load()
-    expression = find_profile(profile).analyzer if analyzer is None else analyzer
+    default = find_profile(profile).analyzer
+    expression = default if analyzer is None else analyzer
     chosen = registry.make("analyzer", expression)
     settings = _settings(chosen, stored_parts(store), workers, memory, "first")
     source = source_of(documents, registry, reader, strict)

@@ -107,9 +107,9 @@ def index(
 ) -> None:  # fmt: skip
     """Build an index of a collection.
 
-    SOURCE is a file, a folder, - for standard input, or irds:NAME for a data set of ir_datasets. The format is detected,
-    and compressed files are read as they are. A table at the end counts the documents that were indexed, empty, duplicate
-    or malformed.
+    SOURCE is a file, a folder, - for standard input, irds:NAME for a data set of ir_datasets, or lucene:PATH or
+    whoosh:PATH for the documents of such an index. The format is detected, and compressed files are read as they are. A
+    table at the end counts the documents that were indexed, empty, duplicate or malformed.
     """
     from sublex import plugins
     from sublex.index.indexing import build_index

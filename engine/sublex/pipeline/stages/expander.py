@@ -9,6 +9,7 @@ import numpy as np
 
 from sublex.base import NO_FIELDS, Evidence, Expander, Explanation
 from sublex.errors import PluginError, contract
+from sublex.messages import counted
 from sublex.pipeline.stages.ranker import RankerStage
 from sublex.pipeline.stages.stage import Stage, State
 from sublex.retrieval.feedback import Feedback
@@ -45,9 +46,9 @@ class ExpanderStage(Stage):
     def trace(self, state: State, doc: int) -> Explanation:
         surface = self.first.searcher.snapshot.corpus.surface
         added = {surface(t.term): round(t.weight, 6) for t in state.query.terms if t.origin != "query"}
-        label = f"{self.name} made the query {len(state.query.terms)} words"
+        label = f"{self.name} made the query {counted(len(state.query.terms), 'word')}"
         parts = tuple(map(_explained, state.query.evidence))
-        return Explanation(float(len(added)), label, "evidence", parts, {"added": added})
+        return Explanation(float(len(added)), label, "evidence", parts, {"added": added} if added else {})
 
 
 def _explained(evidence: Evidence) -> Explanation:
