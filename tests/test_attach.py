@@ -18,7 +18,7 @@ from sublex import plugins
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.index import manifest as manifests
 from sublex.index.directory import Directory
-from sublex.index.foreign_build import _put_in_place
+from sublex.index.foreign_build import _replacing
 from sublex.index.foreign_places import Place, keep_place, place_of, places_path
 from sublex.index.manifest import ATTACHED, commit, read_manifest
 
@@ -521,11 +521,17 @@ def test_an_interrupt_while_a_built_index_is_replaced_loses_nothing(tmp_path, mo
 
     monkeypatch.setattr(Directory, "move", move)
     new, folder = Directory(tmp_path) / "new", Directory(tmp_path) / "papers.shelf"
-    with pytest.raises(KeyboardInterrupt):
-        _put_in_place(new, folder)
+    with pytest.raises(KeyboardInterrupt), _replacing(folder, new):
+        pass
     assert {path.read_text() for path in tmp_path.glob("*/text")} == {"new", "papers.shelf"}
     monkeypatch.setattr(Directory, "move", real)
-    _put_in_place(new, folder)
+    with pytest.raises(InputError), _replacing(folder, new):
+        raise InputError("The terms differ.")
+    assert [path.read_text() for path in tmp_path.glob("*/text")] == ["papers.shelf"]
+    new.make()
+    (new.path / "text").write_text("new")
+    with _replacing(folder, new):
+        pass
     assert [path.read_text() for path in tmp_path.glob("*/text")] == ["new"]
 
 
