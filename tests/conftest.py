@@ -40,9 +40,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests of real collections as slow."""
+    """Mark tests of real collections, and those that run Java, as slow."""
     for item in items:
-        if "collections" in getattr(item, "fixturenames", ()):
+        if {"collections", "lucene_folders"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
 
 

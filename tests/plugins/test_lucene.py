@@ -58,7 +58,7 @@ def user(monkeypatch, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def folders(tmp_path_factory) -> Path:
+def lucene_folders(tmp_path_factory) -> Path:
     """The folder with the indexes of lucene_indexes.py."""
     if installed.missing():
         pytest.skip(NOT_INSTALLED)
@@ -75,15 +75,15 @@ def folders(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def process(folders):
+def process(lucene_folders):
     """A process that runs Java, for `brief`."""
-    started = JavaProcess(str(folders), "256m")
+    started = JavaProcess(str(lucene_folders), "256m")
     yield started
     started.close()
 
 
 @pytest.fixture
-def brief(process, folders, monkeypatch) -> Path:
+def brief(process, lucene_folders, monkeypatch) -> Path:
     """The folder with the indexes, for a test that reads one at a time: all are opened in one process, which spares the starts."""
 
     def shared(path, memory):
@@ -91,24 +91,24 @@ def brief(process, folders, monkeypatch) -> Path:
         return SimpleNamespace(ask=process.ask, is_open=True, close=lambda: None)
 
     monkeypatch.setattr(connection, "JavaProcess", shared)
-    return folders
+    return lucene_folders
 
 
 @pytest.fixture(scope="session")
-def opened(folders):
+def opened(lucene_folders):
     """The plain index, opened."""
-    index = LuceneIndex(str(folders / "plain"))
+    index = LuceneIndex(str(lucene_folders / "plain"))
     yield index
     index.close()
 
 
 @pytest.fixture(scope="module")
-def attached(folders, tmp_path_factory):
+def attached(lucene_folders, tmp_path_factory):
     """An index that is attached to the plain index. Retrievers open it once for all tests."""
     home = tmp_path_factory.mktemp("attached")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(home / "config"))
-        index = engine.attach(f"lucene:{folders / 'plain'}", home / "index")
+        index = engine.attach(f"lucene:{lucene_folders / 'plain'}", home / "index")
         index.search("bird", "LuceneBM25")
     return index
 
@@ -458,8 +458,8 @@ def test_weights_beyond_the_range_of_lucene_are_one_sentence(opened):
     assert len(retriever.search(_query("bird"), opened, 10)[0])
 
 
-def test_the_death_of_the_process_is_one_sentence_and_the_next_request_starts_another(folders):
-    index = LuceneIndex(str(folders / "plain"))
+def test_the_death_of_the_process_is_one_sentence_and_the_next_request_starts_another(lucene_folders):
+    index = LuceneIndex(str(lucene_folders / "plain"))
     os.kill(index.connection._process._process.pid, signal.SIGKILL)
     with pytest.raises(
         InputError, match=r"The process that runs Lucene for .*plain ended by SIGKILL\. Run the command again"
@@ -469,41 +469,41 @@ def test_the_death_of_the_process_is_one_sentence_and_the_next_request_starts_an
     index.close()
 
 
-def test_a_crash_of_java_leaves_no_file(folders, tmp_path, monkeypatch):
+def test_a_crash_of_java_leaves_no_file(lucene_folders, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    index = LuceneIndex(str(folders / "plain"))
+    index = LuceneIndex(str(lucene_folders / "plain"))
     os.kill(index.connection._process._process.pid, signal.SIGSEGV)
     with pytest.raises(InputError, match=r"plain ended (by SIGABRT|with status 1): \w.*\w\. Run the"):
         index.document(0)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_long_documents_come_in_several_answers(folders, sublex, monkeypatch):
+def test_long_documents_come_in_several_answers(lucene_folders, sublex, monkeypatch):
     whole = LuceneIndex.stored_documents
     monkeypatch.setattr(LuceneIndex, "stored_documents", lambda self, first, count: whole(self, first, min(count, 7)))
-    done = sublex("index", "own", f"lucene:{folders / 'plain'}")
+    done = sublex("index", "own", f"lucene:{lucene_folders / 'plain'}")
     assert done.code == 0 and len(engine.open("indexes/own")) == 60
     monkeypatch.setattr(protocol, "LONGEST_LINE", 300)
-    done = sublex("index", "other", f"lucene:{folders / 'plain'}")
+    done = sublex("index", "other", f"lucene:{lucene_folders / 'plain'}")
     assert done.code == 2 and "of more than 300 bytes, which is too long" in done.messages
 
 
-def test_the_process_imports_no_module_of_the_working_folder(folders, tmp_path, monkeypatch):
+def test_the_process_imports_no_module_of_the_working_folder(lucene_folders, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("jnius_config", "json", "sublex_lucene"):
         Path(f"{name}.py").write_text("open('ran', 'w')")
-    index = LuceneIndex(str(folders / "plain"))
+    index = LuceneIndex(str(lucene_folders / "plain"))
     assert index.document(0).docno == _documents()[0].docno
     index.close()
     assert not Path("ran").exists()
 
 
-def test_a_process_that_starts_anew_reads_no_other_commit(folders, tmp_path):
-    shutil.copytree(folders / "plain", tmp_path / "plain")
+def test_a_process_that_starts_anew_reads_no_other_commit(lucene_folders, tmp_path):
+    shutil.copytree(lucene_folders / "plain", tmp_path / "plain")
     index = LuceneIndex(str(tmp_path / "plain"))
     index.connection._process.close()
     shutil.rmtree(tmp_path / "plain")
-    shutil.copytree(folders / "bare", tmp_path / "plain")
+    shutil.copytree(lucene_folders / "bare", tmp_path / "plain")
     for _ in range(2):
         with pytest.raises(InputError, match=r"has changed since it was opened; open it again"):
             index.document(0)
@@ -520,14 +520,14 @@ def test_no_pipe_makes_the_program_wait(tmp_path, name):
         LuceneBackend().state(str(tmp_path))
 
 
-def test_the_process_ends_with_its_parent(folders):
+def test_the_process_ends_with_its_parent(lucene_folders):
     script = (
         "import os, signal, sys; from sublex_lucene.index import LuceneIndex; index = LuceneIndex(sys.argv[1]);"
         "print(index.connection._process._process.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
-        [sys.executable, "-c", script, folders / "plain"], env=environment, capture_output=True, text=True
+        [sys.executable, "-c", script, lucene_folders / "plain"], env=environment, capture_output=True, text=True
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     until = time.monotonic() + 20
@@ -544,18 +544,18 @@ def _runs(pid: int) -> bool:
         return False
 
 
-def test_too_little_memory_is_one_sentence(folders, monkeypatch):
+def test_too_little_memory_is_one_sentence(lucene_folders, monkeypatch):
     monkeypatch.setenv(MEMORY, "2m")
     with pytest.raises(
         InputError, match=f"Lucene needs more memory than 2m for .*; give it more, for example by {MEMORY}=4g"
     ):
-        LuceneBackend().open(str(folders / "plain"))
+        LuceneBackend().open(str(lucene_folders / "plain"))
     monkeypatch.setenv(MEMORY, "much")
     with pytest.raises(InputError, match=f"{MEMORY} is much, which is not a size"):
-        LuceneBackend().open(str(folders / "plain"))
+        LuceneBackend().open(str(lucene_folders / "plain"))
 
 
-def test_no_java_of_the_system_and_no_torch_is_needed(folders, tmp_path):
+def test_no_java_of_the_system_and_no_torch_is_needed(lucene_folders, tmp_path):
     (tmp_path / "torch.py").write_text("raise SystemExit('torch was imported')")
     (tmp_path / "pyserini_was_imported.pth").touch()
     script = (
@@ -564,7 +564,7 @@ def test_no_java_of_the_system_and_no_torch_is_needed(folders, tmp_path):
     )
     environment = {"PATH": "", "JAVA_HOME": "", "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
     done = subprocess.run(
-        [sys.executable, "-c", script, folders / "plain"], env=environment, capture_output=True, text=True
+        [sys.executable, "-c", script, lucene_folders / "plain"], env=environment, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split()[0] == str(DOCS)
@@ -582,7 +582,7 @@ def test_stored_documents_are_read_into_an_index_of_sublex(brief, sublex):
     assert done.code == 2 and "stores no documents (it was made without -storeRaw)" in done.messages
 
 
-def test_an_index_is_built_by_lucene_and_attached(folders, sublex, tmp_path, own):
+def test_an_index_is_built_by_lucene_and_attached(lucene_folders, sublex, tmp_path, own):
     lines = [json.dumps({"id": d.docno, "title": d.title, "text": d.text}) for d in _documents()]
     extra = [lines[0], json.dumps({"id": "blank", "text": " "}), json.dumps({"id": "stop", "text": "of the"})]
     (tmp_path / "documents.jsonl").write_text("\n".join([*lines, *extra]))
