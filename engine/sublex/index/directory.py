@@ -82,8 +82,9 @@ class Directory:
                     raise _explained(
                         error, name, descriptor, self.root.joinpath(*self.names[:depth]), "folder"
                     ) from None
-                os.close(descriptor)
-                descriptor = inner
+                # An interrupt between the two must not close a descriptor twice.
+                outer, descriptor = descriptor, inner
+                os.close(outer)
             yield descriptor
         finally:
             os.close(descriptor)
