@@ -88,6 +88,7 @@ def docnos(reader: Reader, path: str) -> tuple[list[str], list[str]]:
     return found, [str(problem) for problem in report.problems]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reader", "record", "text", "line", "what"),
     [
@@ -190,6 +191,7 @@ TOPICS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", TOPICS)
 def test_a_topic_above_the_limit_is_refused(limit, tmp_path, form):
     path = in_gzip(tmp_path / "x.gz", TOPICS[form])

@@ -203,6 +203,7 @@ def test_unknown_fields_are_passed_over(tmp_path: Path) -> None:
     assert contents(read(data, tmp_path)) == {"bank": {"d0": 2}, "crane": {"d1": 1}}
 
 
+@pytest.mark.slow
 def test_messages_are_read_across_the_pieces_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = contents(read(ciff(), tmp_path))
     monkeypatch.setattr(messages, "MESSAGES", 2)
@@ -367,6 +368,7 @@ def test_bytes_put_in_or_taken_out_are_refused_or_make_a_sound_index(data: st.Da
         outcome(whole[:place] + put + whole[place + removed :], Path(folder))
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_at_its_first_pieces(tmp_path: Path) -> None:
     zeros = gzip.compress(bytes(1 << 26), 1)
     for begin, sentence in (
@@ -402,6 +404,7 @@ def toolkit_contents(file: Path) -> tuple[Any, dict[str, list[tuple[int, int]]],
     return header, lists, docs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["f.ciff", "f.ciff.gz"])
 def test_ciff_toolkit_reads_our_files(toolkit: Any, tmp_path: Path, name: str) -> None:
     index = sublex.build(DEMO, tmp_path / "demo")
@@ -419,6 +422,7 @@ def test_ciff_toolkit_reads_our_files(toolkit: Any, tmp_path: Path, name: str) -
     assert list(lists) == sorted(lists)
 
 
+@pytest.mark.slow
 def test_our_files_are_bytes_that_ciff_toolkit_writes_and_we_read_its_files(toolkit: Any, tmp_path: Path) -> None:
     from ciff_toolkit.read import CiffReader
     from ciff_toolkit.write import CiffWriter
@@ -469,6 +473,7 @@ def test_the_commands_write_and_read_a_file(tmp_path: Path) -> None:
     assert done.code == 0 and '"documents": 251' in done.output
 
 
+@pytest.mark.slow
 def test_a_file_goes_through_pipes(tmp_path: Path) -> None:
     index = sublex.build(DEMO, tmp_path / "demo")
     index.to_ciff(tmp_path / "f")

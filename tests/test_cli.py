@@ -233,6 +233,7 @@ def test_a_closed_pipe_ends_quietly(demo):
     assert done.stdout.startswith("term") and done.stderr == ""
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_no_index_and_says_so(sublex, tmp_path):
     reading, writing = os.pipe()
     process = subprocess.Popen([*SUBLEX, "index", "x", "-", "--reader", "jsonl"], stdin=reading, stderr=subprocess.PIPE)

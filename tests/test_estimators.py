@@ -76,6 +76,7 @@ def test_the_svd_of_nothing_has_no_dimensions(shape):
     assert found.values.shape == (0,) and found.vectors.shape == (shape[1], 0)
 
 
+@pytest.mark.slow
 def test_the_svd_is_the_same_for_any_number_of_workers():
     matrix = counts(9000, 120, density=0.05)
     one, two, three = (truncated_svd(matrix, 70, workers=n) for n in (1, 2, 3))
@@ -172,6 +173,7 @@ def test_the_best_start_is_kept():
     assert gmm.fit(points, weights, 6, starts=1)[1] == likelihoods[:1]
 
 
+@pytest.mark.slow
 def test_the_mixture_is_the_same_for_any_number_of_workers():
     points, weights = clusters(number=9000)
     one, two, three = (gmm.fit(points, weights, 3, starts=2, workers=n)[0].mixture for n in (1, 2, 3))

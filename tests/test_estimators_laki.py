@@ -107,6 +107,7 @@ def exact_statistics(network, matrix, only_ancestors=False):
 # Inference.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimate", ["probabilities", "samples"])
 @pytest.mark.parametrize("swaps", [0, 3])
 def test_gibbs_finds_the_probabilities_of_enumeration(estimate, swaps):

@@ -59,6 +59,7 @@ def proximal_gradient(x, y, rho, steps=6000):
 # Regressions.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.3, 2.0])
 def test_the_objective_is_that_of_proximal_gradient_descent(rho):
     binary = documents(40, 25, 1)

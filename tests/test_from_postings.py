@@ -97,6 +97,7 @@ def test_an_index_holds_the_postings_lengths_and_docnos_of_its_source(tmp_path: 
     assert {hit.docno for hit in hits} == {"d0", "d 1", "d2"}
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(collections(), collections(), st.integers(0, 3))
 def test_the_postings_of_an_index_make_the_same_index(old: list[Document], new: list[Document], deleted: int) -> None:

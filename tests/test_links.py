@@ -252,6 +252,7 @@ def test_a_lock_with_a_second_name_is_not_written(tmp_path):
     assert (tmp_path / "mine").read_text() == "precious"
 
 
+@pytest.mark.slow
 def test_a_nest_of_folders_ends_no_command(tmp_path):
     index = sublex.build([sublex.Document("a", "crane"), sublex.Document("b", "seal")], tmp_path / "index")
     here, handle = os.getcwd(), os.open(index.path, os.O_RDONLY)

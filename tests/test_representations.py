@@ -338,6 +338,7 @@ BUNDLED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", BUNDLED)
 def test_bundled_plugins_score_as_their_estimators(index, expression):
     index.fit(expression)
@@ -527,6 +528,7 @@ def test_what_reads_sequences_needs_the_text(tmp_path):
     assert whole.search("a thousand years", "neighbours") and check(whole.path) == []
 
 
+@pytest.mark.slow
 def test_a_parameter_of_encoding_shares_the_model_and_has_rows_of_its_own(index, tmp_path):
     index.fit("neighbours")
     with pytest.raises(IndexProblem, match=r"No neighbours\(log=true\) in demo; fitted: neighbours"):

@@ -595,6 +595,7 @@ def test_a_failed_line_costs_a_sentence_and_the_next_is_answered(fitted, tmp_pat
     )
 
 
+@pytest.mark.slow
 def test_hostile_lines_end_no_session(session):
     names = session.commands.names()
     lines = [
@@ -903,6 +904,7 @@ def test_an_interrupt_ends_work_in_python_and_lets_it_clean_up(session):
     assert interrupted(session, ":work") == "interrupted." and cleaned and session.topic == ""
 
 
+@pytest.mark.slow
 def test_an_interrupt_gives_up_work_that_takes_no_notice(session, capsys):
     ended = threading.Event()
 
@@ -925,6 +927,7 @@ def test_an_interrupt_gives_up_work_that_takes_no_notice(session, capsys):
     assert not session.snapshots and capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_an_interrupt_is_left_to_an_editor(session):
     def work(session, rest):
         with terminal_of_another():

@@ -151,6 +151,7 @@ MEASURES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", ["BM25", "CoordinateMatch", "PL2 % 30 >> BM25", "BM25 >> RM3 >> BM25"])
 @pytest.mark.parametrize("k", [3, 1000])
 def test_scores_are_those_of_the_run(demo, expression, k):

@@ -89,6 +89,7 @@ def test_rows_of_length_one_are_what_unit_decomposes():
     np.testing.assert_allclose(LSI(50, "logtfidf", unit=True).fit(matrix).values[:30], values[:30], rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 def test_the_same_bytes_for_any_number_of_workers_and_from_blocks(weighting):
     matrix = counts(9000, density=0.1)

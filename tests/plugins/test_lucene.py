@@ -276,6 +276,7 @@ def test_the_class_was_compiled_from_the_source():
     assert bulk.hashes() == json.loads(bulk.HASHES.read_text()), "run python -m sublex_lucene.compile"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not shutil.which("javac") or not installed.anserini_jar(),
     reason="no javac, or no jar of Anserini, to compile Bulk.java",

@@ -117,6 +117,7 @@ def test_queries_get_what_abbreviations_stand_for_and_abbreviations(tmp_path):
     assert [term.term for term in terms] == ["ckm"]
 
 
+@pytest.mark.slow
 def test_an_index_without_text_and_a_small_one_are_refused(tmp_path):
     index = sublex.build(documents()[:9], tmp_path / "i", store=["terms"])
     with pytest.raises(IndexProblem, match="without stored text"):

@@ -145,6 +145,7 @@ def test_deleted_documents_are_left_out(work):
 # Whoosh's scorers.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", SCORERS)
 def test_a_retriever_ranks_as_whoosh_does(built, attached, expression):
     for text in topics():
@@ -438,6 +439,7 @@ def test_wrong_folders_cost_a_sentence(work, built):
     assert not Path("index").exists()
 
 
+@pytest.mark.slow
 def test_a_damaged_index_costs_a_sentence(work):
     folder = build(work / "w", DOCUMENTS[:20])
     (segment,) = folder.glob("*.seg")

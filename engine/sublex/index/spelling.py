@@ -110,13 +110,15 @@ def _within(
     """Return the strings within `limit` of `wanted`, and their distances, by dynamic programming over all strings at once.
 
     In round i, `now[j]` is the distance of the first j characters of every string from the first i of `wanted`. Only j near i
-    matter. Strings whose distances are all beyond the limit are dropped after each round.
+    matter. Strings whose distances are all beyond the limit are dropped after each round, until none is left.
     """
     far = np.full(len(numbers), limit + 1, np.int8)
     characters: dict[int, np.ndarray] = {}
     now = {j: np.full(len(numbers), j, np.int8) for j in range(limit + 1)}
     last = before = now
     for i, letter in enumerate(wanted, 1):
+        if not len(numbers):
+            break
         last, before, now = before, now, {0: np.full(len(numbers), i, np.int8)} if i <= limit else {}
         for j in range(max(1, i - limit), i + limit + 1):
             if j not in characters:
