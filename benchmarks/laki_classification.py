@@ -68,7 +68,7 @@ def chosen(texts: list[tuple[str, str]], categories: int, each: int) -> list[tup
 
 
 def write_bodies(path: str, to: str) -> None:
-    """Write the messages of 20 Newsgroups without their headers."""
+    """Write the bodies of the messages of 20 Newsgroups to a file, so that a model can be fitted to them."""
     with open(path, encoding="utf-8") as lines, open(to, "w", encoding="utf-8") as output:
         for line in lines:
             record = json.loads(line)
@@ -81,7 +81,7 @@ def linear(rows: Any, labels: np.ndarray, train: np.ndarray, test: np.ndarray, c
 
 
 def radial(rows: Any, labels: np.ndarray, train: np.ndarray) -> tuple[float, float]:
-    """Return the C and the width of radial basis functions that are best on a part of the training texts."""
+    """Choose the two parameters of a support vector machine, C and gamma, on a part of the training texts that is held out."""
     first, second = next(StratifiedShuffleSplit(1, test_size=0.3, random_state=0).split(train, labels[train]))
     scores = {
         (cost, width): accuracy(rows, labels, train[first], train[second], cost, width)

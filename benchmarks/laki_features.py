@@ -39,7 +39,7 @@ class Job:
         """Ignore progress."""
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of work on items."""
+        """Yield `work(item)` for each item, one after the other, as a fit's job does on several threads."""
         return map(work, items)
 
 
@@ -190,7 +190,7 @@ def scaled(chances: csr_array) -> dict[str, csr_array]:
 
 
 def unit(rows: Any) -> Any:
-    """Return rows divided by their lengths, dense or in a form that scikit-learn reads."""
+    """Return rows of length 1: a dense array as an array, a sparse one as the matrix class that scikit-learn reads."""
     if isinstance(rows, np.ndarray):
         lengths = np.sqrt((rows**2).sum(axis=1, keepdims=True))
         return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)

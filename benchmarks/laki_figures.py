@@ -55,7 +55,7 @@ class Task:
 
 
 def show_iterations(task: Task, matrix: csr_array) -> tuple[list[int], list[float], list[float]]:
-    """Print the training perplexity and the accuracy before each iteration of EM (figure 4)."""
+    """Print how training proceeds (figure 4): perplexity and accuracy before each iteration of EM."""
     vectors = unit_vectors(matrix, task.model.width, task.model.seed, 2)
     network = structure(matrix, task.model.network.phrases, vectors, most=task.model.links, workers=2)
     print("\n| iterations | training perplexity | accuracy |\n|---|---|---|")

@@ -124,7 +124,7 @@ def write_whoosh(setting: Setting, folder: Path) -> None:
 
 
 def lucene(setting: Setting) -> Iterator[Row]:
-    """Lucene: an index of Anserini with raw documents and document vectors, the mirror, and its scorer through Sublex."""
+    """Measure Lucene: Anserini builds an index with texts and document vectors; then time `LuceneBM25`, and `BM25` over the mirror."""
     from sublex_lucene.backend import LuceneBackend
 
     folder, queries, seconds = setting.folder / "lucene", setting.queries(2000), None

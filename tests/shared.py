@@ -10,6 +10,7 @@ from tempfile import NamedTemporaryFile
 import numpy as np
 
 import sublex
+from sublex.index.snapshot import Snapshot
 from sublex.pipeline.index import Index
 from sublex.strings import Strings
 from sublex.trec.qrels import Qrels
@@ -32,6 +33,16 @@ def texts(number: int, seed: int, words: int = 30) -> list[str]:
     chance = random.Random(seed)
     odds = [1 / (k + 1) for k in range(len(WORDS))]
     return [" ".join(chance.choices(WORDS, odds, k=chance.randint(0, words))) for _ in range(number)]
+
+
+def postings_of(path: Path) -> dict[str, dict[str, int]]:
+    """Return the postings of an index: for each term the docnos that hold it, with frequencies."""
+    snapshot = Snapshot(path)
+    found = {}
+    for term in snapshot.terms():
+        docs, tfs = snapshot.postings(term.term)
+        found[term.term] = {snapshot.docno(int(doc)): int(tf) for doc, tf in zip(docs, tfs, strict=True)}
+    return found
 
 
 def scores(index: Index, expression: str, queries: list[str] = QUERIES) -> dict[str, dict[str, float]]:

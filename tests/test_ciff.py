@@ -16,7 +16,7 @@ import zstandard
 from command import invoke
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import DEMO, QUERIES, SUBLEX, scores
+from shared import DEMO, QUERIES, SUBLEX, postings_of, scores
 from strategies import collections, every, examples
 
 import sublex
@@ -86,15 +86,6 @@ def ciff(
     return (head(len(lists), len(docs)) if header is None else header) + b"".join(lists) + b"".join(docs)
 
 
-def contents(path: Path) -> dict[str, dict[str, int]]:
-    snapshot = Snapshot(path)
-    found = {}
-    for term in snapshot.terms():
-        docs, tfs = snapshot.postings(term.term)
-        found[term.term] = {snapshot.docno(int(doc)): int(tf) for doc, tf in zip(docs, tfs, strict=True)}
-    return found
-
-
 def lengths(path: Path) -> dict[str, int]:
     snapshot = Snapshot(path)
     return {
@@ -130,7 +121,7 @@ def test_a_round_trip_keeps_every_posting_and_statistic(
             return
         index.to_ciff(file)
         copy = sublex.from_ciff(file, second, analyzer="english")
-        assert contents(second) == contents(first)
+        assert postings_of(second) == postings_of(first)
         assert lengths(second) == lengths(first)
         assert copy.statistics == index.statistics
         assert check(second) == []
@@ -168,10 +159,10 @@ def test_the_bytes_of_a_file_are_those_of_protobuf(tmp_path: Path) -> None:
 
 
 def test_files_of_any_compression_are_read_and_gz_is_written_alike_each_time(tmp_path: Path) -> None:
-    plain = contents(read(ciff(), tmp_path))
+    plain = postings_of(read(ciff(), tmp_path))
     assert plain == {term: {f"d{doc}": tf for doc, tf in postings} for term, postings in LISTS}
-    assert contents(read(gzip.compress(ciff()), tmp_path)) == plain
-    assert contents(read(zstandard.compress(ciff()), tmp_path)) == plain
+    assert postings_of(read(gzip.compress(ciff()), tmp_path)) == plain
+    assert postings_of(read(zstandard.compress(ciff()), tmp_path)) == plain
     index = sublex.open(tmp_path / "index")
     for name in ("a.gz", "b.gz", "plain"):
         index.to_ciff(tmp_path / name)
@@ -187,7 +178,7 @@ def test_terms_and_documents_may_come_in_any_order(tmp_path: Path) -> None:
     messages = [posting_list(*item) for item in lists]
     documents = records()
     for order in ([0, 1, 2, 3], [3, 2, 1, 0], [0, 2, 1, 3]):
-        found = contents(read(ciff(messages, [documents[k] for k in order]), tmp_path))
+        found = postings_of(read(ciff(messages, [documents[k] for k in order]), tmp_path))
         assert found == {term: {f"d{doc}": tf for doc, tf in postings} for term, postings in lists}
     assert list(found) == ["a", "b", "\uff41", "\U00010000"]
 
@@ -200,16 +191,16 @@ def test_unknown_fields_are_passed_over(tmp_path: Path) -> None:
 
     bank = message(field(4, field(2, 2) + extra), field(1, "bank"), extra, field(2, 1), field(3, 2))
     data = ciff([bank, *map(with_extra, [posting_list(*LISTS[1])])], map(with_extra, records()), with_extra(head(2)))
-    assert contents(read(data, tmp_path)) == {"bank": {"d0": 2}, "crane": {"d1": 1}}
+    assert postings_of(read(data, tmp_path)) == {"bank": {"d0": 2}, "crane": {"d1": 1}}
 
 
 @pytest.mark.slow
 def test_messages_are_read_across_the_pieces_of_a_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = contents(read(ciff(), tmp_path))
+    expected = postings_of(read(ciff(), tmp_path))
     monkeypatch.setattr(messages, "MESSAGES", 2)
     for size in range(1, 40):
         monkeypatch.setattr(messages, "CHUNK", size)
-        assert contents(read(ciff(), tmp_path)) == expected
+        assert postings_of(read(ciff(), tmp_path)) == expected
 
 
 def remarks(data: bytes, folder: Path, **options: Any) -> list[str]:
@@ -417,7 +408,7 @@ def test_ciff_toolkit_reads_our_files(toolkit: Any, tmp_path: Path, name: str) -
     assert [number for number, _, _ in docs] == list(range(len(index)))
     assert {docno: length for _, docno, length in docs} == lengths(tmp_path / "demo")
     docnos = [docno for _, docno, _ in docs]
-    ours = contents(tmp_path / "demo")
+    ours = postings_of(tmp_path / "demo")
     assert {term: {docnos[doc]: tf for doc, tf in postings} for term, postings in lists.items()} == ours
     assert list(lists) == sorted(lists)
 
@@ -434,7 +425,7 @@ def test_our_files_are_bytes_that_ciff_toolkit_writes_and_we_read_its_files(tool
         writer.write_documents(reader.read_documents())
     assert (tmp_path / "theirs.ciff").read_bytes() == (tmp_path / "ours.ciff").read_bytes()
     sublex.from_ciff(tmp_path / "theirs.ciff", tmp_path / "copy", analyzer="english")
-    assert contents(tmp_path / "copy") == contents(tmp_path / "demo")
+    assert postings_of(tmp_path / "copy") == postings_of(tmp_path / "demo")
 
 
 @pytest.mark.parametrize("name", ["cranfield", "vaswani", "scifact"])
@@ -483,7 +474,7 @@ def test_a_file_goes_through_pipes(tmp_path: Path) -> None:
         [*SUBLEX, "ciff", "import", tmp_path / "copy", "-", "--analyzer", "english"], input=gzip.compress(done.stdout),
         capture_output=True, check=True,
     )  # fmt: skip
-    assert contents(tmp_path / "copy") == contents(tmp_path / "demo")
+    assert postings_of(tmp_path / "copy") == postings_of(tmp_path / "demo")
 
 
 def test_mistakes_on_the_command_line_cost_a_sentence(tmp_path: Path) -> None:

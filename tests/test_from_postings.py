@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import postings_of
 from strategies import collections, examples
 
 import sublex
@@ -65,16 +66,6 @@ class Given:
             yield DocumentsBatch(self.docnos[begin:end], np.array(self.lengths[begin:end], np.int64))
 
 
-def postings(path: Path) -> dict[str, dict[str, int]]:
-    """Return the postings of an index: for each term the docnos that hold it, with frequencies."""
-    snapshot = Snapshot(path)
-    found = {}
-    for term in snapshot.terms():
-        docs, tfs = snapshot.postings(term.term)
-        found[term.term] = {snapshot.docno(int(doc)): int(tf) for doc, tf in zip(docs, tfs, strict=True)}
-    return found
-
-
 def expected(lists: dict[bytes, dict[int, int]] = LISTS, docnos: Sequence[str] = DOCNOS) -> dict[str, dict[str, int]]:
     return {term.decode(): {docnos[doc]: tf for doc, tf in tfs.items()} for term, tfs in lists.items()}
 
@@ -83,7 +74,7 @@ def test_an_index_holds_the_postings_lengths_and_docnos_of_its_source(tmp_path: 
     summary = create_from_postings(tmp_path / "i", Given(), analyzer="plain")
     assert check(tmp_path / "i") == []
     snapshot = Snapshot(tmp_path / "i")
-    assert postings(tmp_path / "i") == expected()
+    assert postings_of(tmp_path / "i") == expected()
     assert snapshot.statistics == (5, 13, 7)
     assert snapshot.segments[0].lengths.tolist() == [3, 4, 1, 5, 0]
     assert snapshot.store == {"terms"} and "attached" not in snapshot.manifest
@@ -164,7 +155,7 @@ def test_a_number_of_tokens_below_the_sum_of_frequencies_is_noted(tmp_path: Path
 
 def test_the_empty_term_and_terms_without_postings_are_left_out(tmp_path: Path) -> None:
     summary = create_from_postings(tmp_path / "i", Given({b"": {1: 2}, b"a": {}, **LISTS, "ß".encode(): {}}, step=2))
-    assert postings(tmp_path / "i") == expected()
+    assert postings_of(tmp_path / "i") == expected()
     assert list(summary.notes.items())[:2] == [
         ("A term without postings was left out", 2),
         ("The empty term was left out", 1),
@@ -235,7 +226,7 @@ def test_an_index_that_is_there_stays_until_the_new_one_is_finished(tmp_path: Pa
         create_from_postings(tmp_path / "i", Given(docnos=("", "b", "c", "d", "e")), overwrite=True)
     assert read_manifest(tmp_path / "i") == before and check(tmp_path / "i") == []
     create_from_postings(tmp_path / "i", Given({b"new": {0: 1}}), overwrite=True)
-    assert postings(tmp_path / "i") == {"new": {"d0": 1}} and read_manifest(tmp_path / "i")["generation"] == 2
+    assert postings_of(tmp_path / "i") == {"new": {"d0": 1}} and read_manifest(tmp_path / "i")["generation"] == 2
 
 
 def test_an_entry_for_an_attached_index_is_written_into_the_manifest(tmp_path: Path) -> None:

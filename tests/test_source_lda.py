@@ -129,7 +129,7 @@ def test_phi_is_the_equation_written_out(model):
     chain, sources = state(model)
     phi, document = chain.phi(), 3
     token = int(chain.tokens.starts[document])
-    # A Gibbs step removes its token before it computes the probabilities. So add one more such token, and compare with phi.
+    # A Gibbs step takes its token out of the counts first, and phi counts all tokens. So count the token twice before the step.
     word, topic = int(chain.tokens.words[token]), int(chain.z[token])
     chain.n_w[word, topic] += 1
     chain.totals[topic] += 1

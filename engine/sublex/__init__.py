@@ -173,7 +173,7 @@ def from_ciff(
     overwrite: bool = False,
     say: Callable[[str], None] = lambda text: None,
 ) -> Index:
-    """Make an index at `path` from a CIFF file, which another engine or `Index.to_ciff` wrote, and open it.
+    """Make an index at `path` from a CIFF file, and open it. Other engines write such files, and so does `Index.to_ciff`.
 
     Args:
         file: The file, plain or compressed.

@@ -31,7 +31,9 @@ RETRIEVERS = {
         ],
     ),
     "LuceneQLD": (
-        """Lucene's LMDirichletSimilarity on its own index: query likelihood with Dirichlet smoothing; no score is below 0.
+        """Lucene's LMDirichletSimilarity on its own index: query likelihood with Dirichlet smoothing.
+
+        Lucene raises negative scores to 0.
 
         C. Zhai and J. Lafferty, A Study of Smoothing Methods for Language Models Applied to Ad Hoc IR, SIGIR 2001.""",
         [Param("mu", float, 1000.0, range=(0, 10**9), help="how much the collection counts against the document")],

@@ -121,7 +121,10 @@ class WhooshRetriever:
         return Explanation(0.0, f"{label}: not in this document", "evidence")
 
     def _parts(self, query: Query, index: WhooshIndex) -> list[tuple[float, Any]]:
-        """Return the queries for Whoosh, with the weights by which their scores are added up: one for each term, or the user's text."""
+        """Return pairs of a weight and a query of Whoosh; a document's score is the sum of their scores times the weights.
+
+        There is a pair for each term. With `language` there is one pair, for the whole text of the user.
+        """
         from whoosh.query import Term
 
         if self.language:

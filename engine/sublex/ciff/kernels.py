@@ -244,6 +244,15 @@ def _put_field(out, o, tag, value):
 
 
 @inner
+def _put_text(out, o, tag, texts, begin, size):
+    """Write a field with `size` bytes of `texts` from `begin` on. Return the new o."""
+    out[o] = tag
+    o = _put(out, o + 1, size)
+    out[o : o + size] = texts[begin : begin + size]
+    return o + size
+
+
+@inner
 def _field_width(value):
     return 1 + _width(value) if value else 0
 
@@ -269,10 +278,7 @@ def encode_lists(terms, sizes, df, docs, tfs):
     for k in range(len(df)):
         o = _put(out, o, bodies[k])
         if sizes[k]:
-            out[o] = 10
-            o = _put(out, o + 1, sizes[k])
-            out[o : o + sizes[k]] = terms[begin : begin + sizes[k]]
-            o += sizes[k]
+            o = _put_text(out, o, 10, terms, begin, sizes[k])
             begin += sizes[k]
         o = _put_field(out, o, 16, df[k])
         o = _put_field(out, o, 24, cf[k])
@@ -299,10 +305,7 @@ def encode_documents(docnos, sizes, lengths, first):
     for k in range(len(sizes)):
         o = _put(out, o, _field_width(first + k) + 1 + _width(sizes[k]) + sizes[k] + _field_width(lengths[k]))
         o = _put_field(out, o, 8, first + k)
-        out[o] = 18
-        o = _put(out, o + 1, sizes[k])
-        out[o : o + sizes[k]] = docnos[begin : begin + sizes[k]]
-        o += sizes[k]
+        o = _put_text(out, o, 18, docnos, begin, sizes[k])
         begin += sizes[k]
         o = _put_field(out, o, 24, lengths[k])
     return out

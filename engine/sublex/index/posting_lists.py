@@ -23,7 +23,7 @@ from sublex.workers import Workers
 
 # Postings that are turned into document terms in one pass over all posting lists; each takes eight bytes of memory.
 POSTINGS_PER_PASS = 1 << 25
-# Characters of a term or docno that a message shows.
+# A message cuts a term or docno to this number of characters.
 LONGEST = 60
 
 

@@ -106,7 +106,7 @@ class Talker:
             gc.enable()
 
     def _prepare_queries(self) -> None:
-        """Open the index, load compiled code, and answer a query if none of the user waits."""
+        """Open the index and load compiled code. Then ask a first query for practice, unless the user has already typed one."""
         from sublex.cli.compiling import compile_quietly
 
         session = self._make_session()

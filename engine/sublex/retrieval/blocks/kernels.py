@@ -7,24 +7,30 @@ sum of its bounds lies below the threshold, with room for all rounding. Other do
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, float32, float64, int32, int64, uint8, uint16, uint64
+from numba import int32, uint8, uint16, uint64
 
 from sublex.compiled import inner, kernel
-from sublex.retrieval.kernels import at_least, first_threshold, key_of, score_of, select
+from sublex.retrieval.kernels import (
+    F32,
+    F64,
+    FLAGS,
+    I32,
+    I64,
+    KEYS,
+    U8,
+    U64,
+    at_least,
+    first_threshold,
+    key_of,
+    score_of,
+    select,
+)
 
-# The types of arguments.
-U8 = uint8[::1]
+# The types of arguments that the kernels of windows do not have.
 U16 = uint16[::1]
-U64 = uint64[::1]
-I32 = int32[::1]
-I64 = int64[::1]
-F32 = float32[::1]
-F64 = float64[::1]
-FLAGS = boolean[::1]
 BITS = uint64[:, ::1]
 RANKS = int32[:, ::1]
 BOUNDS = uint8[:, ::1]
-KEYS = uint64[:, ::1]
 
 # Documents in a block, and blocks in a word of 64 documents.
 SIZE, PER_WORD = 8, 8
