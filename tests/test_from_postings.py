@@ -15,8 +15,9 @@ from shared import postings_of
 from strategies import collections, examples
 
 import sublex
-from sublex.base import Document, DocumentsBatch, PostingsBatch
+from sublex.base import Document
 from sublex.errors import IndexProblem, InputError
+from sublex.foreign import DocumentsBatch, PostingsBatch
 from sublex.index import posting_lists
 from sublex.index.check import check
 from sublex.index.from_postings import create_from_postings

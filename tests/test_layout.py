@@ -17,7 +17,7 @@ LAYERS = [
     {"errors"},
     {"arguments", "frames", "tables", "trees"},
     {"base"},
-    {"hookspecs", "expression", "parser", "functions", "fitted", "labels", "pages"},
+    {"hookspecs", "expression", "parser", "functions", "fitted", "foreign", "labels", "pages"},
     {"parameters"},
     {"plugins"},
     {"files", "profiles", "scores", "workers", "compile_kernels"},

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from sublex.base import Backend, Param, Reader, Retriever
+from sublex.base import Param, Reader
+from sublex.foreign import Backend, Retriever
 from sublex.hookspecs import Register, hookimpl
 
 sublex_api = 2

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sublex.base import Document, DocumentsBatch, Explanation, Param, PostingsBatch
+from sublex.base import Document, Explanation, Param
 from sublex.errors import InputError
+from sublex.foreign import DocumentsBatch, PostingsBatch
 from sublex.hookspecs import hookimpl
 
 sublex_api = 2

@@ -8,10 +8,11 @@ from typing import BinaryIO
 
 import numpy as np
 
-from sublex.base import DocumentsBatch, PostingsBatch, Report
+from sublex.base import Report
 from sublex.ciff.header import VERSION, Header, decoded, read_varint
 from sublex.ciff.messages import Messages, Part
 from sublex.errors import InputError
+from sublex.foreign import DocumentsBatch, PostingsBatch
 from sublex.readers.source import FileSource
 from sublex.strings import Strings
 

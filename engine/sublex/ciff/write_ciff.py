@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import DocumentsBatch, PostingsBatch
 from sublex.ciff.ciff_file import CiffFile
 from sublex.ciff.header import DESCRIPTION, VERSION, Header
 from sublex.errors import InputError
+from sublex.foreign import DocumentsBatch, PostingsBatch
 from sublex.index.live_postings import LivePostings
 from sublex.index.snapshot import Snapshot
 from sublex.readers.source import COMPRESSED

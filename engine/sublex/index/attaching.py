@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from sublex import plugins
 from sublex.analysis.tokens import analyze
-from sublex.base import Backend, ForeignIndex
 from sublex.errors import IndexProblem, InputError, PluginError, contract
+from sublex.foreign import Backend, ForeignIndex
 from sublex.index.attachment import Attachment
 from sublex.index.directory import Directory
 from sublex.index.foreign_places import Place, keep_place

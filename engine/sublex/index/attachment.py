@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import Backend, Document, ForeignIndex
+from sublex.base import Document
 from sublex.errors import IndexProblem, PluginError, SublexError, contract
+from sublex.foreign import Backend, ForeignIndex
 from sublex.index.components.texts import CACHED_BLOCKS, TextBlock, TextsReader
 from sublex.index.foreign_places import Place, place_of
 from sublex.index.manifest import Manifest

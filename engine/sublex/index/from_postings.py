@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sublex import plugins
-from sublex.base import PostingsSource
+from sublex.foreign import PostingsSource
 from sublex.index.build import SEGMENT
 from sublex.index.build_summary import BuildSummary
 from sublex.index.components.docnos import DocnosWriter

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sublex.base import DocumentsBatch, PostingsBatch
+from sublex.foreign import DocumentsBatch, PostingsBatch
 from sublex.index.merge import count_live_terms, live_docnos, live_postings
 from sublex.index.snapshot import Snapshot
 from sublex.strings import Strings

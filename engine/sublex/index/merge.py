@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.base import PostingsBatch
 from sublex.errors import IndexCorrupt
+from sublex.foreign import PostingsBatch
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import DocumentTermsWriter
 from sublex.index.components.lengths import LengthsWriter

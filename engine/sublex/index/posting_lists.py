@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.base import PostingsBatch
 from sublex.errors import InputError
+from sublex.foreign import PostingsBatch
 from sublex.index.components.document_terms import DocumentTermsWriter
 from sublex.index.components.lexicon import LexiconReader, LexiconWriter
 from sublex.index.components.postings import EncodedPostings, PostingsReader, PostingsWriter, encode_postings

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.base import DocumentsBatch, PostingsBatch, PostingsSource, Report
+from sublex.base import Report
 from sublex.errors import InputError
+from sublex.foreign import DocumentsBatch, PostingsBatch, PostingsSource
 from sublex.index.build_summary import BuildSummary
 from sublex.index.posting_lists import quoted, repeated
 from sublex.index.schema import MOST, MOST_DOCS

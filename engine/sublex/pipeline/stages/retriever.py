@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from sublex.analysis.tokens import words_by_term
-from sublex.base import LARGEST_SCORE, Explanation, Retriever
+from sublex.base import LARGEST_SCORE, Explanation
 from sublex.errors import IndexProblem, PluginError, contract
+from sublex.foreign import Retriever
 from sublex.index.attachment import Attachment
 from sublex.index.snapshot import Snapshot
 from sublex.messages import command
