@@ -130,6 +130,29 @@ def test_the_documents_of_an_attached_index_cannot_be_changed(shelf):
         ):
             change()
     assert len(sublex.open("index")) == 4
+    Path("shelves-run-code").touch()
+    attached(trust=True, overwrite=True)
+    with pytest.raises(IndexProblem, match=r"attach \S*index --refresh --trust$"):
+        sublex.open("index").delete("b1")
+
+
+def test_a_refresh_does_not_change_the_engine(shelf):
+    attached()
+    with pytest.raises(
+        IndexProblem, match="index mirrors a shelf index, and books is a whoosh index; attach with --overwrite"
+    ):
+        sublex.attach("whoosh:books", "index", refresh=True, trust=True)
+
+
+def test_python_lists_the_engines(shelf):
+    assert {row.name: row.retrievers for row in sublex.backends()}["shelf"] == ("ShelfCount",)
+
+
+def test_building_by_an_engine_that_cannot_build_costs_a_sentence(shelf):
+    with pytest.raises(InputError, match="Sublex cannot build indexes by shelf"):
+        sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf")
+    with pytest.raises(InputError, match="resume and workers do not go with a backend"):
+        sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf", workers=2)
 
 
 # What the index and the user's file hold.

@@ -22,6 +22,7 @@ from sublex.parser import parse
 if TYPE_CHECKING:
     from ir_measures import Measure
 
+    from sublex.display.backends import BackendRow
     from sublex.evaluation.comparison import Comparison
     from sublex.evaluation.run_evaluation import Evaluation
     from sublex.functions import Function, StoredDocument
@@ -45,6 +46,7 @@ __all__ = [
     "SublexError",
     "UnknownName",
     "attach",
+    "backends",
     "build",
     "compare",
     "from_ciff",
@@ -69,10 +71,11 @@ def build(
     documents: Documents,
     path: str | os.PathLike[str],
     *,
-    profile: str = "sublex",
+    profile: str | None = None,
     analyzer: str | None = None,
     reader: str | None = None,
     store: str | Iterable[str] = ("text", "terms"),
+    backend: str | None = None,
     workers: int | None = None,
     memory: str | int = "1GB",
     overwrite: bool = False,
@@ -88,9 +91,11 @@ def build(
             or of mappings with an id and a text; or a DataFrame with such columns.
         path: The folder of the index.
         profile: The name of the set of defaults for analysis and ranking: sublex, anserini, terrier or pisa.
+            By default sublex; with `backend`, that of the other engine.
         analyzer: The expression that turns text into terms, such as "english(stop=none)"; by default the profile's.
         reader: The expression that names the format, such as "jsonl(id=docid)"; by default it is detected.
         store: The optional parts to store: "text,terms", one of them, or "none"; or an iterable of their names.
+        backend: The name of another engine, such as "lucene", that builds the index next to `path`. It is then attached.
         workers: The number of threads; by default one a core. It does not change the index.
         memory: The bytes, or a text such as "512MB", after which a build spills to disk. It does not change the index.
         overwrite: Replace an existing index when the new one is finished.
@@ -99,16 +104,29 @@ def build(
         progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
         say: Called with sentences for the user.
     """
+    from pathlib import Path
+
     from sublex.arguments import file_path, optional_text, shown, text, threads
+    from sublex.index.attaching import Given
+    from sublex.index.foreign_build import build_foreign
     from sublex.index.indexing import build_index
 
     folder = file_path(path, "The path of the index")
     if not isinstance(store, Iterable):
         raise InputError(f"The parts to store are {shown(store)}; give text, terms, both or none.")
+    name, given = text(profile or "sublex", "The profile"), optional_text(analyzer, "The analyzer")
+    if backend is not None:
+        if resume or workers is not None:
+            raise InputError("resume and workers do not go with a backend; leave them out.")
+        build_foreign(
+            Path(folder), documents, text(backend, "The back end"), Given(given, name if profile else None),
+            reader=optional_text(reader, "The reader"), store=store, memory=memory, overwrite=overwrite, strict=strict,
+            progress=progress, say=say,
+        )  # fmt: skip
+        return _opened(folder)
     build_index(
-        folder, documents, profile=text(profile, "The profile"), analyzer=optional_text(analyzer, "The analyzer"),
-        reader=optional_text(reader, "The reader"), store=store, workers=threads(workers), memory=memory,
-        overwrite=overwrite, resume=resume, strict=strict, progress=progress, say=say,
+        folder, documents, profile=name, analyzer=given, reader=optional_text(reader, "The reader"), store=store,
+        workers=threads(workers), memory=memory, overwrite=overwrite, resume=resume, strict=strict, progress=progress, say=say,
     )  # fmt: skip
     return _opened(folder)
 
@@ -161,6 +179,14 @@ def attach(
         progress=progress, say=say,
     )  # fmt: skip
     return _opened(folder)
+
+
+def backends() -> list[BackendRow]:
+    """Return the engines whose indexes can be attached, and for each the command that installs what is missing, if anything."""
+    from sublex import plugins
+    from sublex.display.backends import backends
+
+    return backends(plugins.load())
 
 
 def from_ciff(

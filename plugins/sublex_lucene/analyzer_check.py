@@ -12,10 +12,13 @@ from sublex.errors import InputError
 from sublex.messages import counted
 
 if TYPE_CHECKING:
+    from sublex.base import Document
     from sublex_lucene.index import LuceneIndex
 
 # Documents that are checked, evenly spread over the index.
 SAMPLE = 100
+# Characters of texts after which the check ends, though fewer documents were checked.
+CHARACTERS = 5_000_000
 # The share of documents that may differ. Rare characters are cut by other rules in some versions of Lucene.
 TOLERATED = 0.1
 
@@ -28,27 +31,36 @@ def check_analyzer(index: LuceneIndex, analyzer: str, terms_of: Callable[[str], 
     if not index.stores:
         return f"Without stored texts Sublex cannot check that {analyzer} is the analyzer of {index.name}."
     wanted = np.unique(np.linspace(0, index.docs - 1, min(SAMPLE, index.docs)).astype(int)).tolist()
-    found = [_difference(index, doc, terms_of) for doc in wanted]
-    differences = list(filter(None, found))
+    differences, checked, characters = [], 0, 0
+    for doc in wanted:
+        document, is_exact = index.stored_documents(doc, 1)[0]
+        if difference := _difference(index, doc, document, is_exact, terms_of):
+            differences.append(difference)
+        checked += 1
+        characters += len(document.contents)
+        if characters > CHARACTERS:
+            break
     if not differences:
         is_exact = all(exact for _, exact in index.stored_documents(0, 1))
         return (
             None if is_exact else "Texts are stored with their markup, so models that read texts read the markup too."
         )
-    if len(differences) > TOLERATED * len(wanted):
+    if len(differences) > TOLERATED * checked:
         raise InputError(
             f"The documents of {index.name} were not analysed by {analyzer}: {differences[0]}; "
             "name the analyzer that the index was made with by --analyzer, or leave it out for Anserini's default."
         )
-    return f"Of {counted(len(wanted), 'document')}, {len(differences)} have other terms than {analyzer} makes: {differences[0]}."
+    return f"Of {counted(checked, 'document')}, {len(differences)} have other terms than {analyzer} makes: {differences[0]}."
 
 
-def _difference(index: LuceneIndex, doc: int, terms_of: Callable[[str], list[str]]) -> str | None:
+def _difference(
+    index: LuceneIndex, doc: int, document: Document, is_exact: bool, terms_of: Callable[[str], list[str]]
+) -> str | None:
     """Return the first difference between the terms of a stored text and the indexed terms of the document, or None.
 
-    Terms that only the index has show by the length of the document. Of a raw text with markup, terms that only the text has are ignored.
+    Terms that only the index has show by the length of the document. Of a raw text with markup, which is not exact, terms that only the
+    text has are ignored.
     """
-    document, is_exact = index.stored_documents(doc, 1)[0]
     counts = Counter(terms_of(document.contents))
     length = sum(counts.values())
     answer, parts = index.connection.ask("frequencies", doc=doc, terms=list(counts), length=length)

@@ -28,6 +28,7 @@ from sublex.analysis.tokens import analyze
 from sublex.base import Document, Query, QueryTerm
 from sublex.errors import InputError
 from sublex.index.check import check
+from sublex.index.lock import locked
 from sublex_lucene import compile as bulk
 from sublex_lucene import connection, installed, protocol
 from sublex_lucene.backend import LuceneBackend
@@ -615,6 +616,14 @@ def test_an_index_is_built_by_lucene_and_attached(lucene_folders, sublex, tmp_pa
     assert sublex("index", "cats", *wrong, "--overwrite").code == 2
     assert engine.open("indexes/cats").document(_documents()[3].docno) == _documents()[3]
     assert not list(Path("indexes").glob("*.replaced"))
+    with locked(Path("indexes/cats.lucene.unfinished"), "index --backend lucene", create=True):
+        assert (
+            "cats.lucene.unfinished is being written by"
+            in sublex("index", "cats", "documents.jsonl", "--backend", "lucene", "--overwrite").messages
+        )
+    mine = engine.build(_documents(), "mine", backend="lucene", store="text")
+    assert _postings(mine) == _postings(own) and mine.document(_documents()[3].docno) == _documents()[3]
+    assert not list(Path(".").rglob("*.unfinished"))
     Path("indexes/y.lucene").mkdir()
     Path("indexes/y.lucene/mine.txt").touch()
     refused = sublex("index", "y", "documents.jsonl", "--backend", "lucene", "--overwrite")

@@ -8,6 +8,7 @@ import pickle
 import re
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from whoosh.util.numeric import byte_to_length, length_to_byte
 from whoosh.util.varints import varint
 
 from sublex_whoosh.analyzer import expression_of
+from sublex_whoosh.backend import WhooshBackend
 from sublex_whoosh.toc import last_toc
 
 # Whoosh leaves files open when it cannot read them, and its code has old forms.
@@ -283,6 +285,18 @@ def test_an_index_with_an_unknown_analyzer_needs_a_name(work):
     with pytest.raises(SublexError, match=r"The analyzer of \S*w is not known; .* by --analyzer\.$"):
         sublex.attach("whoosh:w", "index", trust=True)
     assert len(sublex.attach("whoosh:w", "index", trust=True, analyzer="german")) == 3
+
+
+@pytest.mark.parametrize(("characters", "read"), [(1, 1), (5_000_000, 3)])
+def test_large_documents_end_the_check_of_the_analyzer(work, monkeypatch, characters, read):
+    build(work / "w", DOCUMENTS[:3])
+    monkeypatch.setattr("sublex_whoosh.foreign.CHARACTERS", characters)
+    texts: list[str] = []
+    with closing(WhooshBackend(None, None).open(str(work / "w"))) as index:
+        index.check_analyzer(
+            "plain", lambda text: texts.append(text) or [t.text for t in analysis.StemmingAnalyzer()(text)]
+        )
+    assert len(texts) == read
 
 
 def test_a_wrong_stop_list_costs_a_sentence():

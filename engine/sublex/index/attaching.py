@@ -153,10 +153,14 @@ def _place(
                 f"{source or repr(source)} names no index of another engine; write BACKEND:PATH, as in whoosh:folder."
             )
         name = registry.find("backend", name).name
+    if old and name != old[ATTACHED]["backend"]:
+        raise IndexProblem(
+            f"{path} mirrors a {old[ATTACHED]['backend']} index, and {where} is a {name} index; "
+            "attach with --overwrite to replace it."
+        )
     identity = old[ATTACHED]["id"] if old else secrets.token_hex(16)
-    before = old[ATTACHED] if old and old[ATTACHED]["backend"] == name else {}
-    settings = Given(None, None, before.get("options", {}))
-    if known and known.backend == name:
+    settings = Given(None, None, old[ATTACHED].get("options", {}) if old else {})
+    if known:
         settings = Given(known.analyzer, known.profile, known.options)
     options = {**settings.options, **given.options}
     return Place(

@@ -158,7 +158,9 @@ def refuse_if_attached(root: Path, manifest: Manifest, what: str) -> None:
     """Raise IndexProblem if an index is attached: its documents are those of the foreign index, which Sublex never writes."""
     attached: dict[str, Any] | None = manifest.get("attached")
     if attached:
+        place = place_of(root, attached["id"])
+        trust = ("--trust",) if place and place.trusted else ()
         raise IndexProblem(
             f"{root} mirrors a {attached['backend']} index, so Sublex cannot {what}; change that index, "
-            f"then run {command('attach', root, '--refresh')}"
+            f"then run {command('attach', root, '--refresh', *trust)}"
         )

@@ -17,6 +17,7 @@ from sublex.index.directory import Directory
 from sublex.index.document_source import Documents, DocumentSource, source_of
 from sublex.index.duplicates import Duplicates
 from sublex.index.indexing import parse_size, stored_parts
+from sublex.index.lock import locked
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import Snapshot
 from sublex.index.writer import STORED_PARTS, existing_index
@@ -67,16 +68,20 @@ def build_foreign(
     source, summary = source_of(documents, registry, reader, strict), BuildSummary()
     source.announce(say)
     unfinished = Directory(place.parent) / f"{place.name}.unfinished"
-    unfinished.remove()
-    try:
-        with contract("back end", name):
-            made.build(
-                str(unfinished.path), _documents(source, summary, progress), stored_parts(store), parse_size(memory)
-            )
-        with _replacing(folder, unfinished):
-            attach_index(path, f"{name}:{place}", given, overwrite=overwrite, say=say, registry=registry)
-    finally:
-        unfinished.remove()
+    with locked(unfinished.path, f"index --backend {name}", create=True):
+        work = unfinished / "work"
+        work.remove()
+        work.make()
+        built = work / "index"
+        try:
+            with contract("back end", name):
+                made.build(
+                    str(built.path), _documents(source, summary, progress), stored_parts(store), parse_size(memory)
+                )
+            with _replacing(folder, built):
+                attach_index(path, f"{name}:{place}", given, overwrite=overwrite, say=say, registry=registry)
+        finally:
+            work.remove()
     summary.indexed = read_manifest(path)["statistics"]["docs"]
     summary.empty = _empty_documents(Snapshot(path, lambda: registry))
     if left := summary.read - len(summary.duplicate) - summary.indexed:
