@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import resource
 import signal
 import subprocess
+import sys
+import threading
 import time
+import weakref
+from collections.abc import Callable, Iterator
 
 import pytest
 from command import invoke
@@ -13,7 +19,28 @@ from shared import DEMO, SUBLEX
 from strategies import every
 
 import sublex
+from sublex.cli.interrupts import handle_unraisable, interrupt
+from sublex.cli.work import Work
 from sublex.errors import contract, is_interrupt
+
+# A command whose search comes to `{moment}`, which interrupts it, and then goes on for a minute.
+INTERRUPTED = """
+import signal, sys, time, weakref
+from sublex import cli
+from sublex.retrieval import kernels
+
+class Node: ...
+
+def interrupt(*_):
+    signal.raise_signal(signal.SIGINT)
+
+def retrieve(*_):
+    {moment}
+    time.sleep(60)
+
+kernels.retrieve = retrieve
+cli.main()
+"""
 
 
 def interrupted(*arguments: object) -> None:
@@ -37,6 +64,98 @@ def test_an_interrupt_within_a_kernel_of_a_plugin_or_a_search_is_an_interrupt(in
     monkeypatch.setattr("sublex.retrieval.kernels.retrieve", interrupted)
     done = invoke("search", index.path, "crane")
     assert (done.code, done.messages) == (130, "sublex: interrupted.\n")
+
+
+def in_a_weak_reference(call: Callable[[], None]) -> None:
+    """Make a call where Python ignores exceptions: in the callback of a weak reference."""
+    node = Node()
+    reference = weakref.ref(node, lambda _: call())
+    del node
+
+
+def in_a_finalizer(call: Callable[[], None]) -> None:
+    """Make a call where Python ignores exceptions: when an object goes."""
+    type("Finalized", (), {"__del__": lambda self: call()})()
+
+
+def in_a_closed_generator(call: Callable[[], None]) -> None:
+    """Make a call where Python ignores exceptions: when a generator goes that did not run to its end."""
+
+    def generate() -> Iterator[None]:
+        try:
+            yield
+        finally:
+            call()
+
+    next(generate())
+
+
+def in_a_collection_of_garbage(call: Callable[[], None]) -> None:
+    """Make a call where Python ignores exceptions: while it collects garbage."""
+    gc.callbacks.append(callback := lambda phase, _: call() if phase == "start" else None)
+    try:
+        gc.collect(0)
+    finally:
+        gc.callbacks.remove(callback)
+
+
+def in_a_callback_of_compiled_code(call: Callable[[], None]) -> None:
+    """Make a call where Python ignores exceptions: in a function that compiled code calls."""
+    ctypes.CFUNCTYPE(None)(call)()
+
+
+class Node:
+    """An object that weak references can refer to."""
+
+
+IGNORING = [
+    in_a_weak_reference, in_a_finalizer, in_a_closed_generator, in_a_collection_of_garbage, in_a_callback_of_compiled_code,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ignoring", IGNORING)
+def test_an_interrupt_that_python_ignores_is_delivered_again(ignoring, monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", handle_unraisable)
+    with pytest.raises(KeyboardInterrupt):
+        ignoring(lambda: signal.raise_signal(signal.SIGINT))
+        time.sleep(60)
+
+
+@pytest.mark.parametrize("ignoring", IGNORING)
+def test_an_interrupt_that_python_ignores_in_a_thread_is_delivered_to_this_thread_again(ignoring, monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", handle_unraisable)
+
+    def answer() -> None:
+        ignoring(lambda: interrupt(threading.get_ident()))
+        for _ in range(6000):
+            time.sleep(0.01)
+
+    work = Work(answer)
+    with pytest.raises(KeyboardInterrupt):
+        work.result()
+    assert not work.given_up
+
+
+def test_other_exceptions_that_python_ignores_are_printed(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "unraisablehook", handle_unraisable)
+    in_a_weak_reference(lambda: 1 // 0)
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "node = Node(); weak = weakref.ref(node, interrupt); del node",
+        # Another interrupt comes while the first one is reported, which a hand on the keyboard manages.
+        "cli._say = interrupt; interrupt()",
+    ],
+)
+def test_a_command_ends_by_an_interrupt_at_a_bad_moment(index, moment):
+    program = INTERRUPTED.format(moment=moment)
+    command = [sys.executable, "-c", program, "search", index.path, "crane"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+    said = "\n" if "_say" in moment else "\nsublex: interrupted.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
 
 
 def test_other_errors_of_the_system_are_no_interrupts():

@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from sublex import __version__
+from sublex.cli.interrupts import deliver_ignored_interrupts
 from sublex.errors import SublexError, is_interrupt
 from sublex.messages import clean_lines, in_short, nearest
 
@@ -153,9 +154,15 @@ def main() -> None:
         stream = getattr(sys, name) or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         stream.reconfigure(errors="backslashreplace")
         setattr(sys, name, stream)
-    code = _refuse_little_memory() or run()
-    # The work is done; an interrupt from here on would only spoil the end.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    deliver_ignored_interrupts()
+    code = 130
+    try:
+        code = _refuse_little_memory() or run()
+        # The work is done; an interrupt from here on would only spoil the end.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except KeyboardInterrupt:
+        # The user pressed Ctrl-C again while `run` reported the first interrupt.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

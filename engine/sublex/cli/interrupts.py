@@ -1,10 +1,54 @@
-"""Tell a user who interrupts a change of an index that the index is unchanged."""
+"""Deliver interrupts that Python ignored again, and tell a user who interrupts a change of an index that it is unchanged."""
 
 from __future__ import annotations
 
+import _thread
+import signal
+import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from sublex.errors import is_interrupt
+
+# Seconds until an ignored interrupt is delivered again.
+PAUSE = 0.01
+
+
+def deliver_ignored_interrupts() -> None:
+    """Deliver each interrupt again that Python ignores from here on in this process.
+
+    Python prints and ignores an exception in code that it runs between two steps of a program, such as `__del__` or the
+    callback of a weak reference. Without this, an interrupt at that moment would not end the command.
+    """
+    sys.unraisablehook = handle_unraisable
+
+
+def handle_unraisable(ignored: sys.UnraisableHookArgs) -> None:
+    """Interrupt this thread again in a moment if Python ignored an interrupt; print any other exception that it ignored."""
+    error = ignored.exc_value
+    if isinstance(error, KeyboardInterrupt) or (error and is_interrupt(error)):
+        # Here, too, Python would ignore the interrupt. `threading.Thread` takes a lock, which this thread may hold already.
+        _thread.start_new_thread(_interrupt_soon, (threading.get_ident(),))
+    else:
+        sys.__unraisablehook__(ignored)
+
+
+def _interrupt_soon(thread: int) -> None:
+    time.sleep(PAUSE)
+    interrupt(thread)
+
+
+def interrupt(thread: int) -> None:
+    """Raise KeyboardInterrupt in a thread at its next step in Python. The main thread is interrupted as by Ctrl-C."""
+    if thread == threading.main_thread().ident:
+        signal.pthread_kill(thread, signal.SIGINT)
+        return
+    import ctypes
+
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
 
 @contextmanager

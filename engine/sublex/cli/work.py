@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Generic, TypeVar
+
+from sublex.cli.interrupts import interrupt
 
 T = TypeVar("T")
 # Seconds that interrupted work has to clean up before the main thread goes on without it.
@@ -57,7 +58,7 @@ class Work(threading.Thread, Generic[T]):
 
     def _interrupt(self) -> None:
         """Raise KeyboardInterrupt in the thread and wait a moment for its end. Raise KeyboardInterrupt here if it goes on."""
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident or 0), ctypes.py_object(KeyboardInterrupt))
+        interrupt(self.ident or 0)
         with suppress(KeyboardInterrupt):
             self._over.wait(GRACE)
         if not self._over.is_set():
