@@ -11,13 +11,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-# Numba's cache is not safe against two processes that compile signatures of one function at the same time, so each worker of
-# pytest-xdist has its own, with the processes that it starts. This comes before anything imports Numba.
-if WORKER := os.environ.get("PYTEST_XDIST_WORKER"):
-    caches = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1] / "build" / "kernels"
-    os.environ["NUMBA_CACHE_DIR"] = str(Path(caches) / WORKER)
-
 from command import Done, invoke
 from hypothesis import settings
 from shared import DEMO, PLUGINS, ROOT

@@ -10,9 +10,11 @@ import atexit
 import hashlib
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +81,10 @@ class KernelCache(FunctionCache):
 
     def load_overload(self, sig: Signature, target_context: Any) -> Any:
         """Return the function for a signature, or None. Numba's method loads the whole compiler first, which takes 0.3 s."""
-        self._open(sig, target_context.codegen())
-        _start_runtime(target_context)
-        return self._load_overload(sig, target_context)
+        with _interrupted_later():
+            self._open(sig, target_context.codegen())
+            _start_runtime(target_context)
+            return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Signature, data: Any) -> None:
         """Write the machine code for a signature to disk."""
@@ -100,6 +103,27 @@ class KernelCache(FunctionCache):
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]
         self._cache_file = IndexDataCacheFile(self._cache_path, f"{self._impl.filename_base}.{digest}", stamp)
         return self._cache_file._load_index()
+
+
+@contextmanager
+def _interrupted_later() -> Iterator[None]:
+    """Run a block, and deliver an interrupt that comes meanwhile when the block has ended.
+
+    While LLVM loads machine code it calls Python. Python ignores exceptions there, so LLVM would load nothing after an
+    interrupt, and the first call of the kernel would crash.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[tuple] = []
+    signal.signal(signal.SIGINT, lambda *arguments: came.append(arguments))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        handler(*came[0])
 
 
 def _stamps_of_others(function: Function) -> tuple:
