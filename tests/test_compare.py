@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 from shared import DEMO, QRELS, TOPICS, qrels_of, run_of
 
 import sublex as engine
@@ -37,6 +36,8 @@ def test_a_comparison_has_the_figures_of_evaluations_and_tests(comparison, index
         assert comparison.mean("nDCG@10")[place] == alone.mean["nDCG@10"]
         low, high = comparison.intervals["AP"][place]
         assert low < alone.mean["AP"] < high
+    from scipy import stats
+
     first, second, _ = comparison.scores("AP")
     pair = comparison.pairs()[0]
     assert (pair.a, pair.b) == ("TFIDF", "BM25")

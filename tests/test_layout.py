@@ -238,7 +238,7 @@ def test_the_architecture_page_lists_every_file_with_the_first_line_of_its_docst
     expected = {}
     for package in PACKAGES:
         lines = (
-            f"* `{path.name}`: {(ast.get_docstring(ast.parse(path.read_text(encoding='utf-8'))) or '').splitlines()[0]}"
+            f"* `{path.name}`: {(ast.get_docstring(syntax(path)) or '').splitlines()[0]}"
             for path in sorted(package.glob("*.py"))
         )
         expected[str(package.relative_to(ENGINE.parents[1]))] = " ".join(" ".join(lines).split())
@@ -258,7 +258,7 @@ def test_the_architecture_page_has_the_rooms_in_the_order_of_imports():
 def test_the_architecture_page_names_functions_that_exist():
     for file, name in re.findall(r"`([\w/]+\.py): ([\w.]+)`", PAGE.read_text(encoding="utf-8")):
         (path,) = [path for path in FILES if str(path).endswith(f"/{file}")]
-        node = ast.parse(path.read_text(encoding="utf-8"))
+        node: ast.AST = syntax(path)
         for part in name.split("."):
             inside = [n for n in node.body if isinstance(n, (ast.ClassDef, ast.FunctionDef)) and n.name == part]
             assert inside, f"{file} has no {name}"

@@ -22,7 +22,7 @@ from sublex.index import check as checking
 from sublex.index.directory import Directory
 
 # Seconds after which a command counts as waiting for ever.
-PATIENCE = 60
+PATIENCE = 180
 QUERY = "cranes by the river"
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 # Every command that opens or changes an index.

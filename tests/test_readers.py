@@ -392,11 +392,11 @@ HOSTILE = [
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_page_takes_linear_time(piece):
-    started = time.perf_counter()
+    started = time.process_time()
     for end in ("", ">", "'>", '">', "-->"):
         page_text(piece * 100_000 + end)
         sgml.without_markup(sgml.take_header(sgml.take_docno(piece * 100_000 + end)[1])[1])
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_a_character_reference_of_ten_thousand_digits_is_survived():
@@ -926,20 +926,20 @@ def test_samples_with_crlf_say_the_same(name):
 )
 @pytest.mark.parametrize("filling", [b"word ", b"<", b"\x00", b"\xff", b"&"])
 def test_one_line_of_five_megabytes_is_one_document_soon_read(name, before, after, filling):
-    started = time.perf_counter()
+    started = time.process_time()
     docs, report = read(READERS[name], before + filling * (5_000_000 // len(filling)) + after, "1.txt")
     assert [doc.docno for doc in docs] == ["1.txt" if name == "text" else "1"]
     assert report.problems == []
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.slow
 def test_a_document_of_fifty_megabytes_in_small_chunks_takes_linear_time():
-    started = time.perf_counter()
+    started = time.process_time()
     with mock.patch.object(sgml, "CHUNK", 1 << 14):
         docs, _ = read(Trec(), b"<DOC><DOCNO>1</DOCNO>" + b"some < words " * 4_000_000 + b"</DOC>")
     assert len(docs[0].text) == 13 * 4_000_000 - 1
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
 
 
 pieces = st.sampled_from(

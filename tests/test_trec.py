@@ -240,10 +240,10 @@ def test_bad_topics_get_a_sentence_with_the_place(content, fields, sentence, fil
     ],
 )
 def test_hostile_topics_take_linear_time(content, file):
-    path, begin = file(content), time.perf_counter()
+    path, begin = file(content), time.process_time()
     with contextlib.suppress(InputError):
         read_topics(path)
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
 
 
 def test_an_absent_file_or_a_folder_gets_a_sentence(tmp_path):

@@ -9,8 +9,6 @@ import naive
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from skimage.feature import fisher_vector
-from sklearn.mixture import GaussianMixture
 
 from sublex.errors import InputError
 from sublex.estimators import blocks
@@ -95,6 +93,10 @@ def test_the_scale_of_the_words_dimensions_does_not_matter():
 
 def test_it_is_scikit_images_block_of_means_times_the_number_of_words():
     """Compare with the formula of skimage.feature.fisher_vector 0.26, and with the function itself."""
+    # These packages take a second to import, which only this test has to spend.
+    from skimage.feature import fisher_vector
+    from sklearn.mixture import GaussianMixture
+
     matrix = counts()
     fisher = fitted(variance=True)
     shares, means, variances = fisher.mixture[:3]

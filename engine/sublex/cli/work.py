@@ -42,9 +42,10 @@ class Work(threading.Thread, Generic[T]):
     def result(self) -> T:
         """Make the call in the thread, and return its result or raise its error. Only the main thread may call this."""
         try:
-            self.start()
             while not self._over.is_set():
                 try:
+                    if self.ident is None:
+                        self.start()
                     self._over.wait()
                 except KeyboardInterrupt:
                     # While another program has the terminal, such as an editor, Ctrl-C is meant for that program.
