@@ -78,6 +78,7 @@ def build(
     overwrite: bool = False,
     resume: bool = False,
     strict: bool = False,
+    reorder: bool = False,
     progress: Callable[[int], None] = lambda docs: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Index:
@@ -96,6 +97,7 @@ def build(
         overwrite: Replace an existing index when the new one is finished.
         resume: Continue an interrupted build of the same sources and settings.
         strict: Raise `InputError` at the first malformed record; by default such records are counted and left out.
+        reorder: Put similar documents next to each other. This changes the fingerprint, and no hit, score or tie of a ranker.
         progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
         say: Called with sentences for the user.
     """
@@ -108,7 +110,7 @@ def build(
     build_index(
         folder, documents, profile=text(profile, "The profile"), analyzer=optional_text(analyzer, "The analyzer"),
         reader=optional_text(reader, "The reader"), store=store, workers=threads(workers), memory=memory,
-        overwrite=overwrite, resume=resume, strict=strict, progress=progress, say=say,
+        overwrite=overwrite, resume=resume, strict=strict, reorder=reorder, progress=progress, say=say,
     )  # fmt: skip
     return _opened(folder)
 
