@@ -23,7 +23,7 @@ def similar_order(segment: Segment, workers: Workers) -> np.ndarray:
     """Return the documents of a segment in an order that puts similar ones next to each other.
 
     The order depends on the postings alone. Finding it takes time in proportion to n log n for n postings, and memory for four
-    bytes a posting. Documents that are alike keep their order.
+    bytes a posting.
     """
     from sublex.index.reorder import kernels
 
