@@ -79,12 +79,14 @@ def naive_order(bags: Sequence[set[int]], docs: list[int]) -> list[int]:
         left, right = (Counter(term for doc in half for term in bags[doc]) for half in halves)
         rise = step * kernels.RISE // 2
 
-        def gain_of_right(doc: int, left: Counter = left, right: Counter = right, rise: int = rise) -> int:
-            if doc in halves[0]:
+        def gain_of_right(
+            doc: int, there: list[int] = halves[0], left: Counter = left, right: Counter = right, rise: int = rise
+        ) -> int:
+            if doc in there:
                 return sum(slopes[right[t]] - slopes[left[t] - 1] for t in bags[doc]) - rise
             return sum(slopes[right[t] - 1] - slopes[left[t]] for t in bags[doc]) + rise
 
-        found = sorted(docs, key=lambda doc: (gain_of_right(doc), doc not in halves[0]))
+        found = sorted(docs, key=lambda doc, there=halves[0]: (gain_of_right(doc), doc not in there))
         # Of equal documents that are on the side where only some of them stay, the first ones go left.
         before, halves = halves, (sorted(found[:middle]), sorted(found[middle:]))
         if len(set(before[0]) - set(halves[0])) * 2 * kernels.ENOUGH <= len(docs):
