@@ -241,7 +241,8 @@ def test_what_is_stored_changes_nothing_else(tmp_path, reordered, store):
 # The same bytes, whoever builds.
 
 
-def test_the_bytes_are_the_same_for_any_number_of_workers(tmp_path, reordered):
+def test_the_bytes_are_the_same_for_any_number_of_workers(tmp_path, reordered, monkeypatch):
+    monkeypatch.setattr(bisection, "DOCUMENTS_PER_CALL", 20)
     for workers in (1, 2, 3):
         index = sublex.build(DEMO, tmp_path / str(workers), workers=workers, reorder=True)
         assert index.fingerprint == reordered.fingerprint

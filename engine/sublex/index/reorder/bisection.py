@@ -15,6 +15,8 @@ from sublex.workers import Workers
 
 # Terms with fewer documents in the segment hardly matter to the order.
 LEAST_DOCUMENTS = 16
+# Parts with so many documents are split down to leaves in one call.
+DOCUMENTS_PER_CALL = 1 << 13
 # More levels than any number of documents needs.
 ALL_LEVELS = 64
 
@@ -34,9 +36,9 @@ def similar_order(segment: Segment, workers: Workers) -> np.ndarray:
     def bisect(part: np.ndarray, levels: int) -> None:
         kernels.bisect(part, levels, starts, terms, slopes, vocabulary)
 
-    # The first splits are made one by one, until there are enough parts for all threads. This does not change the order.
+    # Large parts are split one level per call, so that threads share them, and an interrupt need not wait for the last level.
     parts = [order]
-    while workers.number > 1 and len(parts) < 4 * workers.number and len(parts[0]) > 2 * kernels.LEAF:
+    while len(parts[0]) > DOCUMENTS_PER_CALL:
         list(workers.map(lambda part: bisect(part, 1), parts))
         parts = [half for part in parts for half in np.split(part, [kernels.half(len(part))])]
     list(workers.map(lambda part: bisect(part, ALL_LEVELS), parts))
