@@ -151,7 +151,7 @@ def test_python_lists_the_engines(shelf):
 def test_building_by_an_engine_that_cannot_build_costs_a_sentence(shelf):
     with pytest.raises(InputError, match="Sublex cannot build indexes by shelf"):
         sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf")
-    with pytest.raises(InputError, match="resume and workers do not go with a backend"):
+    with pytest.raises(InputError, match="resume, reorder and workers do not go with a backend"):
         sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf", workers=2)
 
 

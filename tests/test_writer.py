@@ -69,6 +69,7 @@ CHANGES = {
     "add": Change(lambda root: add_documents(root, NEW, duplicates="last", workers=2), HELD, HELD | ADDED),
     "delete": Change(lambda root: delete(root, GONE), HELD, HELD - {*GONE}),
     "merge": Change(lambda root: merge_all(root, 2), HELD, HELD),
+    "reorder": Change(lambda root: merge_all(root, 2, reorder=True), HELD, HELD),
 }
 # The real one, taken before the tests run: conftest.py puts a function that does nothing in its place.
 FSYNC = os.fsync

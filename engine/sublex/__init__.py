@@ -81,6 +81,7 @@ def build(
     overwrite: bool = False,
     resume: bool = False,
     strict: bool = False,
+    reorder: bool = False,
     progress: Callable[[int], None] = lambda docs: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Index:
@@ -101,6 +102,7 @@ def build(
         overwrite: Replace an existing index when the new one is finished.
         resume: Continue an interrupted build of the same sources and settings.
         strict: Raise `InputError` at the first malformed record; by default such records are counted and left out.
+        reorder: Put similar documents next to each other. This changes the fingerprint, and no hit, score or tie of a ranker.
         progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
         say: Called with sentences for the user.
     """
@@ -116,8 +118,8 @@ def build(
         raise InputError(f"The parts to store are {shown(store)}; give text, terms, both or none.")
     name, given = text(profile or "sublex", "The profile"), optional_text(analyzer, "The analyzer")
     if backend is not None:
-        if resume or workers is not None:
-            raise InputError("resume and workers do not go with a backend; leave them out.")
+        if resume or reorder or workers is not None:
+            raise InputError("resume, reorder and workers do not go with a backend; leave them out.")
         build_foreign(
             Path(folder), documents, text(backend, "The back end"), Given(given, name if profile else None),
             reader=optional_text(reader, "The reader"), store=store, memory=memory, overwrite=overwrite, strict=strict,
@@ -126,7 +128,8 @@ def build(
         return _opened(folder)
     build_index(
         folder, documents, profile=name, analyzer=given, reader=optional_text(reader, "The reader"), store=store,
-        workers=threads(workers), memory=memory, overwrite=overwrite, resume=resume, strict=strict, progress=progress, say=say,
+        workers=threads(workers), memory=memory, overwrite=overwrite, resume=resume, strict=strict, reorder=reorder,
+        progress=progress, say=say,
     )  # fmt: skip
     return _opened(folder)
 

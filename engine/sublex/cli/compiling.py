@@ -27,6 +27,10 @@ BUILD = {
     "analysis": "tokenize porter intern describe refill",
     "index": "count_terms add_frequencies scatter encode_postings document_lists",
 }
+REORDER = {
+    "index": "decode_terms decode_lists encode_lists encode_postings",
+    "index.reorder": "list_terms half bisect move",
+}
 NUMBERED = {**SEARCH, "analysis": "tokenize porter intern describe"}
 READ_RUNS = {"analysis": "intern describe", "trec": "split parse"}
 NEEDED = {
@@ -71,7 +75,7 @@ def say_if_compiling() -> None:
         return
     from sublex.compile_kernels import jobs_of
 
-    jobs = _jobs(needed)
+    jobs = _jobs(needed) + (_jobs(REORDER) if context.params.get("reorder") else [])
     if _has_json(context.params.get("sources") or ()):
         jobs += jobs_of("sublex.readers.kernels", ["scan"])
     compile_missing(jobs)

@@ -29,6 +29,11 @@ reader_option = click.option(
     help="The format of the documents, such as jsonl or 'jsonl(id=NAME, text=NAME)'.",
 )
 strict_option = click.option("--strict", is_flag=True, help="Stop at the first malformed record.")
+reorder_option = click.option(
+    "--reorder",
+    is_flag=True,
+    help="Put similar documents next to each other, for quicker searches; hits stay the same.",
+)
 workers_option = click.option(
     "--workers", type=click.IntRange(1), metavar="N", show_default="all cores", help="Number of threads."
 )

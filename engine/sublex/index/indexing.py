@@ -42,6 +42,7 @@ def build_index(
     overwrite: bool = False,
     resume: bool = False,
     strict: bool = False,
+    reorder: bool = False,
     progress: Progress = lambda docs: None,
     say: Callable[[str], None] = lambda text: None,
     registry: plugins.Registry | None = None,
@@ -61,6 +62,7 @@ def build_index(
         overwrite: Replace an existing index when the new one is finished.
         resume: Continue an interrupted build of the same sources and settings.
         strict: Raise `InputError` at the first malformed record; by default such records are counted and left out.
+        reorder: Put similar documents next to each other. This changes the fingerprint, and no hit, score or tie of a ranker.
         progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
         say: Called with sentences for the user.
         registry: The plugins; by default the installed ones are loaded.
@@ -74,7 +76,7 @@ def build_index(
     source = source_of(documents, registry, reader, strict)
     source.announce(say)
     described = describe_analyzer(chosen, expression, registry)
-    return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume)
+    return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
 
 
 def add_documents(

@@ -40,6 +40,7 @@ from sublex.index.manifest import (
 from sublex.index.merge import live_docnos, merge_segments
 from sublex.index.merge_policy import segments_to_merge
 from sublex.index.offsets import POSTINGS_PER_CALL
+from sublex.index.reorder.rewrite import reorder_segment
 from sublex.index.segment import Segment
 from sublex.workers import Workers
 
@@ -47,9 +48,11 @@ from sublex.workers import Workers
 STORED_PARTS = ("text", "terms")
 # The file that lists the unusual documents of the last build.
 LISTING = "last-build.tsv"
+# The folder, within that of a build, of a segment that is then written in another order.
+UNORDERED = "unordered"
 # Called before a segment is committed, with the new manifest, which it may change, and the entries of the segments that the new
-# segment replaces.
-BeforeCommit = Callable[[Manifest, Sequence[Manifest]], None]
+# segment replaces. If the documents were reordered, the array has their places among the live documents of these segments.
+BeforeCommit = Callable[[Manifest, Sequence[Manifest], np.ndarray | None], None]
 
 
 def create(
@@ -61,10 +64,11 @@ def create(
     progress: Progress,
     overwrite: bool = False,
     resume: bool = False,
+    reorder: bool = False,
 ) -> BuildSummary:
     """Build an index. An existing one is replaced only with `overwrite`, and only when the new one is finished.
 
-    `analyzer` is the manifest's entry for the analyzer of the settings.
+    `analyzer` is the manifest's entry for the analyzer of the settings. With `reorder`, similar documents get neighbouring numbers.
     """
     with locked(root, "index", create=True):
         old = existing_index(root, overwrite)
@@ -89,6 +93,10 @@ def create(
                 raise InputError(_no_document(builder.summary))
             builder.summary.indexed = entry["docs"]
             note_lost_models(old, builder.summary)
+            if reorder:
+                (folder / SEGMENT).move(folder / UNORDERED)
+                with Workers(settings.workers) as pool:
+                    entry, _ = reorder_segment(Segment(folder / UNORDERED, entry), folder / SEGMENT, pool)
             commit_segment(root, new, entry)
             write_listing(root, builder.summary)
     return builder.summary
@@ -195,28 +203,46 @@ def delete(root: Path, docnos: Sequence[str]) -> int:
         return new["statistics"]["docs"]
 
 
-def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = None) -> int:
-    """Merge all segments into one without the deleted documents. Return how many segments there were."""
+def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = None, reorder: bool = False) -> int:
+    """Merge all segments into one without the deleted documents. Return how many segments there were.
+
+    With `reorder`, similar documents get neighbouring numbers, also if there is nothing to merge.
+    """
     with locked(root, "merge"):
         old = read_manifest(root)
         refuse_if_attached(root, old, "merge its segments")
         remove_leftovers(root, old)
-        if any(segment.get("deleted") for segment in old["segments"]) or len(old["segments"]) > 1:
-            _merge_last(root, old, len(old["segments"]), workers, before_commit)
+        if (reorder and old["segments"]) or _is_divided(old["segments"]):
+            _merge_last(root, old, len(old["segments"]), workers, before_commit, reorder)
         return len(old["segments"])
 
 
-def _merge_last(root: Path, old: Manifest, count: int, workers: int, before_commit: BeforeCommit | None) -> None:
+def _is_divided(segments: Sequence[Manifest]) -> bool:
+    """Return whether there is something to merge: several segments, or deleted documents."""
+    return len(segments) > 1 or any(segment.get("deleted") for segment in segments)
+
+
+def _merge_last(
+    root: Path, old: Manifest, count: int, workers: int, before_commit: BeforeCommit | None, reorder: bool = False
+) -> None:
     """Commit a generation in which the last segments are merged into one."""
     rest, merged = old["segments"][:-count], old["segments"][-count:]
-    with (
-        building_folder(root) as building,
-        Workers(workers) as pool,
-        FolderWriter(building / SEGMENT) as folder,
-    ):
-        entry = merge_segments(_open_segments(root, merged), folder, pool) | {"data": folder.finish()}
+    with building_folder(root) as building, Workers(workers) as pool:
+        segments, order = _open_segments(root, merged), None
+        if not reorder:
+            entry = _merge(segments, building / SEGMENT, pool)
+        else:
+            if _is_divided(merged):
+                segments = [Segment(building / UNORDERED, _merge(segments, building / UNORDERED, pool))]
+            entry, order = reorder_segment(segments[0], building / SEGMENT, pool)
         new = old | {"generation": old["generation"] + 1, "segments": rest}
-        commit_segment(root, new, entry, before_commit, merged)
+        commit_segment(root, new, entry, before_commit, merged, order)
+
+
+def _merge(segments: list[Segment], directory: Directory, pool: Workers) -> Manifest:
+    """Write the live documents of segments as one segment, and return its entry in the manifest."""
+    with FolderWriter(directory) as folder:
+        return {"name": directory.name} | merge_segments(segments, folder, pool) | {"data": folder.finish()}
 
 
 def _open_segments(root: Path, entries: Iterable[Manifest]) -> list[Segment]:
@@ -243,6 +269,7 @@ def commit_segment(
     entry: dict[str, Any],
     before_commit: BeforeCommit | None = None,
     replaced: Sequence[Manifest] = (),
+    order: np.ndarray | None = None,
 ) -> None:
     """Move the finished segment to its place and commit a manifest that names it as the last one."""
     name = next_segment(root)
@@ -252,7 +279,7 @@ def commit_segment(
     segments.sync()
     new["segments"] = [*new["segments"], entry | {"name": name}]
     if before_commit:
-        before_commit(new, replaced)
+        before_commit(new, replaced, order)
     commit(root, new)
     remove_leftovers(root, new)
 

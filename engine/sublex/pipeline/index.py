@@ -333,11 +333,14 @@ class Index(Contents):
         delete(self.path, names)
         self._refresh(say)
 
-    def merge(self, workers: int | None = None, say: Say = silently) -> None:
-        """Merge all segments into one, without the deleted documents."""
+    def merge(self, workers: int | None = None, say: Say = silently, *, reorder: bool = False) -> None:
+        """Merge all segments into one, without the deleted documents.
+
+        With `reorder`, similar documents get neighbouring numbers; this changes no hit, score or tie of a ranker.
+        """
         from sublex.index.writer import merge_all
 
-        merge_all(self.path, arguments.threads(workers), before_commit=self._encode_before_commit(say, workers))
+        merge_all(self.path, arguments.threads(workers), self._encode_before_commit(say, workers), reorder)
         self._refresh(say)
 
     def _encode_before_commit(self, say: Say, workers: int | None) -> Any:

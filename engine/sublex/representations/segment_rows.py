@@ -6,9 +6,11 @@ to it. A model that cannot encode leaves the documents uncovered and says so, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from sublex.errors import IndexCorrupt, PluginError, SublexError
 from sublex.fitted import Representation, Rows
@@ -20,7 +22,7 @@ from sublex.messages import command, counted
 from sublex.representations.fitting import Fitting
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.job import Options
-from sublex.representations.rows import kind_of_rows, read_rows, write_rows
+from sublex.representations.rows import kind_of_rows, read_rows, stacked, write_rows
 from sublex.representations.stored_models import load_model, token_counts
 
 # A refit is advised when the share of unknown tokens in documents added since the fit exceeds the share at the fit by more than this.
@@ -32,10 +34,11 @@ LEAST_TOKENS = 1000
 def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
     """Return the callback that a writer calls before it commits; it completes the manifest with the rows of the new segment.
 
-    The callback gets the new manifest and the entries of the segments that a merge replaced (none for an addition).
+    The callback gets the new manifest, the entries of the segments that a merge replaced (none for an addition), and the order in
+    which the merge wrote their live documents, if it is a new one.
     """
 
-    def before_commit(new: Manifest, replaced: Sequence[Manifest]) -> None:
+    def before_commit(new: Manifest, replaced: Sequence[Manifest], order: np.ndarray | None) -> None:
         if not new.get(FITTED):
             return
         if not replaced:
@@ -44,7 +47,7 @@ def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
         # Uncovered documents are encoded before the merge, so that every merged segment has rows to copy.
         unmerged = new | {"segments": replaced}
         unmerged[FITTED] = _encode_uncovered(root, unmerged, options, "merged")
-        new[FITTED] = _merge_rows(root, new, unmerged, options.say)
+        new[FITTED] = _merge_rows(root, new, unmerged, order, options.say)
 
     return before_commit
 
@@ -103,10 +106,13 @@ def _advise_refit(fitted: Manifest, name: str, root: Path, say: Callable[[str], 
     )
 
 
-def _merge_rows(root: Path, new: Manifest, unmerged: Manifest, say: Callable[[str], None]) -> Manifest:
+def _merge_rows(
+    root: Path, new: Manifest, unmerged: Manifest, order: np.ndarray | None, say: Callable[[str], None]
+) -> Manifest:
     """Write the rows of a merged segment for every model, and return the manifest's record of all models.
 
-    `unmerged` is the manifest with the segments that were merged; the merged segment is the last one of `new`.
+    `unmerged` is the manifest with the segments that were merged; the merged segment is the last one of `new`. `order` has the
+    places of its documents among the live documents of these segments; None if the order is theirs.
     """
     segments = [Segment(Directory(root) / SEGMENTS / entry["name"], entry) for entry in unmerged["segments"]]
     merged_from = {segment.name for segment in segments}
@@ -119,9 +125,8 @@ def _merge_rows(root: Path, new: Manifest, unmerged: Manifest, say: Callable[[st
             kept = {segment: written for segment, written in by_segment.items() if segment not in merged_from}
             if merged_from <= by_segment.keys():
                 try:
-                    kept[merged] = _write_merged(
-                        Directory(root) / REPRESENTATIONS / name / folder, by_segment, segments, merged
-                    )
+                    source = Directory(root) / REPRESENTATIONS / name / folder
+                    kept[merged] = _write_merged(source, by_segment, segments, merged, order)
                 except (IndexCorrupt, PluginError) as error:
                     say(f"{rows['expression']} does not cover the merged documents. {error}")
             all_rows[folder] = rows | {"segments": kept}
@@ -139,7 +144,7 @@ def _merge_token_counts(entry: Manifest, merged_from: set[str], merged: str) -> 
 
 
 def _write_merged(
-    folder: Directory, by_segment: Mapping[str, Any], segments: Sequence[Segment], merged: str
+    folder: Directory, by_segment: Mapping[str, Any], segments: Sequence[Segment], merged: str, order: np.ndarray | None
 ) -> Manifest:
     """Write the rows of the live documents of some segments as the rows of the merged segment; return the manifest's entry."""
 
@@ -154,4 +159,11 @@ def _write_merged(
                 block = slice(begin, begin + DOCUMENTS_PER_BLOCK)
                 yield rows[block][live[block]]
 
-    return {"data": write_rows(folder / merged, live_rows())}
+    return {"data": write_rows(folder / merged, live_rows() if order is None else _ordered(live_rows(), order))}
+
+
+def _ordered(blocks: Iterable[Rows], order: np.ndarray) -> Iterator[Rows]:
+    """Yield rows, which come in blocks, in another order. All of them are in memory meanwhile."""
+    rows = stacked(list(blocks))
+    for begin in range(0, len(order), DOCUMENTS_PER_BLOCK):
+        yield rows[order[begin : begin + DOCUMENTS_PER_BLOCK]]

@@ -17,6 +17,7 @@ from sublex.cli.options import (
     index_argument,
     memory_option,
     reader_option,
+    reorder_option,
     strict_option,
     workers_option,
 )
@@ -97,6 +98,7 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
 )
 @click.option("--resume", is_flag=True, help="Continue an interrupted build.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing index when the new one is finished.")
+@reorder_option
 @strict_option
 @format_option("table", "json")
 @verbose_option
@@ -145,7 +147,7 @@ def _build_by(
     from sublex.index.foreign_build import build_foreign
 
     given = {n for n in options if context.get_parameter_source(n) is click.core.ParameterSource.COMMANDLINE}
-    for name in ("resume", "workers"):
+    for name in ("resume", "workers", "reorder"):
         if name in given:
             raise InputError(f"--{name} does not go with --backend {backend}; leave one of them out.")
     attaching = Given(options["analyzer"], options["profile"] if "profile" in given else None)
@@ -250,9 +252,10 @@ def delete(name: str, docnos: tuple[str, ...]) -> None:
 
 @click.command(epilog=examples("sublex merge demo"))
 @index_argument
+@reorder_option
 @workers_option
 @verbose_option
-def merge(name: str, workers: int | None) -> None:
+def merge(name: str, reorder: bool, workers: int | None) -> None:
     """Merge the segments of an index into one, without deleted documents.
 
     Each `sublex add` writes a segment, and `sublex delete` only marks documents as deleted. Merging frees their space.
@@ -262,8 +265,9 @@ def merge(name: str, workers: int | None) -> None:
     opened = sublex.open(path)
     segments = len(opened.snapshot.segments)
     with step("Merged the segments"), reporting_interrupts(path):
-        opened.merge(workers, say)
-    show(f"{path} has one segment" + (f", made of {segments}" if segments > 1 else ""))
+        opened.merge(workers, say, reorder=reorder)
+    made_of = f", made of {segments}" if segments > 1 else ""
+    show(f"{path} has one segment{made_of}" + (", with similar documents next to each other" if reorder else ""))
 
 
 @click.command(epilog=examples("sublex check demo"))
