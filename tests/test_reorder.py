@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from forgeries import forge_component
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shared import DEMO, QUERIES, TOPICS, postings_of, scores, texts
 from strategies import collections as odd_collections
-from strategies import examples
+from strategies import every, examples
 
 import sublex
 from sublex.base import Document
@@ -24,6 +25,7 @@ from sublex.index.build import SegmentBuilder
 from sublex.index.check import check
 from sublex.index.reorder import bisection, kernels, rewrite
 from sublex.index.reorder.bisection import log_slopes
+from sublex.index.writer import merge_all
 from sublex.pipeline.index import Index
 from sublex.readers import batch, jsonl
 
@@ -387,6 +389,24 @@ def test_an_index_that_another_engine_builds_is_not_reordered(sublex: Callable):
     done = sublex("index", "new", DEMO, "--backend", "lucene", "--reorder")
     assert (done.code, done.messages.strip().count("\n")) == (2, 0)
     assert "--reorder does not go with --backend lucene" in done.messages
+
+
+def test_a_forged_segment_is_refused_or_written_whole(tmp_path, built_demo):
+    given = [
+        Document(f"{document.docno}-{k}", document.text, document.title, document.fields)
+        for k in range(2)
+        for document in sublex.open(built_demo).documents()
+    ]
+    whole, refused = sublex.build(given, tmp_path / "whole").path, 0
+    for seed in range(every(3), 60, every(3)):
+        copy = Path(shutil.copytree(whole, tmp_path / str(seed)))
+        forge_component(copy, random.Random(seed), [copy / "segments" / "000001"])
+        try:
+            merge_all(copy, 2, reorder=True)
+        except SublexError:
+            refused += 1
+            assert not (copy / "building").exists()
+    assert refused > 10 // every(3)
 
 
 @pytest.mark.parametrize("component", ["tails", "docnos", "texts", "document_terms", "terms", "lengths"])

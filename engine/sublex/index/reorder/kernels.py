@@ -82,7 +82,7 @@ def _split(order, middle, starts, terms, slopes, left, right, gains, touched):
     for step in range(ROUNDS):
         for i in range(number):
             term = touched[i]
-            # What moving a document with this term to the right gains, seen from either side.
+            # What moving a document with this term to the right gains: if it is on the left; and what moving it to the left loses.
             gains[term, 0] = slopes[right[term]] - slopes[max(left[term] - 1, 0)]
             gains[term, 1] = slopes[max(right[term] - 1, 0)] - slopes[left[term]]
         for i in range(len(order)):
@@ -123,14 +123,14 @@ def _count(order, sides, starts, terms, left, right, touched):
 @inner
 def _exchange(order, sides, keys, middle, starts, terms, left, right):
     """Put the `middle` documents with the smallest keys on the left. Of equal ones those that are there stay. Return how many moved."""
-    pivot = np.partition(keys, middle)[middle]
-    room = np.array([middle, 0])
+    pivot = _select(keys.copy(), middle)
+    room, there = middle, 0
     for i in range(len(order)):
-        room[0] -= keys[i] < pivot
-        room[1] += keys[i] == pivot and sides[i] == 0
+        room -= keys[i] < pivot
+        there += keys[i] == pivot and sides[i] == 0
     # Of the documents with the key of the pivot, so many stay on the left, and so many come to the left.
-    stay = min(room[0], room[1])
-    come = room[0] - stay
+    stay = min(room, there)
+    come = room - stay
     moved = 0
     for i in range(len(order)):
         side = keys[i] > pivot
@@ -149,6 +149,31 @@ def _exchange(order, sides, keys, middle, starts, terms, left, right):
                 right[terms[p]] += step
                 left[terms[p]] -= step
     return moved
+
+
+@inner
+def _select(keys, place):
+    """Return the key that would be at `place` if the keys were sorted. They are left in another order."""
+    low, high = 0, len(keys) - 1
+    while low < high:
+        pivot, i, j = keys[(low + high) // 2], low, high
+        while i <= j:
+            while keys[i] < pivot:
+                i += 1
+            while keys[j] > pivot:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                i += 1
+                j -= 1
+        # Keys up to j are at most the pivot, those from i on at least the pivot, and those between are equal to it.
+        if place <= j:
+            high = j
+        elif place >= i:
+            low = i
+        else:
+            break
+    return keys[place]
 
 
 @kernel((STORED_U8, I64, I64, U8, I64))
