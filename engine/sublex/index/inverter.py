@@ -55,18 +55,16 @@ def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_
 
     ends, flat, terms = token_terms
     places = np.zeros(terms.size, np.int32)
-    met, entries, tfs, doc_ends, lengths, lists, token_counts = kernels.count_terms(
+    met, entries, tfs, doc_ends, lengths, rows, cf, token_counts = kernels.count_terms(
         tokens.numbers, tokens.ends, keep, numbers, ends, flat, places
     )
     # A term may occur only in documents that were left out.
-    ordered = terms.ascending(met[lists[:, 1] > 0])
-    order = places[ordered].astype(np.int64) - 1
-    data = kernels.invert_batch(entries, tfs, doc_ends, np.ascontiguousarray(lists[:, 0]), order)
-    cf = np.bincount(entries, tfs, len(met)).astype(np.int64)
+    ordered = terms.ascending(met[rows[1:, kernels.DF] > 0]).astype(np.int32)
+    order = places[ordered]
+    data = kernels.invert_batch(entries, tfs, doc_ends, rows, order)
+    sizes, df = rows[order, kernels.BYTES], rows[order, kernels.DF]
     uniques = np.diff(doc_ends, prepend=0).astype(np.int32)
-    return BatchCounts(
-        ordered.astype(np.int32), lists[order, 0], data, lengths, uniques, lists[order, 1], cf[order], token_counts
-    )
+    return BatchCounts(ordered, sizes, data, lengths, uniques, df, cf[order], token_counts)
 
 
 class _Group(NamedTuple):

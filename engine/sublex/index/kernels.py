@@ -24,6 +24,11 @@ STORED_U8 = Array(uint8, 1, "C", readonly=True)
 STORED_I32 = Array(int32, 1, "C", readonly=True)
 STORED_U32 = Array(uint32, 1, "C", readonly=True)
 
+ROWS_OF_TERMS = int32[:, ::1]
+
+# The columns of the rows that `count_terms` keeps for the terms of a batch: the place of the last entry and the last document, -1
+# for none, the bytes of the posting list, and its documents.
+PLACE, DOC, BYTES, DF = range(4)
 # Postings per block.
 BLOCK = 128
 # A block is packed in four lanes, one for each 32-bit element of a 128-bit vector register.
@@ -34,12 +39,23 @@ ROWS = BLOCK // LANES
 
 @inner
 def _code_size(value):
-    """Return how many bytes a number takes in the byte code."""
-    size = 1
-    while value >= 128:
-        size += 1
-        value >>= 7
-    return size
+    """Return how many bytes a number below 2**32 takes in the byte code, without branches."""
+    return 1 + np.int32(value >= 1 << 7) + np.int32(value >= 1 << 14) + np.int32(value >= 1 << 21) + np.int32(value >= 1 << 28)
+
+
+@inner
+def _count(term, first, o, rows, entries, tfs):
+    """Count a term of the document whose entries begin at `first`; return where the next new entry goes.
+
+    There are no branches, because nobody can predict them. Term 0, which is no term, writes an entry that the next one replaces.
+    """
+    at = np.int64(rows[term, PLACE])
+    place = at if at >= first else o
+    tf = tfs[place]
+    entries[place] = term
+    tfs[place] = (tf if at >= first else np.int32(0)) + np.int32(1)
+    rows[term, PLACE] = place if term > 0 else -1
+    return o + (np.int64(at < first) & np.int64(term > 0))
 
 
 @kernel((I32, I64, FLAGS, I32, I64, I32, I32))
@@ -47,20 +63,21 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
     """Count the terms of the documents of a batch that the mask `keep` selects.
 
     Token t of the batch has the number n = numbers[t], and its terms are term_flat[term_ends[n - 1]:term_ends[n]].
-    `places` is scratch memory: zeros, one for each term. Returns (met, entries, tfs, ends, lengths, lists, token_counts).
-    `met` has the terms of the batch in the order of their first appearance, which numbers them from 0 within the batch.
-    `entries` and `tfs` have these numbers with frequencies, document after document, each document's in order of first
-    appearance; `ends` is where each document ends in them. `lengths` counts repetitions. `lists` has, for each term of the
-    batch, the bytes of its posting list in the byte code, and its documents. `token_counts` is how often each token of the
-    batch occurs in the selected documents.
+    `places` is scratch memory: zeros, one for each term. The terms of the batch are numbered from 1 in the order of their first
+    appearance; the kernel writes these numbers to `places`, and returns (met, entries, tfs, ends, lengths, rows, cf, counts).
+    `met` has the terms themselves. `entries` and `tfs` have the batch's numbers of terms with frequencies, document after
+    document, each document's in order of first appearance; `ends` is where each document ends in them, and `lengths` counts
+    repetitions. `rows` has for each of these numbers the BYTES of the term's posting list in the byte code and its documents, DF;
+    `cf` has its occurrences. `counts` is how often each token occurs in the selected documents.
     """
     room = 0
     for local in range(len(numbers)):
         row = numbers[local]
         room += term_ends[row] - (term_ends[row - 1] if row else 0)
-    begins, single = np.empty(len(numbers) + 1, np.int64), np.empty(len(numbers), np.int32)
-    met, flat = np.empty(room, np.int32), np.empty(room, np.int32)
-    n, x, several = np.int32(0), np.int64(0), False
+    begins, met, flat = np.empty(len(numbers) + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
+    # Of each token: its term if it has exactly one, 0 for none, -1 for several; and how often it occurs.
+    found = np.zeros((len(numbers), 2), np.int32)
+    n, x = np.int32(0), np.int64(0)
     for local in range(len(numbers)):
         row = numbers[local]
         begins[local] = x
@@ -70,95 +87,92 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
                 met[n] = term
                 n += 1
                 places[term] = n
-            flat[x] = places[term] - 1
+            flat[x] = places[term]
             x += 1
-        # The term of a token that has exactly one; -1 for no term, -2 for several.
         width = x - begins[local]
-        single[local] = flat[x - 1] if width == 1 else (-1 if width == 0 else -2)
-        several |= width > 1
+        found[local, 0] = flat[x - 1] if width == 1 else (0 if width == 0 else -1)
     begins[len(numbers)] = x
-    room = len(tokens)
-    if several:
-        for i in range(len(tokens)):
-            if single[tokens[i]] == -2:
-                room += begins[tokens[i] + 1] - begins[tokens[i]]
-    docs = 0
+    docs, room = 0, len(tokens) + 1
+    for i in range(len(tokens)):
+        if found[tokens[i], 0] < 0:
+            room += begins[tokens[i] + 1] - begins[tokens[i]]
     for doc in range(len(keep)):
         docs += keep[doc]
     entries, tfs = np.empty(room, np.int32), np.empty(room, np.int32)
     ends, lengths = np.empty(docs, np.int64), np.empty(docs, np.int32)
-    token_counts = np.zeros(len(numbers), np.int64)
-    lists = np.zeros((n, 2), np.int32)
-    # Of each term: the place of its last entry, and its last document.
-    last = np.zeros((n, 2), np.int32)
-    for term in range(n):
-        last[term, 1] = -1
+    rows = np.zeros((n + 1, 4), np.int32)
+    for term in range(n + 1):
+        rows[term, PLACE] = rows[term, DOC] = -1
     d, o, i = np.int32(0), np.int64(0), np.int64(0)
     for doc in range(len(keep)):
         end = token_ends[doc]
         if not keep[doc]:
             i = end
             continue
-        first, length = o, 0
+        first, length = o, np.int64(0)
         while i < end:
             local = tokens[i]
             i += 1
-            token_counts[local] += 1
-            term = single[local]
-            if term == -1:
+            term = found[local, 0]
+            found[local, 1] += 1
+            if term >= 0:
+                o = _count(term, first, o, rows, entries, tfs)
+                length += np.int64(term > 0)
                 continue
-            begin, stop = np.int64(0), np.int64(1)
-            if term == -2:
-                begin, stop = begins[local], begins[local + 1]
-            for y in range(begin, stop):
-                if single[local] == -2:
-                    term = flat[y]
+            for y in range(begins[local], begins[local + 1]):
+                o = _count(flat[y], first, o, rows, entries, tfs)
                 length += 1
-                # A place from an earlier document, or never set, fails this test, so the places are never cleared.
-                at = last[term, 0]
-                if first <= at < o and entries[at] == term:
-                    tfs[at] += 1
-                    continue
-                last[term, 0] = o
-                entries[o], tfs[o] = term, 1
-                o += 1
         for at in range(first, o):
-            term, tf = entries[at], tfs[at]
-            gap = np.int64(d - last[term, 1] - 1)
-            last[term, 1] = d
-            lists[term, 0] += _code_size(gap << 1) + (_code_size(np.int64(tf) - 2) if tf > 1 else 0)
-            lists[term, 1] += 1
+            term, tf = entries[at], np.int64(tfs[at])
+            gap = np.int64(d - rows[term, DOC] - 1)
+            rows[term, DOC] = d
+            rows[term, BYTES] += _code_size(gap << 1) + np.int32(tf > 1) * _code_size(tf - 2)
+            rows[term, DF] += 1
         ends[d], lengths[d] = o, length
         d += 1
-    return met[:n].copy(), entries[:o], tfs[:o], ends, lengths, lists, token_counts
+    cf, counts = np.zeros(n + 1, np.int64), np.empty(len(numbers), np.int64)
+    for local in range(len(numbers)):
+        counts[local] = found[local, 1]
+        for y in range(begins[local], begins[local + 1]):
+            cf[flat[y]] += counts[local]
+    return met[:n].copy(), entries[:o], tfs[:o], ends, lengths, rows, cf, counts
 
 
-@kernel((I32, I32, I64, I32, I64))
-def invert_batch(entries, tfs, ends, sizes, order):
+@kernel((I32, I32, I64, ROWS_OF_TERMS, I32))
+def invert_batch(entries, tfs, ends, rows, order):
     """Return the posting lists of a batch in the byte code, end to end, with documents counted from 0 within the batch.
 
-    `entries`, `tfs` and `ends` are those of `count_terms`. The list of term k of the batch takes sizes[k] bytes; `order` has
-    the terms in the order of the lists.
+    `entries`, `tfs`, `ends` and `rows` are those of `count_terms`. `order` has the batch's numbers of its terms in the order of
+    their lists.
     """
     # Of each term: where its list goes on, and its last document.
-    state = np.empty((len(sizes), 2), np.int64)
+    state = np.empty((len(rows), 2), np.int64)
     total = np.int64(0)
     for k in range(len(order)):
         state[order[k], 0], state[order[k], 1] = total, -1
-        total += sizes[order[k]]
-    out = np.empty(total, np.uint8)
+        total += rows[order[k], BYTES]
+    # The spare bytes let each posting write three bytes at once; bytes beyond its own it leaves as they are.
+    out = np.zeros(total + 3, np.uint8)
     i = np.int64(0)
     for doc in range(len(ends)):
         while i < ends[doc]:
             term, tf = entries[i], np.int64(tfs[i])
             i += 1
-            o, gap = state[term, 0], doc - state[term, 1] - 1
-            if tf == 1:
-                o = _put(out, o, gap << 1 | 1)
+            o, gap = state[term, 0], (doc - state[term, 1] - 1) << 1 | np.int64(tf == 1)
+            state[term, 1] = doc
+            if gap < 1 << 14 and tf < 130:
+                # No branch tells a gap of one byte from one of two, nor a frequency of one from a greater one.
+                long, more = np.int64(gap >= 128), np.int64(tf > 1)
+                out[o] = gap & 127 | long << 7
+                out[o + 1] |= gap >> 7
+                out[o + 1 + long] |= (tf - 2) * more
+                o += 1 + long + more
             else:
-                o = _put(out, _put(out, o, gap << 1), tf - 2)
-            state[term, 0], state[term, 1] = o, doc
-    return out
+                o = _put(out, o, gap)
+                if tf > 1:
+                    o = _put(out, o, tf - 2)
+            state[term, 0] = o
+    return out[:total]
 
 
 @inner
