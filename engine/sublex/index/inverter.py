@@ -21,10 +21,10 @@ from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.vocabulary import TokenTerms, Vocabulary
 from sublex.workers import Workers
 
-# Groups of batches whose lists are joined by one call of the kernel, and ranges of terms that are joined at a time.
-GROUPS = RANGES = 64
-# Bytes of memory for the postings of a range of terms while they are joined and encoded: for each posting, and at least.
-POSTING_BYTES, LEAST_BYTES = 1, 64 << 20
+# Groups of batches whose lists are joined by one call of the kernel, and ranges of terms for each worker.
+GROUPS, RANGES = 64, 32
+# Bytes of memory for joining and encoding the ranges that all workers have in hand: at least, and for so many postings one.
+LEAST_BYTES, POSTINGS_A_BYTE = 64 << 20, 2
 
 
 class BatchCounts(NamedTuple):
@@ -103,7 +103,7 @@ class Inverter:
     @property
     def nbytes(self) -> int:
         """An upper bound for the memory needed to hold and to write."""
-        writing = LEAST_BYTES + POSTING_BYTES * self._postings
+        writing = LEAST_BYTES + self._postings // POSTINGS_A_BYTE
         return self._batch_bytes + writing + self._frequencies.nbytes + self.vocabulary.nbytes
 
     def add(self, counts: BatchCounts, numbers: np.ndarray) -> None:
@@ -162,7 +162,7 @@ class Inverter:
         from sublex.index import kernels
 
         groups = list(workers.map(_group, self._grouped()))
-        ranges = spans(df, max(POSTINGS_PER_CALL, self._postings // RANGES))
+        ranges = spans(df, max(POSTINGS_PER_CALL, self._postings // (RANGES * workers.number)))
         bounds = np.array([begin for begin, _ in ranges] + [len(df)], np.int64)
         cuts = list(workers.map(lambda group: group.cuts(ranks, bounds), groups))
 

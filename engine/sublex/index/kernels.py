@@ -40,7 +40,13 @@ ROWS = BLOCK // LANES
 @inner
 def _code_size(value):
     """Return how many bytes a number below 2**32 takes in the byte code, without branches."""
-    return 1 + np.int32(value >= 1 << 7) + np.int32(value >= 1 << 14) + np.int32(value >= 1 << 21) + np.int32(value >= 1 << 28)
+    return (
+        1
+        + np.int32(value >= 1 << 7)
+        + np.int32(value >= 1 << 14)
+        + np.int32(value >= 1 << 21)
+        + np.int32(value >= 1 << 28)
+    )
 
 
 @inner

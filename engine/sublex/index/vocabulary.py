@@ -115,7 +115,9 @@ class Vocabulary:
         forms = np.flatnonzero((np.diff(ends, prepend=0) == 1) & (self._counts[:size] > 0))
         form_ranks, counts = ranks[self._numbers[ends[forms] - 1]], self._counts[forms]
         chosen = np.full(len(numbers), -1, np.int64)
-        kernels.choose_surfaces(forms, form_ranks, counts, raws.ends, raws.arena, numbers, terms.ends, terms.arena, chosen)
+        kernels.choose_surfaces(
+            forms, form_ranks, counts, raws.ends, raws.arena, numbers, terms.ends, terms.arena, chosen
+        )
         writer = LexiconWriter(folder)
         writer.add_arrays(terms.copies(numbers), raws.copies(chosen), df, cf)
         if spill:
