@@ -355,7 +355,7 @@ def test_the_lists_of_batches_are_joined_to_posting_lists_and_turned_back_into_d
         docs, tfs = np.zeros(len(wanted), np.int32), np.zeros(len(wanted), np.int32)
         cuts = [list_starts[b] + np.searchsorted(ranks[parts[b][0]], [begin, end]) for b in range(2)]
         kernels.join_lists(
-            terms, sizes, np.concatenate(data), np.array([c[0] for c in cuts]), np.array([c[1] for c in cuts]),
+            terms, sizes, np.concatenate([*data, np.zeros(3, np.uint8)]), np.array([c[0] for c in cuts]), np.array([c[1] for c in cuts]),
             np.array([starts_of(sizes)[c[0]] for c in cuts]), np.array([0, len(terms_of(first))]), ranks, begin,
             starts_of(np.array([len(postings[rank]) for rank in range(begin, end)]))[:-1], docs, tfs,
         )  # fmt: skip

@@ -17,14 +17,16 @@ from sublex.index.components.document_terms import DocumentTermsWriter
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.format import FolderWriter
-from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
+from sublex.index.offsets import spans, starts_of
 from sublex.index.vocabulary import TokenTerms, Vocabulary
 from sublex.workers import Workers
 
-# Groups of batches whose lists are joined by one call of the kernel, and ranges of terms for each worker.
-GROUPS, RANGES = 64, 32
-# Bytes of memory for joining and encoding the ranges that all workers have in hand: at least, and for so many postings one.
-LEAST_BYTES, POSTINGS_A_BYTE = 64 << 20, 2
+# Groups of batches whose lists are joined by one call of the kernel.
+GROUPS = 64
+# Postings of a range of terms that is joined and encoded at a time: at least, and of all postings for each worker.
+LEAST_POSTINGS, RANGES = 1 << 18, 32
+# Bytes of memory for each posting of such a range. The ranges that four workers have in hand are taken for the least ones.
+POSTING_BYTES = 16
 
 
 class BatchCounts(NamedTuple):
@@ -103,7 +105,7 @@ class Inverter:
     @property
     def nbytes(self) -> int:
         """An upper bound for the memory needed to hold and to write."""
-        writing = LEAST_BYTES + self._postings // POSTINGS_A_BYTE
+        writing = POSTING_BYTES * (min(self._postings, 4 * LEAST_POSTINGS) + self._postings // RANGES)
         return self._batch_bytes + writing + self._frequencies.nbytes + self.vocabulary.nbytes
 
     def add(self, counts: BatchCounts, numbers: np.ndarray) -> None:
@@ -162,7 +164,7 @@ class Inverter:
         from sublex.index import kernels
 
         groups = list(workers.map(_group, self._grouped()))
-        ranges = spans(df, max(POSTINGS_PER_CALL, self._postings // (RANGES * workers.number)))
+        ranges = spans(df, max(LEAST_POSTINGS, self._postings // (RANGES * workers.number)))
         bounds = np.array([begin for begin, _ in ranges] + [len(df)], np.int64)
         cuts = list(workers.map(lambda group: group.cuts(ranks, bounds), groups))
 
@@ -200,5 +202,7 @@ def _group(numbered: tuple[int, list[BatchCounts]]) -> _Group:
     """Return the lists of consecutive batches end to end; the first document of the first batch has the given number."""
     first, batches = numbered
     starts = [starts_of(np.array([len(b[k]) for b in batches], np.int64)) for k in range(4)]
-    terms, sizes, data = (np.concatenate([batch[k] for batch in batches]) for k in range(3))
+    terms, sizes = (np.concatenate([batch[k] for batch in batches]) for k in range(2))
+    # The kernels that decode read up to three bytes ahead.
+    data = np.concatenate([*(batch.data for batch in batches), np.zeros(3, np.uint8)])
     return _Group(terms, sizes, data, starts[0], starts[2], first + starts[3][:-1])

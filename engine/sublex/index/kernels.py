@@ -29,6 +29,7 @@ ROWS_OF_TERMS = int32[:, ::1]
 # The columns of the rows that `count_terms` keeps for the terms of a batch: the place of the last entry and the last document, -1
 # for none, the bytes of the posting list, and its documents.
 PLACE, DOC, BYTES, DF = range(4)
+U = np.uint64
 # Postings per block.
 BLOCK = 128
 # A block is packed in four lanes, one for each 32-bit element of a 128-bit vector register.
@@ -157,7 +158,8 @@ def invert_batch(entries, tfs, ends, rows, order):
     for k in range(len(order)):
         state[order[k], 0], state[order[k], 1] = total, -1
         total += rows[order[k], BYTES]
-    # The spare bytes let each posting write three bytes at once; bytes beyond its own it leaves as they are.
+    # Three spare bytes, because each posting writes three bytes at once and leaves bytes beyond its own as they are, and because
+    # the kernels that decode read three bytes ahead.
     out = np.zeros(total + 3, np.uint8)
     i = np.int64(0)
     for doc in range(len(ends)):
@@ -198,12 +200,37 @@ def _get(data, at):
     return value, at
 
 
+@inner
+def _get_posting(data, at):
+    """Return the gap and the frequency of the posting at `at`, and where the next one begins.
+
+    The data is known to be whole, and three spare bytes follow it.
+    """
+    # The compiler makes one load of these four.
+    i = U(at)
+    word = U(data[i]) | U(data[i + U(1)]) << U(8) | U(data[i + U(2)]) << U(16) | U(data[i + U(3)]) << U(24)
+    # No branch tells a gap of one byte from one of two, nor a frequency of one from a greater one.
+    long, more = word >> U(7) & U(1), ~word & U(1)
+    second, third = (word >> U(8) & U(255)) * long, (word >> (U(8) + U(8) * long) & U(255)) * more
+    if (second | third) < U(128):
+        return (
+            np.int64((word & U(127) | second << U(7)) >> U(1)),
+            np.int64(U(1) + more + third),
+            at + np.int64(U(1) + long + more),
+        )
+    value, at = _get(data, at)
+    if value & 1:
+        return value >> 1, np.int64(1), at
+    more, at = _get(data, at)
+    return value >> 1, more + 2, at
+
+
 @kernel((I32, I32, U8, I64, I64, I64, I64, I32, int64, I64, I32, I32))
 def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, first_rank, cursors, docs, tfs):
     """Decode the lists of consecutive terms from consecutive batches, and append them to the posting lists of these terms.
 
     Batch b has the lists begins[b] to ends[b] of the terms terms[begins[b]:ends[b]]; they begin at data[offsets[b]], and their
-    documents are counted from first_docs[b]. The postings of term t go to docs and tfs from cursors[ranks[t] - first_rank] on,
+    documents are counted from first_docs[b]. Three spare bytes follow the data. The postings of term t go to docs and tfs from cursors[ranks[t] - first_rank] on,
     and that cursor advances.
     """
     for b in range(len(begins)):
@@ -212,12 +239,8 @@ def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, fir
             place = ranks[terms[k]] - first_rank
             o, doc, stop = cursors[place], before, at + sizes[k]
             while at < stop:
-                value, at = _get(data, at)
-                tf = np.int64(1)
-                if not value & 1:
-                    tf, at = _get(data, at)
-                    tf += 2
-                doc += (value >> 1) + 1
+                gap, tf, at = _get_posting(data, at)
+                doc += gap + 1
                 docs[o], tfs[o] = doc, tf
                 o += 1
             cursors[place] = o
@@ -239,12 +262,8 @@ def document_lists(terms, sizes, data, ranks, counts):
     for k in range(len(terms)):
         rank, doc, stop = ranks[terms[k]], np.int64(-1), at + sizes[k]
         while at < stop:
-            value, at = _get(data, at)
-            tf = np.int64(1)
-            if not value & 1:
-                tf, at = _get(data, at)
-                tf += 2
-            doc += (value >> 1) + 1
+            gap, tf, at = _get_posting(data, at)
+            doc += gap + 1
             o = cursors[doc]
             cursors[doc] = o + 1
             found[o], tfs[o] = rank, tf
@@ -343,13 +362,20 @@ def _put_list(ids, tfs, i, stop, last, out, o):
     The lowest bit of a gap is set if the frequency is 1; that frequency is not written.
     """
     while i < stop:
-        gap = np.int64(ids[i]) - last - 1
+        gap, tf = (np.int64(ids[i]) - last - 1) << 1 | np.int64(tfs[i] == 1), np.int64(tfs[i])
         last = np.int64(ids[i])
-        if tfs[i] == 1:
-            o = _put(out, o, gap << 1 | 1)
+        if gap < 1 << 14 and tf < 130:
+            # No branch tells a gap of one byte from one of two, nor a frequency of one from a greater one: three bytes are
+            # written, and the next posting overwrites those that are too many.
+            long, more = np.int64(gap >= 128), np.int64(tf > 1)
+            out[o] = gap & 127 | long << 7
+            out[o + 1] = gap >> 7
+            out[o + 1 + long] = tf - 2
+            o += 1 + long + more
         else:
-            o = _put(out, o, gap << 1)
-            o = _put(out, o, np.int64(tfs[i]) - 2)
+            o = _put(out, o, gap)
+            if tf > 1:
+                o = _put(out, o, tf - 2)
         i += 1
     return o
 
