@@ -230,8 +230,8 @@ def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, fir
     """Decode the lists of consecutive terms from consecutive batches, and append them to the posting lists of these terms.
 
     Batch b has the lists begins[b] to ends[b] of the terms terms[begins[b]:ends[b]]; they begin at data[offsets[b]], and their
-    documents are counted from first_docs[b]. Three spare bytes follow the data. The postings of term t go to docs and tfs from cursors[ranks[t] - first_rank] on,
-    and that cursor advances.
+    documents are counted from first_docs[b]. Three spare bytes follow the data. The postings of term t go to docs and tfs
+    from cursors[ranks[t] - first_rank] on, and that cursor advances.
     """
     for b in range(len(begins)):
         at, before = offsets[b], first_docs[b] - 1
