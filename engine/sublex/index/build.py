@@ -82,6 +82,7 @@ class SegmentBuilder:
                         segment = self._start_segment()
                         memory = self._memory_for_segment()
                 self._collect(counting.rest(), segment, progress)
+                self.duplicates.forget()
                 progress(self._docs)
                 if not self._spills:
                     return self._finish(segment, workers)

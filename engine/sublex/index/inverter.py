@@ -7,6 +7,7 @@ byte code, which takes some 1.5 bytes a posting. `Inverter.write` joins the list
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +22,8 @@ from sublex.index.offsets import spans, starts_of
 from sublex.index.vocabulary import TokenTerms, Vocabulary
 from sublex.workers import Workers
 
-# Groups of batches whose lists are joined by one call of the kernel.
-GROUPS = 64
+# Bytes of posting lists from which batches that follow one another form a group; the kernel joins the lists of a group in one call.
+GROUP_BYTES = 8 << 20
 # Postings of a range of terms that is joined and encoded at a time: at least, and of all postings for each worker.
 LEAST_POSTINGS, RANGES = 1 << 18, 32
 # Bytes of memory for each posting of such a range. The ranges that four workers have in hand are taken for the least ones.
@@ -69,6 +70,13 @@ def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_
     return BatchCounts(ordered, sizes, data, lengths, uniques, df, cf[order], token_counts)
 
 
+class _Documents(NamedTuple):
+    """The terms of each document of a batch, with repetitions and without."""
+
+    lengths: np.ndarray
+    uniques: np.ndarray
+
+
 class _Group(NamedTuple):
     """The lists of batches that follow one another, as in `BatchCounts` end to end.
 
@@ -81,6 +89,20 @@ class _Group(NamedTuple):
     list_starts: np.ndarray
     data_starts: np.ndarray
     first_docs: np.ndarray
+
+    @classmethod
+    def of(cls, batches: list[BatchCounts], first_doc: int) -> _Group:
+        """Return the lists of batches end to end; the first document of the first batch has the number `first_doc`."""
+        starts = [starts_of(np.array([len(b[k]) for b in batches], np.int64)) for k in range(4)]
+        terms, sizes = (np.concatenate([batch[k] for batch in batches]) for k in range(2))
+        # The kernels that decode read up to three bytes ahead.
+        data = np.concatenate([*(batch.data for batch in batches), np.zeros(3, np.uint8)])
+        return cls(terms, sizes, data, starts[0], starts[2], first_doc + starts[3][:-1])
+
+    def lists(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield terms, sizes and data of each batch; more data follows."""
+        for begin, end, start in zip(self.list_starts, self.list_starts[1:], self.data_starts, strict=False):
+            yield self.terms[begin:end], self.sizes[begin:end], self.data[start:]
 
     def cuts(self, ranks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return, for each bound and batch, the first list of a term of that rank or above, and where its data begins."""
@@ -97,10 +119,12 @@ class Inverter:
 
     def __init__(self, analyzer: Analyzer):
         self.vocabulary = Vocabulary(analyzer)
-        self.batches: list[BatchCounts] = []
+        self.batches: list[_Documents] = []
         self.docs = 0
+        self._groups: list[_Group] = []
+        self._ungrouped: list[BatchCounts] = []
         self._frequencies = np.zeros((2, 1 << 12), np.int64)
-        self._batch_bytes = self._postings = 0
+        self._batch_bytes = self._ungrouped_bytes = self._postings = 0
 
     @property
     def nbytes(self) -> int:
@@ -119,15 +143,26 @@ class Inverter:
         self._frequencies[1, counts.terms] += counts.cf
         self._postings += int(counts.df.sum(dtype=np.int64))
         self.docs += len(counts.lengths)
-        none = np.empty(0, np.int64)
-        self.batches.append(counts._replace(df=none, cf=none, token_counts=none))
-        self._batch_bytes += sum(array.nbytes for array in self.batches[-1])
+        self.batches.append(_Documents(counts.lengths, counts.uniques))
+        self._batch_bytes += sum(array.nbytes for array in counts[:5])
+        self._ungrouped.append(counts)
+        self._ungrouped_bytes += counts.data.nbytes
+        if self._ungrouped_bytes >= GROUP_BYTES:
+            self._group()
+
+    def _group(self) -> None:
+        """Make a group of the newest batches. Their arrays, which lie here and there in memory, are freed."""
+        if self._ungrouped:
+            first = self.docs - sum(len(batch.lengths) for batch in self._ungrouped)
+            self._groups.append(_Group.of(self._ungrouped, first))
+            self._ungrouped, self._ungrouped_bytes = [], 0
 
     def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, spill: bool) -> dict[str, int]:
         """Write lexicon, postings, lengths and, if wanted, document terms. Return the segment's totals.
 
         A spill also gets all raw forms.
         """
+        self._group()
         frequencies = self._frequencies[:, : self.vocabulary.size]
         numbers = self.vocabulary.ascending(np.flatnonzero(frequencies[0]))
         df, cf = frequencies[:, numbers]
@@ -150,30 +185,32 @@ class Inverter:
         """Turn the posting lists of each batch back into documents, and write each document's terms in order."""
         from sublex.index import kernels
 
-        def encode(batch: BatchCounts) -> tuple[np.ndarray, np.ndarray]:
-            counts = batch.uniques.astype(np.int64)
-            return kernels.document_lists(batch.terms, batch.sizes, batch.data, ranks, counts)
+        def encode(
+            batch: tuple[_Documents, tuple[np.ndarray, np.ndarray, np.ndarray]],
+        ) -> tuple[np.ndarray, np.ndarray]:
+            documents, (terms, sizes, data) = batch
+            return kernels.document_lists(terms, sizes, data, ranks, documents.uniques.astype(np.int64))
 
+        lists = chain.from_iterable(group.lists() for group in self._groups)
         writer = DocumentTermsWriter(folder)
-        for data, sizes in workers.map(encode, self.batches):
+        for data, sizes in workers.map(encode, zip(self.batches, lists, strict=True)):
             writer.add(data, sizes)
         writer.finish()
 
     def _write_postings(self, folder: FolderWriter, ranks: np.ndarray, df: np.ndarray, workers: Workers) -> None:
-        """Join the posting lists of the batches and write them, a range of terms at a time. This uses the batches up."""
+        """Join the posting lists of the batches and write them, a range of terms at a time."""
         from sublex.index import kernels
 
-        groups = list(workers.map(_group, self._grouped()))
         ranges = spans(df, max(LEAST_POSTINGS, self._postings // (RANGES * workers.number)))
         bounds = np.array([begin for begin, _ in ranges] + [len(df)], np.int64)
-        cuts = list(workers.map(lambda group: group.cuts(ranks, bounds), groups))
+        cuts = list(workers.map(lambda group: group.cuts(ranks, bounds), self._groups))
 
         def encode(k: int) -> EncodedPostings:
             begin, end = bounds[k : k + 2]
             starts = starts_of(df[begin:end])
             docs, tfs = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
             cursors = starts[:-1].copy()
-            for group, (lists, data) in zip(groups, cuts, strict=True):
+            for group, (lists, data) in zip(self._groups, cuts, strict=True):
                 kernels.join_lists(
                     group.terms, group.sizes, group.data, lists[k], lists[k + 1], data[k], group.first_docs,
                     ranks, begin, cursors, docs, tfs,
@@ -184,25 +221,3 @@ class Inverter:
         for encoded in workers.map(encode, range(len(ranges))):
             writer.add(encoded)
         writer.finish()
-
-    def _grouped(self) -> Iterator[tuple[int, list[BatchCounts]]]:
-        """Yield groups of batches that follow one another, with the number of each group's first document.
-
-        The batches are taken out of the inverter.
-        """
-        batches, self.batches = self.batches[::-1], []
-        step, first = -(-len(batches) // GROUPS) or 1, 0
-        while batches:
-            group = [batches.pop() for _ in range(min(step, len(batches)))]
-            yield first, group
-            first += sum(len(batch.lengths) for batch in group)
-
-
-def _group(numbered: tuple[int, list[BatchCounts]]) -> _Group:
-    """Return the lists of consecutive batches end to end; the first document of the first batch has the given number."""
-    first, batches = numbered
-    starts = [starts_of(np.array([len(b[k]) for b in batches], np.int64)) for k in range(4)]
-    terms, sizes = (np.concatenate([batch[k] for batch in batches]) for k in range(2))
-    # The kernels that decode read up to three bytes ahead.
-    data = np.concatenate([*(batch.data for batch in batches), np.zeros(3, np.uint8)])
-    return _Group(terms, sizes, data, starts[0], starts[2], first + starts[3][:-1])
