@@ -23,7 +23,7 @@ from sublex.compile_kernels import MODULES, Job, all_jobs, compile_all, jobs_of,
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="kernels are not compiled")
 
 # Two kernels that take a quarter of a second each to compile.
-SMALL = [Job("sublex.index.kernels", "scatter", 0), Job("sublex.index.kernels", "add_frequencies", 0)]
+SMALL = [Job("sublex.index.kernels", "collect_terms", 0), Job("sublex.index.kernels", "count_dead", 0)]
 
 
 def python(program: str, *arguments: str | os.PathLike[str], **environment: str) -> str:
@@ -224,7 +224,7 @@ def test_warmup_compiles_all_that_is_missing(command, monkeypatch):
 def test_the_largest_kernels_are_compiled_first(monkeypatch):
     monkeypatch.setattr(compiled, "has_code", lambda kernel, signature: False)
     names = [job.name for job in missing([*SMALL, *jobs_of("sublex.analysis.kernels")])]
-    assert names[0] == "tokenize" and set(names[-3:]) >= {"scatter", "add_frequencies"}
+    assert names[0] == "tokenize" and set(names[-4:]) >= {"collect_terms", "count_dead"}
 
 
 def test_read_only_text_gets_the_same_machine_code_as_writable_text():

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sublex.analysis.interner import Interner
 from sublex.index import kernels
 from sublex.index.offsets import starts_of
 
@@ -265,25 +266,158 @@ def batches(draw: st.DrawFn) -> Batch:
     )
 
 
-@given(batches())
-def test_terms_of_kept_documents_are_counted(batch):
+class Counted(NamedTuple):
+    """The arrays that `count_terms` returns, and the batch's number of each term."""
+
+    met: np.ndarray
+    entries: np.ndarray
+    tfs: np.ndarray
+    ends: np.ndarray
+    lengths: np.ndarray
+    rows: np.ndarray
+    cf: np.ndarray
+    counts: np.ndarray
+    places: np.ndarray
+
+
+def counted(batch: Batch) -> Counted:
+    """Count the terms of a batch with the kernel."""
     tokens = np.array([token for document in batch.documents for token in document], np.int32)
-    terms, tfs, ends, lengths, met = kernels.count_terms(
+    places = np.zeros(6, np.int32)
+    found = kernels.count_terms(
         tokens,
         np.cumsum([len(document) for document in batch.documents], dtype=np.int64),
         np.array(batch.keep, np.bool_),
         np.array(batch.numbers, np.int32),
         np.cumsum([len(row) for row in batch.rows], dtype=np.int64),
         np.array([term for row in batch.rows for term in row], np.int32),
-        np.zeros(6, np.int32),
+        places,
     )
+    return Counted(*found, places)
+
+
+def terms_of(batch: Batch) -> list[list[int]]:
+    """Return the terms of each document that is kept."""
     kept = [document for document, keep in zip(batch.documents, batch.keep, strict=True) if keep]
-    expected = [[term for token in document for term in batch.rows[batch.numbers[token]]] for document in kept]
-    bounds = [0, *ends.tolist()]
+    return [[term for token in document for term in batch.rows[batch.numbers[token]]] for document in kept]
+
+
+@given(batches())
+def test_terms_of_kept_documents_are_counted(batch):
+    result, expected = counted(batch), terms_of(batch)
+    bounds = [0, *result.ends.tolist()]
+    terms = result.met[result.entries - 1]
     found = [
-        dict(zip(terms[a:b].tolist(), tfs[a:b].tolist(), strict=True)) for a, b in zip(bounds, bounds[1:], strict=False)
+        dict(zip(terms[a:b].tolist(), result.tfs[a:b].tolist(), strict=True))
+        for a, b in zip(bounds, bounds[1:], strict=False)
     ]
     assert found == [dict(Counter(document)) for document in expected]
     assert [list(counts) for counts in found] == [list(dict.fromkeys(document)) for document in expected]
-    assert lengths.tolist() == list(map(len, expected))
-    assert met.tolist() == [sum(document.count(token) for document in kept) for token in range(len(batch.numbers))]
+    assert result.lengths.tolist() == list(map(len, expected))
+    kept = [document for document, keep in zip(batch.documents, batch.keep, strict=True) if keep]
+    assert result.counts.tolist() == [
+        sum(document.count(token) for document in kept) for token in range(len(batch.numbers))
+    ]
+    everything = Counter(term for document in expected for term in document)
+    assert {int(term): int(n) for term, n in zip(result.met, result.cf[1:], strict=True) if n} == everything
+
+
+@given(batches(), batches(), st.permutations(range(6)))
+def test_the_lists_of_batches_are_joined_to_posting_lists_and_turned_back_into_documents(first, second, order):
+    """The terms are joined in two ranges, in an order that is not the order of their numbers."""
+    ranks = np.argsort(order).astype(np.int32)
+    parts, documents, data = [], [], []
+    for batch in (first, second):
+        result = counted(batch)
+        terms = np.array([term for term in order if any(term in document for document in terms_of(batch))], np.int32)
+        numbers = result.places[terms]
+        lists = kernels.invert_batch(result.entries, result.tfs, result.ends, result.rows, numbers)
+        sizes = np.ascontiguousarray(result.rows[numbers, kernels.BYTES])
+        assert sizes.sum() == len(lists)
+        parts.append((terms, sizes))
+        data.append(lists)
+        documents += terms_of(batch)
+        uniques = np.array([len(set(document)) for document in terms_of(batch)], np.int64)
+        code, ends = kernels.document_lists(terms, sizes, lists, ranks, uniques)
+        by_rank = [sorted(Counter(ranks[document].tolist()).items()) for document in terms_of(batch)]
+        expected, expected_sizes = kernels.encode_lists(
+            np.array([rank for items in by_rank for rank, _ in items], np.int32),
+            np.array([tf for items in by_rank for _, tf in items], np.int32), uniques,
+        )  # fmt: skip
+        assert code.tobytes() == expected.tobytes() and ends.tolist() == expected_sizes.tolist()
+    postings = [
+        [(doc, document.count(term)) for doc, document in enumerate(documents) if term in document] for term in order
+    ]
+    list_starts = starts_of(np.array([len(terms) for terms, _ in parts]))
+    terms, sizes = (np.concatenate([part[k] for part in parts]) for k in range(2))
+    for begin, end in ((0, 2), (2, 6)):
+        wanted = [posting for rank in range(begin, end) for posting in postings[rank]]
+        docs, tfs = np.zeros(len(wanted), np.int32), np.zeros(len(wanted), np.int32)
+        cuts = [list_starts[b] + np.searchsorted(ranks[parts[b][0]], [begin, end]) for b in range(2)]
+        kernels.join_lists(
+            terms, sizes, np.concatenate([*data, np.zeros(3, np.uint8)]), np.array([c[0] for c in cuts]), np.array([c[1] for c in cuts]),
+            np.array([starts_of(sizes)[c[0]] for c in cuts]), np.array([0, len(terms_of(first))]), ranks, begin,
+            starts_of(np.array([len(postings[rank]) for rank in range(begin, end)]))[:-1], docs, tfs,
+        )  # fmt: skip
+        assert list(zip(docs.tolist(), tfs.tolist(), strict=True)) == wanted
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 1 << 22), st.sampled_from([1, 2, 129, 130, 131, 1 << 20])), min_size=1, max_size=9
+    )
+)
+def test_a_batch_is_inverted_with_gaps_and_frequencies_of_any_size(postings):
+    """One term, in documents with these gaps between them."""
+    docs = np.cumsum([gap + 1 for gap, _ in postings]) - 1
+    tfs = np.array([tf for _, tf in postings], np.int32)
+    ends = np.searchsorted(docs, np.arange(docs[-1] + 1), side="right")
+    code, sizes = kernels.encode_lists(docs.astype(np.int32), tfs, np.array([len(docs)]))
+    rows = np.array([[0, 0, 0, 0], [0, 0, sizes[0], len(docs)]], np.int32)
+    entries = np.ones(len(docs), np.int32)
+    assert kernels.invert_batch(entries, tfs, ends, rows, np.array([1], np.int32)).tobytes() == code.tobytes()
+
+
+# Strings.
+
+STRINGS = st.lists(
+    st.one_of(st.binary(max_size=3), st.binary(max_size=20), st.binary(max_size=3).map(lambda tail: b"internationalized" + tail)),
+    max_size=30,
+    unique=True,
+)  # fmt: skip
+
+
+def table(strings: list[bytes]) -> Interner:
+    """Return a table of strings, which get the numbers 0, 1, 2 and so on."""
+    interner, sizes = Interner(), np.array(list(map(len, strings)), np.int64)
+    interner.add(np.frombuffer(b"".join(strings), np.uint8), np.cumsum(sizes) - sizes, sizes)
+    return interner
+
+
+@given(STRINGS, st.randoms())
+def test_numbers_are_sorted_by_the_bytes_of_their_strings(strings, random):
+    chosen = random.sample(range(len(strings)), random.randint(0, len(strings)))
+    numbered = table(strings).numbered()
+    ascending = numbered.ascending(np.array(chosen, np.int64))
+    assert ascending.tolist() == sorted(chosen, key=strings.__getitem__)
+    data, sizes = numbered.copies(np.append(ascending, -1))
+    assert data.tobytes() == b"".join(sorted(strings[k] for k in chosen))
+    assert sizes.tolist() == [*(len(strings[k]) for k in ascending), 0]
+
+
+@given(STRINGS, STRINGS, st.data())
+def test_the_surface_of_a_term_is_its_most_frequent_form_and_of_equally_frequent_ones_the_smallest(terms, forms, data):
+    if not terms:
+        return
+    rank, count = st.integers(0, len(terms) - 1), st.integers(1, 3)
+    given = [(k, data.draw(rank), data.draw(count)) for k in range(len(forms))]
+    chosen = np.full(len(terms), -1, np.int64)
+    raws, numbered = table(forms), table(terms)
+    columns = np.array(given, np.int64).reshape(-1, 3).T
+    kernels.choose_surfaces(
+        np.ascontiguousarray(columns[0]), columns[1].astype(np.int32), np.ascontiguousarray(columns[2]), raws.ends,
+        raws.arena, np.arange(len(terms)), numbered.ends, numbered.arena, chosen,
+    )  # fmt: skip
+    for k, term in enumerate(terms):
+        own = sorted((-count, forms[form], form) for form, rank, count in given if rank == k)
+        assert chosen[k] == (own[0][2] if own and own[0][1] != term else -1)

@@ -125,6 +125,10 @@ class Registry:
         self._load_for(KINDS)
         return [*(self._loaded[place] for place in range(len(self._points))), *self._absent]
 
+    def plugin(self, name: str) -> Plugin:
+        """Return the plugin that a registration names. Other plugins are not loaded for this."""
+        return next(plugin for plugin in [*self._loaded.values(), *self._absent] if plugin.name == name)
+
     def miss(self, name: str, error: str) -> None:
         """Add a plugin that is wanted but not installed."""
         self._absent.append(Plugin(name, "", error=error))

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import metadata
-from itertools import islice
+from itertools import compress, islice
 from typing import Any
 
 from sublex.analysis import stopwords
@@ -68,10 +68,19 @@ class WordAnalyzer:
 
     def batch(self, tokens: Sequence[str]) -> list[str]:
         """Return for each raw token its terms, joined by newlines."""
-        if not tokens:
-            return []
-        if self._ascii_is_one_word and (joined := "\n".join(tokens)).isascii() and max(map(len, tokens)) <= LONGEST:
-            return self._finish(self._lowered(joined))
+        if not self._ascii_is_one_word:
+            return self._batch_of_any(tokens)
+        is_word = [token.isascii() and len(token) <= LONGEST for token in tokens]
+        words = list(compress(tokens, is_word))
+        terms = self._finish(self._lowered("\n".join(words))) if words else []
+        if len(words) == len(tokens):
+            return terms
+        one = iter(terms)
+        any_ = iter(self._batch_of_any([token for token, word in zip(tokens, is_word, strict=True) if not word]))
+        return [next(one) if word else next(any_) for word in is_word]
+
+    def _batch_of_any(self, tokens: Sequence[str]) -> list[str]:
+        """Return for each raw token, which may be several words, its terms, joined by newlines."""
         words_of = [self._split(token) for token in tokens]
         flat = [word for words in words_of for word in words]
         terms = iter(self._finish(self._lowered("\n".join(flat))) if flat else [])

@@ -6,9 +6,42 @@ The index builder numbers raw tokens and docnos with it; the run reader numbers 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sublex.strings import Strings, read_only
+
+
+class Numbered(NamedTuple):
+    """The strings that a table holds at one moment, for other threads. The table only writes behind them, or makes new arrays.
+
+    String k ends before `arena[ends[k] - 1]`; `keys` is what `kernels.describe` says of each string.
+    """
+
+    size: int
+    keys: np.ndarray
+    ends: np.ndarray
+    arena: np.ndarray
+
+    def ascending(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the numbers of distinct strings in the ascending order of the strings' bytes."""
+        from sublex.analysis import kernels
+
+        heads = self.keys[numbers, 0].byteswap()
+        order = np.argsort(heads)
+        numbers, heads = numbers[order].astype(np.int64), heads[order]
+        kernels.sort_alike(numbers, heads, self.keys, self.ends, self.arena)
+        return numbers
+
+    def copies(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bytes of strings, end to end, and the size of each; a number below 0 stands for an empty string."""
+        from sublex.analysis import kernels
+
+        sizes = np.where(numbers >= 0, self.keys[numbers, 2].astype(np.int64), 0)
+        data = np.empty(int(sizes.sum()), np.uint8)
+        kernels.copy_strings(numbers, sizes, self.ends, self.arena, data)
+        return data, sizes
 
 
 class Interner:
@@ -50,6 +83,10 @@ class Interner:
         )
         return numbers
 
+    def numbered(self) -> Numbered:
+        """Return the strings that the table holds now, without a copy."""
+        return Numbered(self.size, self.keys, self.ends, self.arena)
+
     def strings(self) -> Strings:
         """Return a copy of all strings, in the order of their numbers."""
         ends = self.ends[: self.size]
@@ -66,18 +103,18 @@ class Interner:
         from sublex.analysis import kernels
 
         if self.size + strings > len(self.ends):
-            self.ends = _longer(self.ends, self.size + strings)
-            self.hashes = _longer(self.hashes, self.size + strings)
-            self.keys = _longer(self.keys, self.size + strings)
+            self.ends = longer(self.ends, self.size + strings)
+            self.hashes = longer(self.hashes, self.size + strings)
+            self.keys = longer(self.keys, self.size + strings)
         used = int(self.ends[self.size - 1]) if self.size else 0
         if used + size > len(self.arena):
-            self.arena = _longer(self.arena, used + size)
+            self.arena = longer(self.arena, used + size)
         if 2 * (self.size + strings) > len(self.slots):
             self.slots = kernels.refill(self.hashes, self.size, 1 << (2 * (self.size + strings)).bit_length())
 
 
-def _longer(values: np.ndarray, least: int) -> np.ndarray:
+def longer(values: np.ndarray, least: int) -> np.ndarray:
     """Return a copy of an array with room for at least `least` entries and twice as many as before; the new ones have any value."""
-    longer = np.empty((max(least, 2 * len(values)), *values.shape[1:]), values.dtype)
-    longer[: len(values)] = values
-    return longer
+    copy = np.empty((max(least, 2 * len(values)), *values.shape[1:]), values.dtype)
+    copy[: len(values)] = values
+    return copy

@@ -284,6 +284,68 @@ def refill(hashes, n, size):
     return _slots(hashes, n, size)
 
 
+@inner
+def _swapped(x):
+    """Return eight bytes in the opposite order, so that numbers compare as their bytes do."""
+    x = (x & U(0x00FF00FF00FF00FF)) << U(8) | (x >> U(8)) & U(0x00FF00FF00FF00FF)
+    x = (x & U(0x0000FFFF0000FFFF)) << U(16) | (x >> U(16)) & U(0x0000FFFF0000FFFF)
+    return x << U(32) | x >> U(32)
+
+
+@inner
+def _precedes(x, y, keys, ends, arena):
+    """Return whether string x comes before string y in the order of bytes; their first eight bytes are equal."""
+    a, b = _swapped(keys[x, 1]), _swapped(keys[y, 1])
+    if a != b:
+        return a < b
+    begin, other = (ends[x - 1] if x else 0), (ends[y - 1] if y else 0)
+    length, least = int64(keys[x, 2]), int64(min(keys[x, 2], keys[y, 2]))
+    for i in range(16, least):
+        if arena[begin + i] != arena[other + i]:
+            return arena[begin + i] < arena[other + i]
+    return length == least and length < int64(keys[y, 2])
+
+
+@kernel((I64, U64, KEYS, I64, U8))
+def sort_alike(numbers, heads, keys, ends, arena):
+    """Sort the numbers of distinct strings by the strings' bytes; they are sorted by the first eight bytes, `heads`.
+
+    `keys`, `ends` and `arena` hold the strings, as `intern` wrote them. Strings with the same head are merge-sorted.
+    """
+    spare = np.empty(len(numbers), np.int64)
+    begin = 0
+    while begin < len(numbers):
+        end = begin + 1
+        while end < len(numbers) and heads[end] == heads[begin]:
+            end += 1
+        width = 1
+        while width < end - begin:
+            for low in range(begin, end, 2 * width):
+                i, middle, high = low, min(low + width, end), min(low + 2 * width, end)
+                j = middle
+                for o in range(low, high):
+                    if j == high or (i < middle and not _precedes(numbers[j], numbers[i], keys, ends, arena)):
+                        spare[o] = numbers[i]
+                        i += 1
+                    else:
+                        spare[o] = numbers[j]
+                        j += 1
+            numbers[begin:end] = spare[begin:end]
+            width *= 2
+        begin = end
+
+
+@kernel((I64, I64, I64, U8, U8))
+def copy_strings(numbers, sizes, ends, arena, out):
+    """Copy strings of a table to `out`, end to end; string numbers[k] has sizes[k] bytes."""
+    o = np.int64(0)
+    for k in range(len(numbers)):
+        begin = ends[numbers[k] - 1] if numbers[k] > 0 else 0
+        for i in range(sizes[k]):
+            out[o + i] = arena[begin + i]
+        o += sizes[k]
+
+
 # Porter's algorithm (1980) with Lucene's departures: words of one or two letters stay, `bli` becomes `ble`, `logi` becomes `log`.
 # A word is word[start:k + 1], an array of code points; k changes as suffixes are removed. The paper calls _measure m.
 

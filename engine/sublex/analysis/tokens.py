@@ -22,8 +22,8 @@ from sublex.strings import read_only
 
 # Between two words: punctuation or an empty line.
 _PAUSE = re.compile(r"\S|\n\s*\n")
-# Distinct raw tokens for which a table has room at first, a power of two; and bytes of a text for which less is enough.
-_ROOM, _SHORT = 1 << 12, 1 << 14
+# Distinct raw tokens for which a table has room at first: one for so many bytes of text, but at least and at most these.
+_BYTES, _LEAST, _MOST = 128, 1 << 8, 1 << 15
 
 
 class RawTokens(NamedTuple):
@@ -75,7 +75,7 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     longest = ends[0] if len(ends) == 1 else np.diff(ends, prepend=0).max(initial=0)
     bounds = np.empty(int(longest) + 2, np.int64)
     tokens, token_ends = np.empty(len(text) // 2 + len(ends) + 1, np.int32), np.empty(len(ends), np.int64)
-    room = _ROOM if len(text) > _SHORT else _ROOM // 16
+    room = min(_MOST, max(_LEAST, 1 << (len(text) // _BYTES).bit_length()))
     slots, keys = np.empty(2 * room, np.int32), np.empty((room, 3), np.uint64)
     slots.fill(-1)
     starts, hashes, state = np.empty(room, np.int64), np.empty(room, np.uint64), np.zeros(5, np.int64)

@@ -24,8 +24,8 @@ NOTHING: dict[str, str] = {}
 ANALYZE = {"analysis": "tokenize porter"}
 SEARCH = {**ANALYZE, "index": "find_strings decode_terms", "retrieval": "retrieve place unpack"}
 BUILD = {
-    "analysis": "tokenize porter intern describe refill",
-    "index": "count_terms add_frequencies scatter encode_postings document_lists",
+    "analysis": "tokenize porter intern describe refill sort_alike copy_strings",
+    "index": "count_terms invert_batch join_lists document_lists choose_surfaces encode_postings",
 }
 REORDER = {
     "index": "decode_terms decode_lists encode_lists encode_postings",

@@ -71,8 +71,8 @@ class SegmentBuilder:
                 # `map` makes and tokenizes batches in the threads, ahead of this loop.
                 for batch, tokens in workers.map(_make_and_tokenize, islice(batch_makers, self._batches, None)):
                     keep = self._select(batch)
-                    numbers = segment.inverter.number(batch.text, tokens)
-                    token_terms = segment.inverter.token_terms
+                    numbers = segment.inverter.vocabulary.number(batch.text, tokens)
+                    token_terms = segment.inverter.vocabulary.token_terms()
                     counting.submit(count_batch, batch, tokens, keep, numbers, token_terms, store_text)
                     self._batches += 1
                     self._collect(counting.ready(), segment, progress)
@@ -82,6 +82,7 @@ class SegmentBuilder:
                         segment = self._start_segment()
                         memory = self._memory_for_segment()
                 self._collect(counting.rest(), segment, progress)
+                self.duplicates.forget()
                 progress(self._docs)
                 if not self._spills:
                     return self._finish(segment, workers)

@@ -64,6 +64,11 @@ class Duplicates:
             )
         return is_new, docnos
 
+    def forget(self) -> None:
+        """Free the table of docnos, when all documents are read; it would take memory from what is done then."""
+        self._docnos = Interner()
+        self._doc_of_docno = {}
+
     def _number(self, data: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of docnos, and the mask of those that occur for the first time."""
         sizes = np.diff(ends, prepend=0)

@@ -192,6 +192,7 @@ class Component:
             raise IndexCorrupt(f"{path} is missing; rebuild the index.") from None
         except OSError as error:
             raise IndexProblem(f"Cannot read {path}: {error.strerror}.") from None
+        self._private = private
         self.values = _array(self._data, path)
         self._checksums = np.empty(0, np.uint64)
         self._verified = bytearray()
@@ -238,6 +239,11 @@ class Component:
         needed = np.cumsum(np.bincount(first, minlength=count + 1) - np.bincount(last, minlength=count + 1))[:count] > 0
         for chunk in np.flatnonzero(needed & ~np.frombuffer(self._verified, np.bool_)).tolist():
             self._verify(chunk)
+
+    def release(self) -> None:
+        """Let the system take back the memory of a mapped file. What is read again comes from its cache, or from the disk."""
+        if isinstance(self._data, mmap.mmap) and not self._private and hasattr(mmap, "MADV_DONTNEED"):
+            self._data.madvise(mmap.MADV_DONTNEED)
 
     def _verify(self, chunk: int) -> None:
         begin = chunk * CHUNK

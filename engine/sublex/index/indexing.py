@@ -125,7 +125,7 @@ def describe_analyzer(analyzer: Any, expression: str, registry: plugins.Registry
     """Return the manifest's entry for an analyzer: settings that restore it, and the versions of the libraries it uses."""
     call = parse_call(expression)
     found = registry.find("analyzer", call.name)
-    plugin = next(p for p in registry.plugins if p.name == found.plugin)
+    plugin = registry.plugin(found.plugin)
     # A name that was written in another case is stored as it is registered.
     name = found.name if call.name.casefold() == found.name.casefold() else call.name
     settings = analyzer.settings() if hasattr(analyzer, "settings") else {"name": name, "params": call.params}

@@ -17,12 +17,19 @@ from sublex.compiled import inner, kernel
 # The types of arguments.
 I32 = int32[::1]
 U32 = uint32[::1]
+U8 = uint8[::1]
 I64 = int64[::1]
 FLAGS = boolean[::1]
 STORED_U8 = Array(uint8, 1, "C", readonly=True)
 STORED_I32 = Array(int32, 1, "C", readonly=True)
 STORED_U32 = Array(uint32, 1, "C", readonly=True)
 
+ROWS_OF_TERMS = int32[:, ::1]
+
+# The columns of the rows that `count_terms` keeps for the terms of a batch: the place of the last entry and the last document, -1
+# for none, the bytes of the posting list, and its documents.
+PLACE, DOC, BYTES, DF = range(4)
+U = np.uint64
 # Postings per block.
 BLOCK = 128
 # A block is packed in four lanes, one for each 32-bit element of a 128-bit vector register.
@@ -31,116 +38,268 @@ LANES = 4
 ROWS = BLOCK // LANES
 
 
+@inner
+def _code_size(value):
+    """Return how many bytes a number below 2**32 takes in the byte code, without branches."""
+    return (
+        1
+        + np.int32(value >= 1 << 7)
+        + np.int32(value >= 1 << 14)
+        + np.int32(value >= 1 << 21)
+        + np.int32(value >= 1 << 28)
+    )
+
+
+@inner
+def _count(term, first, o, rows, entries, tfs):
+    """Count a term of the document whose entries begin at `first`; return where the next new entry goes.
+
+    There are no branches, because nobody can predict them. Term 0, which is no term, writes an entry that the next one replaces.
+    """
+    at = np.int64(rows[term, PLACE])
+    place = at if at >= first else o
+    tf = tfs[place]
+    entries[place] = term
+    tfs[place] = (tf if at >= first else np.int32(0)) + np.int32(1)
+    rows[term, PLACE] = place if term > 0 else -1
+    return o + (np.int64(at < first) & np.int64(term > 0))
+
+
 @kernel((I32, I64, FLAGS, I32, I64, I32, I32))
-def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, last_places):
+def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places):
     """Count the terms of the documents of a batch that the mask `keep` selects.
 
     Token t of the batch has the number n = numbers[t], and its terms are term_flat[term_ends[n - 1]:term_ends[n]].
-    `last_places` is scratch memory: zeros, one for each term. Returns (terms, tfs, ends, lengths, token_counts): terms with
-    frequencies, document after document, each document's in order of first appearance; where each document ends; lengths with
-    repetitions; and how often each token of the batch occurs in the selected documents.
+    `places` is scratch memory: zeros, one for each term. The terms of the batch are numbered from 1 in the order of their first
+    appearance; the kernel writes these numbers to `places`, and returns (met, entries, tfs, ends, lengths, rows, cf, counts).
+    `met` has the terms themselves. `entries` and `tfs` have the batch's numbers of terms with frequencies, document after
+    document, each document's in order of first appearance; `ends` is where each document ends in them, and `lengths` counts
+    repetitions. `rows` has for each of these numbers the BYTES of the term's posting list in the byte code and its documents, DF;
+    `cf` has its occurrences. `counts` is how often each token occurs in the selected documents.
     """
-    # The term of a token that has exactly one; -1 for no term, -2 for several.
-    single = np.empty(len(numbers), np.int32)
-    several = False
+    room = 0
     for local in range(len(numbers)):
         row = numbers[local]
-        begin = term_ends[row - 1] if row else 0
-        width = term_ends[row] - begin
-        single[local] = term_flat[begin] if width == 1 else (-1 if width == 0 else -2)
-        several |= width > 1
-    token_counts = np.zeros(len(numbers), np.int64)
-    docs = 0
+        room += term_ends[row] - (term_ends[row - 1] if row else 0)
+    begins, met, flat = np.empty(len(numbers) + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
+    # Of each token: its term if it has exactly one, 0 for none, -1 for several; and how often it occurs.
+    found = np.zeros((len(numbers), 2), np.int32)
+    n, x = np.int32(0), np.int64(0)
+    for local in range(len(numbers)):
+        row = numbers[local]
+        begins[local] = x
+        for y in range(term_ends[row - 1] if row else 0, term_ends[row]):
+            term = term_flat[y]
+            if places[term] == 0:
+                met[n] = term
+                n += 1
+                places[term] = n
+            flat[x] = places[term]
+            x += 1
+        width = x - begins[local]
+        found[local, 0] = flat[x - 1] if width == 1 else (0 if width == 0 else -1)
+    begins[len(numbers)] = x
+    docs, room = 0, len(tokens) + 1
+    for i in range(len(tokens)):
+        if found[tokens[i], 0] < 0:
+            room += begins[tokens[i] + 1] - begins[tokens[i]]
     for doc in range(len(keep)):
         docs += keep[doc]
-    room = len(tokens)
-    if several:
-        for i in range(len(tokens)):
-            if single[tokens[i]] == -2:
-                row = numbers[tokens[i]]
-                room += term_ends[row] - (term_ends[row - 1] if row else 0)
-    terms, tfs = np.empty(room, np.int32), np.empty(room, np.int32)
-    ends, lengths = np.empty(docs, np.int64), np.empty(docs, np.int64)
-    n = o = i = 0
+    entries, tfs = np.empty(room, np.int32), np.empty(room, np.int32)
+    ends, lengths = np.empty(docs, np.int64), np.empty(docs, np.int32)
+    rows = np.zeros((n + 1, 4), np.int32)
+    for term in range(n + 1):
+        rows[term, PLACE] = rows[term, DOC] = -1
+    d, o, i = np.int32(0), np.int64(0), np.int64(0)
     for doc in range(len(keep)):
         end = token_ends[doc]
         if not keep[doc]:
             i = end
             continue
-        first, length = o, 0
+        first, length = o, np.int64(0)
         while i < end:
             local = tokens[i]
             i += 1
-            token_counts[local] += 1
-            term = single[local]
-            if term == -1:
+            term = found[local, 0]
+            found[local, 1] += 1
+            if term >= 0:
+                o = _count(term, first, o, rows, entries, tfs)
+                length += np.int64(term > 0)
                 continue
-            begin, stop = 0, 1
-            if term == -2:
-                row = numbers[local]
-                begin, stop = (term_ends[row - 1] if row else 0), term_ends[row]
-            for x in range(begin, stop):
-                if single[local] == -2:
-                    term = term_flat[x]
+            for y in range(begins[local], begins[local + 1]):
+                o = _count(flat[y], first, o, rows, entries, tfs)
                 length += 1
-                # A place from an earlier document, or never set, fails this test, so the scratch memory is never cleared.
-                at = last_places[term]
-                if first <= at < o and terms[at] == term:
-                    tfs[at] += 1
-                    continue
-                last_places[term] = o
-                terms[o], tfs[o] = term, 1
-                o += 1
-        ends[n], lengths[n] = o, length
-        n += 1
-    return terms[:o].copy(), tfs[:o].copy(), ends, lengths, token_counts
+        for at in range(first, o):
+            term, tf = entries[at], np.int64(tfs[at])
+            gap = np.int64(d - rows[term, DOC] - 1)
+            rows[term, DOC] = d
+            rows[term, BYTES] += _code_size(gap << 1) + np.int32(tf > 1) * _code_size(tf - 2)
+            rows[term, DF] += 1
+        ends[d], lengths[d] = o, length
+        d += 1
+    cf, counts = np.zeros(n + 1, np.int64), np.empty(len(numbers), np.int64)
+    for local in range(len(numbers)):
+        counts[local] = found[local, 1]
+        for y in range(begins[local], begins[local + 1]):
+            cf[flat[y]] += counts[local]
+    return met[:n].copy(), entries[:o], tfs[:o], ends, lengths, rows, cf, counts
 
 
-@kernel((I32, I32, I64, I64))
-def add_frequencies(terms, tfs, df, cf):
-    """Add the document and collection frequencies of a batch to `df` and `cf`."""
-    for i in range(len(terms)):
-        df[terms[i]] += 1
-        cf[terms[i]] += tfs[i]
+@kernel((I32, I32, I64, ROWS_OF_TERMS, I32))
+def invert_batch(entries, tfs, ends, rows, order):
+    """Return the posting lists of a batch in the byte code, end to end, with documents counted from 0 within the batch.
 
-
-@kernel((I32, I32, I64, int64, I32, I64, I32, I32))
-def scatter(terms, tfs, ends, first_doc, ranks, cursors, docs_out, tfs_out):
-    """Write the postings of a batch to docs_out and tfs_out.
-
-    A posting of term t goes to place cursors[ranks[t]], and that cursor advances by one. `ends` is where each document of the
-    batch ends in `terms` and `tfs`; `first_doc` is the number of its first document.
+    `entries`, `tfs`, `ends` and `rows` are those of `count_terms`. `order` has the batch's numbers of its terms in the order of
+    their lists.
     """
-    i = 0
+    # Of each term: where its list goes on, and its last document.
+    state = np.empty((len(rows), 2), np.int64)
+    total = np.int64(0)
+    for k in range(len(order)):
+        state[order[k], 0], state[order[k], 1] = total, -1
+        total += rows[order[k], BYTES]
+    # Three spare bytes, because each posting writes three bytes at once and leaves bytes beyond its own as they are, and because
+    # the kernels that decode read three bytes ahead.
+    out = np.zeros(total + 3, np.uint8)
+    i = np.int64(0)
     for doc in range(len(ends)):
         while i < ends[doc]:
-            rank = ranks[terms[i]]
-            at = cursors[rank]
-            cursors[rank] = at + 1
-            docs_out[at] = first_doc + doc
-            tfs_out[at] = tfs[i]
+            term, tf = entries[i], np.int64(tfs[i])
             i += 1
+            o, gap = state[term, 0], (doc - state[term, 1] - 1) << 1 | np.int64(tf == 1)
+            state[term, 1] = doc
+            if gap < 1 << 14 and tf < 130:
+                # No branch tells a gap of one byte from one of two, nor a frequency of one from a greater one.
+                long, more = np.int64(gap >= 128), np.int64(tf > 1)
+                out[o] = gap & 127 | long << 7
+                out[o + 1] |= gap >> 7
+                out[o + 1 + long] |= (tf - 2) * more
+                o += 1 + long + more
+            else:
+                o = _put(out, o, gap)
+                if tf > 1:
+                    o = _put(out, o, tf - 2)
+            state[term, 0] = o
+    return out[:total]
 
 
-@kernel((I32, I32, I64, I64, int64, I64))
-def document_lists(docs, tfs, begins, ends, first_doc, counts):
-    """Return the byte code of the terms of consecutive documents, and the size of each document's list in bytes.
+@inner
+def _get(data, at):
+    """Return the number in the byte code at `at`, and where the next one begins. The data is known to be whole."""
+    value, shift = np.int64(data[at]), 7
+    at += 1
+    if value >= 128:
+        value &= 127
+        while True:
+            byte = np.int64(data[at])
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+    return value, at
 
-    The documents' postings of term t are docs[begins[t]:ends[t]]; document first_doc + d has counts[d] terms.
+
+@inner
+def _get_posting(data, at):
+    """Return the gap and the frequency of the posting at `at`, and where the next one begins.
+
+    The data is known to be whole, and three spare bytes follow it.
+    """
+    # The compiler makes one load of these four.
+    i = U(at)
+    word = U(data[i]) | U(data[i + U(1)]) << U(8) | U(data[i + U(2)]) << U(16) | U(data[i + U(3)]) << U(24)
+    # No branch tells a gap of one byte from one of two, nor a frequency of one from a greater one.
+    long, more = word >> U(7) & U(1), ~word & U(1)
+    second, third = (word >> U(8) & U(255)) * long, (word >> (U(8) + U(8) * long) & U(255)) * more
+    if (second | third) < U(128):
+        return (
+            np.int64((word & U(127) | second << U(7)) >> U(1)),
+            np.int64(U(1) + more + third),
+            at + np.int64(U(1) + long + more),
+        )
+    value, at = _get(data, at)
+    if value & 1:
+        return value >> 1, np.int64(1), at
+    more, at = _get(data, at)
+    return value >> 1, more + 2, at
+
+
+@kernel((I32, I32, U8, I64, I64, I64, I64, I32, int64, I64, I32, I32))
+def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, first_rank, cursors, docs, tfs):
+    """Decode the lists of consecutive terms from consecutive batches, and append them to the posting lists of these terms.
+
+    Batch b has the lists begins[b] to ends[b] of the terms terms[begins[b]:ends[b]]; they begin at data[offsets[b]], and their
+    documents are counted from first_docs[b]. Three spare bytes follow the data. The postings of term t go to docs and tfs
+    from cursors[ranks[t] - first_rank] on, and that cursor advances.
+    """
+    for b in range(len(begins)):
+        at, before = offsets[b], first_docs[b] - 1
+        for k in range(begins[b], ends[b]):
+            place = ranks[terms[k]] - first_rank
+            o, doc, stop = cursors[place], before, at + sizes[k]
+            while at < stop:
+                gap, tf, at = _get_posting(data, at)
+                doc += gap + 1
+                docs[o], tfs[o] = doc, tf
+                o += 1
+            cursors[place] = o
+
+
+@kernel((I32, I32, U8, I32, I64))
+def document_lists(terms, sizes, data, ranks, counts):
+    """Return the byte code of the terms of a batch's documents, and the size of each document's list in bytes.
+
+    The batch has the list of term terms[k] in the next sizes[k] bytes of `data`; the terms ascend by their ranks. Document d
+    of the batch has counts[d] terms.
     """
     cursors, total = np.empty(len(counts), np.int64), np.int64(0)
     for doc in range(len(counts)):
         cursors[doc] = total
         total += counts[doc]
-    terms, frequencies = np.empty(total, np.int32), np.empty(total, np.int32)
-    for term in range(len(begins)):
-        for i in range(begins[term], ends[term]):
-            doc = docs[i] - first_doc
-            at = cursors[doc]
-            cursors[doc] = at + 1
-            terms[at] = term
-            frequencies[at] = tfs[i]
-    return _encode_lists(terms, frequencies, counts)
+    found, tfs = np.empty(total, np.int32), np.empty(total, np.int32)
+    at = np.int64(0)
+    for k in range(len(terms)):
+        rank, doc, stop = ranks[terms[k]], np.int64(-1), at + sizes[k]
+        while at < stop:
+            gap, tf, at = _get_posting(data, at)
+            doc += gap + 1
+            o = cursors[doc]
+            cursors[doc] = o + 1
+            found[o], tfs[o] = rank, tf
+    return _encode_lists(found, tfs, counts)
+
+
+@kernel((I64, I32, I64, I64, U8, I64, I64, U8, I64))
+def choose_surfaces(forms, ranks, counts, ends, arena, terms, term_ends, term_arena, chosen):
+    """Write the most frequent form of each term to `chosen`; of equally frequent ones, the smallest by its bytes.
+
+    Form forms[k], a string of the table (ends, arena), is one of the term with rank ranks[k] and occurs counts[k] times. The
+    term with rank r is string terms[r] of the table (term_ends, term_arena). A term without a form, or that is equal to its most
+    frequent form, gets -1.
+    """
+    most = np.zeros(len(chosen), np.int64)
+    for k in range(len(forms)):
+        rank, count = ranks[k], counts[k]
+        if count > most[rank] or (
+            count == most[rank] and _compare(forms[k], ends, arena, chosen[rank], ends, arena) < 0
+        ):
+            most[rank], chosen[rank] = count, forms[k]
+    for rank in range(len(chosen)):
+        if chosen[rank] >= 0 and _compare(chosen[rank], ends, arena, terms[rank], term_ends, term_arena) == 0:
+            chosen[rank] = -1
+
+
+@inner
+def _compare(x, ends, arena, y, other_ends, other_arena):
+    """Return a number below, equal to or above 0, as string x of one table is before, equal to or after string y of another."""
+    i, j = (ends[x - 1] if x else 0), (other_ends[y - 1] if y else 0)
+    # A newline follows each string and is not a part of it.
+    length, other = ends[x] - 1 - i, other_ends[y] - 1 - j
+    for k in range(min(length, other)):
+        if arena[i + k] != other_arena[j + k]:
+            return np.int64(arena[i + k]) - np.int64(other_arena[j + k])
+    return length - other
 
 
 @kernel((I32, I32, I64, int64, I64, I64))
@@ -203,13 +362,20 @@ def _put_list(ids, tfs, i, stop, last, out, o):
     The lowest bit of a gap is set if the frequency is 1; that frequency is not written.
     """
     while i < stop:
-        gap = np.int64(ids[i]) - last - 1
+        gap, tf = (np.int64(ids[i]) - last - 1) << 1 | np.int64(tfs[i] == 1), np.int64(tfs[i])
         last = np.int64(ids[i])
-        if tfs[i] == 1:
-            o = _put(out, o, gap << 1 | 1)
+        if gap < 1 << 14 and tf < 130:
+            # No branch tells a gap of one byte from one of two, nor a frequency of one from a greater one: three bytes are
+            # written, and the next posting overwrites those that are too many.
+            long, more = np.int64(gap >= 128), np.int64(tf > 1)
+            out[o] = gap & 127 | long << 7
+            out[o + 1] = gap >> 7
+            out[o + 1 + long] = tf - 2
+            o += 1 + long + more
         else:
-            o = _put(out, o, gap << 1)
-            o = _put(out, o, np.int64(tfs[i]) - 2)
+            o = _put(out, o, gap)
+            if tf > 1:
+                o = _put(out, o, tf - 2)
         i += 1
     return o
 

@@ -15,7 +15,8 @@ from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.texts import CompressedBlocks, TextsWriter, compress
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
-from sublex.index.inverter import BatchCounts, Inverter, TokenTerms, count_terms
+from sublex.index.inverter import BatchCounts, Inverter, count_terms
+from sublex.index.vocabulary import TokenTerms
 from sublex.readers.batch import Batch
 from sublex.workers import Workers
 

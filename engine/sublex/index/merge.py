@@ -28,6 +28,8 @@ from sublex.workers import Workers
 
 # Terms per chunk of the merge, and terms read at a time from a segment's lexicon.
 TERMS_PER_CHUNK = 1 << 16
+# Blocks of texts that are copied before their memory is released.
+TEXT_BLOCKS = 1 << 9
 
 
 def merge_segments(segments: list[Segment], folder: FolderWriter, workers: Workers) -> dict[str, int]:
@@ -126,6 +128,7 @@ class _TermMerge:
         for chunk in self.workers.map(self._encode, self.chunks()):
             postings.add(chunk.postings)
             lexicon.add(chunk.terms, chunk.surfaces, chunk.df, chunk.cf)
+            _release(self.segments, "postings", "tails", "terms")
         postings.finish()
         lexicon.finish()
 
@@ -255,6 +258,7 @@ def _merge_document_terms(
     jobs = [(k, *span) for k, segment in enumerate(segments) for span in spans(segment.uniques, POSTINGS_PER_CALL)]
     for data, sizes in workers.map(recode, jobs):
         writer.add(data, sizes)
+        _release(segments, "document_terms")
     writer.finish()
 
 
@@ -272,4 +276,13 @@ def _merge_texts(segments: list[Segment], live: list[np.ndarray], folder: Folder
                 writer.add(texts.frame(block))
             elif keep.any():
                 writer.add(compress(texts.raw(block).batch(), keep))
+            if block % TEXT_BLOCKS == 0:
+                _release([segment], "texts")
     writer.finish()
+
+
+def _release(segments: list[Segment], *names: str) -> None:
+    """Let the system take back the memory of components that have been read; else the files of all spills would fill it."""
+    for segment in segments:
+        for name in names:
+            segment.folder[name].release()

@@ -16,7 +16,7 @@ import numpy as np
 from sublex.base import Document, Report, Source
 from sublex.readers.batch import BATCH_BYTES, SPARE, Batch, MakeBatch, arena, encode, pack
 from sublex.readers.fields import TITLE, FieldNames, to_document
-from sublex.readers.lines import numbered_lines, utf8_lines, whole_lines
+from sublex.readers.lines import count_lines, numbered_lines, utf8_lines, whole_lines
 from sublex.readers.signatures import BOM
 from sublex.readers.source import decode
 
@@ -99,7 +99,7 @@ def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: Fiel
 
     encoded, name_ends = arena([encode(name) for name in names.all])
     roles = np.array([0] * len(names.ids) + [2] * len(names.texts) + [1])
-    buf, lines = np.frombuffer(data, np.uint8), data.count(b"\n") + 1
+    buf, lines = np.frombuffer(data, np.uint8), count_lines(data) + 1
     docnos, text, extra = (np.empty(len(buf) + more, np.uint8) for more in (0, lines + SPARE, 2 * lines))
     ends, odd, used = np.empty((lines, 4), np.int64), np.empty((lines, 3), np.int64), np.zeros(len(roles), np.int64)
     scratch = np.empty(len(buf) + 1, np.int64), np.empty((capacity, 5), np.int64), np.empty(6, np.int64)

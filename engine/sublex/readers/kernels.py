@@ -25,6 +25,11 @@ NEWLINE, LETTER_U = 10, 117
 # Rows of `tables`, which say of each byte: whether it ends or interrupts a string; what it means after a backslash, 0 for
 # nothing; its value as a hexadecimal digit, 255 for none.
 SPECIAL, ESCAPE, HEX = 0, 1, 2
+# Bytes that are looked at together for special bytes.
+WIDE = 64
+# Eight bytes as one number: the lowest byte, all bytes 1, their highest bits, and eight backslashes.
+U = np.uint64
+BYTE, ONES, HIGHS, BACKSLASHES = U(0xFF), U(0x0101010101010101), U(0x8080808080808080), U(0x5C5C5C5C5C5C5C5C)
 # Digits of a whole number from which a line is odd: Python refuses to read slightly longer ones.
 DIGITS = 4000
 
@@ -39,11 +44,23 @@ def _skip_space(buf, i, end):
 @inner
 def _marks(buf, tables, marks):
     """Write the places of quotes, backslashes and control characters to `marks`, and the end after them; return their number."""
-    n = np.uint64(0)
-    for i in range(np.uint64(len(buf))):
-        # No branch: a place that is not special is overwritten by the next one.
-        marks[n] = i
-        n += tables[SPECIAL, buf[i]]
+    n, i, end, wide = np.uint64(0), np.uint64(0), np.uint64(len(buf)), np.uint64(WIDE)
+    while i < end:
+        stop = min(i + wide, end)
+        special = stop < i + wide
+        if not special:
+            # The compiler turns this loop into vector instructions. Most pieces have no special byte.
+            found = np.uint8(0)
+            for x in range(WIDE):
+                c = buf[i + np.uint64(x)]
+                found |= np.uint8((c < 32) | (c == QUOTE) | (c == BACKSLASH))
+            special = found != 0
+        if special:
+            for x in range(i, stop):
+                # No branch: a place that is not special is overwritten by the next one.
+                marks[n] = x
+                n += tables[SPECIAL, buf[x]]
+        i = stop
     marks[n] = len(buf)
     return np.int64(n)
 
@@ -160,14 +177,47 @@ def _string(buf, spans, f, out, o, tables):
 
 
 @inner
+def _copy_plain(buf, i, end, out, o):
+    """Copy bytes up to the first backslash; return where it is, or `end`, and the index after the copied bytes.
+
+    Up to seven more bytes are overwritten in `out`, which has room for all bytes up to `end`.
+    """
+    while i + 8 <= end:
+        a, z = U(i), U(o)
+        word = (
+            U(buf[a])
+            | U(buf[a + U(1)]) << U(8)
+            | U(buf[a + U(2)]) << U(16)
+            | U(buf[a + U(3)]) << U(24)
+            | U(buf[a + U(4)]) << U(32)
+            | U(buf[a + U(5)]) << U(40)
+            | U(buf[a + U(6)]) << U(48)
+            | U(buf[a + U(7)]) << U(56)
+        )
+        # The compiler makes one load of the lines above and one store of these.
+        out[z], out[z + U(1)], out[z + U(2)] = word & BYTE, word >> U(8) & BYTE, word >> U(16) & BYTE
+        out[z + U(3)], out[z + U(4)], out[z + U(5)] = word >> U(24) & BYTE, word >> U(32) & BYTE, word >> U(40) & BYTE
+        out[z + U(6)], out[z + U(7)] = word >> U(48) & BYTE, word >> U(56)
+        # A byte is zero here if it is a backslash; the sum has the highest bit of the first such byte set.
+        zero = word ^ BACKSLASHES
+        if (zero - ONES) & ~zero & HIGHS:
+            break
+        i += 8
+        o += 8
+    while i < end and buf[i] != BACKSLASH:
+        out[o] = buf[i]
+        o += 1
+        i += 1
+    return i, o
+
+
+@inner
 def _unescape(buf, i, end, out, o, tables):
     """Write a string with escapes to `out`; return the index after it, or -1 if an escape is not JSON or half a surrogate pair."""
-    while i < end:
-        if buf[i] != BACKSLASH:
-            out[o] = buf[i]
-            o += 1
-            i += 1
-            continue
+    while True:
+        i, o = _copy_plain(buf, i, end, out, o)
+        if i >= end:
+            return o
         if i + 1 >= end:
             return -1
         code = np.int64(tables[ESCAPE, buf[i + 1]])
@@ -188,7 +238,6 @@ def _unescape(buf, i, end, out, o, tables):
         elif code == 0:
             return -1
         o = _put_code(out, o, code)
-    return o
 
 
 @inner

@@ -34,10 +34,23 @@ class LexiconWriter:
         self._df.append(df)
         self._cf.append(cf)
 
-    def put_raw_forms(self, raw_forms: Sequence[bytes], counts: np.ndarray, terms: np.ndarray) -> None:
+    def add_arrays(
+        self,
+        terms: tuple[np.ndarray, np.ndarray],
+        surfaces: tuple[np.ndarray, np.ndarray],
+        df: np.ndarray,
+        cf: np.ndarray,
+    ) -> None:
+        """Append terms and surfaces that come as bytes end to end and sizes; a surface equal to its term must be empty."""
+        self._terms.add_arrays(*terms)
+        self._surfaces.add_arrays(*surfaces)
+        self._df.append(df)
+        self._cf.append(cf)
+
+    def put_raw_forms(self, raw_forms: tuple[np.ndarray, np.ndarray], counts: np.ndarray, terms: np.ndarray) -> None:
         """Write all raw forms of a spill, how often each occurs, and the ordinals of their terms, ascending."""
         writer = StringsWriter(self._folder, "raw")
-        writer.add(raw_forms)
+        writer.add_arrays(*raw_forms)
         writer.finish()
         self._folder.put("raw_counts", counts.astype(np.uint64))
         self._folder.put("raw_terms", terms.astype(np.uint32))
