@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sublex.retrieval.coding.lists import Lists
+
 # A term gets rows if it is in at least one of so many documents. The rows then take at most 20 bytes a posting, and some 4 on average.
 SPARSEST = 64
 # Segments with fewer documents have no blocks: there, adding up everything takes a few microseconds.
@@ -37,9 +39,7 @@ class Blocks:
         # The row of each term, -1 for a term without one.
         self.row_of = np.full(len(df), -1, np.int32)
 
-    def add(
-        self, terms: np.ndarray, starts: np.ndarray, docs: np.ndarray, impacts: np.ndarray, most: np.ndarray
-    ) -> bool:
+    def add(self, terms: np.ndarray, lists: Lists, most: np.ndarray) -> bool:
         """Fill in the rows of those of the terms that are frequent. Return whether the documents of each term ascend."""
         from sublex.retrieval.blocks import kernels
 
@@ -47,8 +47,10 @@ class Blocks:
         if not len(frequent):
             return True
         places = self._place[frequent]
-        if not kernels.fill(frequent, places, starts, docs, impacts, most, self.bits, self.ranks, self.bounds):
-            return False
+        for term, row in zip(frequent.tolist(), places.tolist(), strict=True):
+            docs, impacts = lists.read(term)
+            if not kernels.fill(row, docs, impacts, most[term], self.bits, self.ranks, self.bounds):
+                return False
         self.row_of[frequent] = places
         return True
 
