@@ -187,8 +187,7 @@ def test_rows_have_the_documents_ranks_and_bounds_of_their_terms(index, segment)
     impacts = searcher.impacts[segment]
     own = impacts.blocks
     for term in np.flatnonzero(own.row_of >= 0).tolist():
-        docs = impacts.docs[impacts.starts[term] : impacts.starts[term + 1]]
-        values = impacts.impacts[impacts.starts[term] : impacts.starts[term + 1]]
+        docs, values = impacts.lists.read(term)
         row = own.row_of[term]
         bits = np.unpackbits(own.bytes[row], bitorder="little")
         assert np.flatnonzero(bits).tolist() == docs.tolist()
@@ -204,9 +203,9 @@ def test_stored_documents_that_do_not_ascend_are_corrupt(tmp_path):
     index.store_impacts(["BM25"])
     segment = index.snapshot.segments[0]
     folder = index.searcher("BM25")._folders(segment)[0]
-    docs = derived.read(folder)["docs"].all().copy()
-    docs[:2] = docs[1::-1]
-    derived.write(folder, {"docs": docs})
+    arrays = {name: component.all().copy() for name, component in derived.read(folder)}
+    arrays["docs"][:2] = arrays["docs"][1::-1]
+    derived.write(folder, arrays)
     searcher = sublex.open(index.path).searcher("BM25")
     searcher.search({"w1": 1.0}, 3)
     with pytest.raises(IndexCorrupt, match="delete that file"):

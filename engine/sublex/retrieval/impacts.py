@@ -8,7 +8,7 @@ from threading import Lock
 
 import numpy as np
 
-from sublex.base import Ranker, Statistics, TermStats
+from sublex.base import DocStats, Ranker, Statistics, TermStats
 from sublex.errors import IndexCorrupt
 from sublex.index import derived
 from sublex.index.directory import Directory
@@ -17,7 +17,7 @@ from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
 from sublex.retrieval.blocks.blocks import Blocks
 from sublex.retrieval.coding.lists import Lists
-from sublex.retrieval.coding.pairs import PairScores
+from sublex.retrieval.coding.pairs import PairScores, exact_or_rounded
 
 # Postings whose impacts are computed in one call: their arrays fit the processor's cache.
 POSTINGS_PER_FILL = 1 << 17
@@ -124,13 +124,19 @@ class Impacts:
     def _fill(self, terms: np.ndarray) -> None:
         """Compute the impacts of some terms."""
         docs, tfs = self.segment.gather(terms)
-        pairs, numbers = self._scores.of(terms, docs, tfs, np.float32)
+        pairs, numbers = self._scores.of(terms, docs, tfs, np.dtype(np.float32))
         self.lists.put(terms, docs, numbers, *pairs, self.least, self.most, self.kth)
 
     @cached_property
     def _scores(self) -> PairScores:
         norm = self.norm
         return PairScores(self.segment, self.ranker, self.ranker.score, "score", self.term, self.collection, norm)
+
+    def document(self, doc: int) -> DocStats:
+        """Return the statistics of a document that the ranker gets, as numbers."""
+        length = exact_or_rounded(self.segment.lengths[doc : doc + 1], self.ranker)[0]
+        norm = None if self.norm is None else self.norm[doc]
+        return DocStats(length, np.float64(self.segment.uniques[doc]), norm)  # type: ignore[arg-type]
 
     @cached_property
     def norm(self) -> np.ndarray | None:
@@ -144,7 +150,7 @@ class Impacts:
         norm = np.zeros(self.segment.docs)
         for begin, end in self.segment.spans(POSTINGS_PER_CALL):
             docs, tfs = self.segment.postings(begin, end)
-            pairs, numbers = parts.of(np.arange(begin, end), docs, tfs, np.float64)
+            pairs, numbers = parts.of(np.arange(begin, end), docs, tfs, np.dtype(np.float64))
             begins = np.concatenate(([0], pairs.ends[:-1]))
             values = pairs.values[numbers + np.repeat(begins, self.segment.df[begin:end])]
             norm += np.bincount(docs, values, len(norm))

@@ -159,7 +159,9 @@ def _next_span(runs, at, ends, stops, next_runs):
 
 
 @inner
-def _add_values(docs, codes, values, i, end, to_code, to_value, first, weight, threshold, sums, noted, candidates, found):
+def _add_values(
+    docs, codes, values, i, end, to_code, to_value, first, weight, threshold, sums, noted, candidates, found
+):
     """Add the impacts of a term with a table to the sums of a window. Return the place of the next posting, and `found`."""
     # Unsigned indexes: for signed ones Numba adds a test whether they count from the end.
     while i < end:
@@ -220,9 +222,7 @@ def _add_window(
 
 
 @inner
-def _best(
-    docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ranks, k, sums, noted, candidates, keys
-):
+def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ranks, k, sums, noted, candidates, keys):
     """Write the keys of the best documents for one query to `keys`, in no order. Return their number, at most k, and the threshold.
 
     A document is noted as a candidate when its sum first reaches the threshold, and tested again with its final sum; a document that
@@ -340,7 +340,11 @@ def _rescore_term(docs, runs, codes, lists, term, weight, wanted, sums):
         if i == stop or (np.int64(runs[run] >> np.uint32(16))) > span:
             continue
         i = _skip(docs, i, end, np.int64(wanted[w]) & 0xFFFF)
-        if i < end and span == np.int64(runs[run] >> np.uint32(16)) and np.int64(docs[i]) == np.int64(wanted[w]) & 0xFFFF:
+        if (
+            i < end
+            and span == np.int64(runs[run] >> np.uint32(16))
+            and np.int64(docs[i]) == np.int64(wanted[w]) & 0xFFFF
+        ):
             more = weight * np.float64(impact_at(codes, halves, floats, lists, term, i))
             sums[w] = more if sums[w] == NOTHING else sums[w] + more
 

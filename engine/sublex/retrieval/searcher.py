@@ -17,8 +17,8 @@ from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval import impact_store
 from sublex.retrieval.blocks.blocks import COSTS, Blocks
-from sublex.retrieval.hits import Hits
 from sublex.retrieval.coding.pairs import checked
+from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.term_table import TermTable
 from sublex.workers import Workers

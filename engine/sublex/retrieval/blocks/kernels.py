@@ -58,7 +58,10 @@ def _ones(word):
 
 @kernel((int64, I32, F32, float32, BITS, RANKS, BOUNDS))
 def fill(row, docs, impacts, most, bits, ranks, bounds):
-    """Fill in the row of a term, whose greatest impact is `most`. Return False, with the row half filled, if its documents do not ascend."""
+    """Fill in the row of a term, whose greatest impact is `most`.
+
+    Return False, with the row half filled, if its documents do not ascend.
+    """
     steps = np.float32(255) / most if most > 0 else np.float32(0)
     i, end, last = np.int64(0), len(docs), np.int64(-1)
     for word in range(bits.shape[1]):

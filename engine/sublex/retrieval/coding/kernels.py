@@ -42,8 +42,7 @@ MOST_IN_ONE, MOST_IN_TWO = 1 << 8, 1 << 16
 @inner
 def code_place(lists, term):
     """Return where the codes of a term begin, counted in codes."""
-    width = lists[term, WIDTH]
-    return (lists[term, BEGIN] + 4 * lists[term, VALUES]) // width
+    return (lists[term, BEGIN] + 4 * lists[term, VALUES]) >> (lists[term, WIDTH] >> 1)
 
 
 @inner
@@ -247,11 +246,21 @@ def sound(terms, lists, run_counts, docs, runs, codes, documents):
 def read_list(term, lists, docs, runs, codes, docs_out, impacts_out):
     """Write the documents and the impacts of a term to `docs_out` and `impacts_out`."""
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
-    i, first, run = np.int64(0), lists[term, FIRST], lists[term, RUN]
-    while i < lists[term, COUNT]:
-        high = np.int64(runs[run] >> np.uint32(16)) << 16
-        for _ in range(run_size(runs[run])):
-            docs_out[i] = high | np.int64(docs[first + i])
-            impacts_out[i] = impact_at(codes, halves, floats, lists, term, first + i)
-            i += 1
-        run += 1
+    count, run, i = lists[term, COUNT], lists[term, RUN], np.int64(0)
+    own = docs[lists[term, FIRST] : lists[term, FIRST] + count]
+    while i < count:
+        end = i + run_size(runs[run])
+        high = np.int32(runs[run] >> np.uint32(16)) << 16
+        for x in range(i, end):
+            docs_out[x] = high | np.int32(own[x])
+        i, run = end, run + 1
+    place, width = code_place(lists, term), lists[term, WIDTH]
+    values = floats[lists[term, BEGIN] >> 2 :]
+    if width == 2:
+        for x in range(count):
+            impacts_out[x] = values[np.uint64(halves[place + x])]
+    elif width == 4:
+        impacts_out[:] = floats[place : place + count]
+    else:
+        for x in range(count):
+            impacts_out[x] = values[np.uint64(codes[place + x])]

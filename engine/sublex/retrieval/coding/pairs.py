@@ -79,7 +79,7 @@ class PairScores:
         self._read = {"length"} if norm is None else {"length", "unique", "norm"}
         self._classes: Classes | None = None
 
-    def of(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray, dtype: type) -> tuple[Pairs, np.ndarray]:
+    def of(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray, dtype: np.dtype) -> tuple[Pairs, np.ndarray]:
         """Return the pairs of terms, with values of this type, and for each posting its pair among those of its term, or -1."""
         from sublex.retrieval.coding import kernels
 
@@ -97,14 +97,16 @@ class PairScores:
             self._classes = None
 
     def _values(
-        self, terms: np.ndarray, ends: np.ndarray, tfs: np.ndarray, kinds: np.ndarray, stats: DocStats, dtype: type
+        self, terms: np.ndarray, ends: np.ndarray, tfs: np.ndarray, kinds: np.ndarray, stats: DocStats, dtype: np.dtype
     ) -> np.ndarray | None:
         """Return the formula's value for each pair; None if it reads statistics that the classes do not tell apart."""
         df, cf = (np.repeat(np.maximum(own[terms], 1), np.diff(ends, prepend=0)) for own in self._term)
         values, asked = np.empty(len(tfs), dtype), set[str]()
         for begin in range(0, len(tfs), PAIRS_PER_CALL):
             part = slice(begin, begin + PAIRS_PER_CALL)
-            doc = Watched(*(own if own is None else own[kinds[part]] for own in stats))
+            own = kinds[part]
+            norm = None if stats.norm is None else stats.norm[own]
+            doc = Watched(stats.length[own], stats.unique[own], norm)
             doc.asked = asked
             with contract("ranker", self._ranker), np.errstate(all="ignore"):
                 given = self._formula(
@@ -123,7 +125,7 @@ class PairScores:
 
         lengths, uniques = self._segment.lengths, self._segment.uniques
         if self._norm is not None:
-            of_document, examples = np.arange(len(lengths), dtype=np.int32), slice(None)
+            of_document, examples = np.arange(len(lengths), dtype=np.int32), np.arange(len(lengths))
         elif "unique" in self._read:
             of_document, examples = _numbered(lengths.astype(np.int64) << 32 | uniques)
         else:
@@ -134,9 +136,7 @@ class PairScores:
         if self._dead is not None:
             of_document = np.where(self._dead, np.int32(-1), of_document)
         few = len(stats.length) <= MOST_CLASSES and self._norm is None
-        return Classes(
-            of_document, stats, np.full(kernels.FREQUENCIES * len(stats.length) if few else 0, -1, np.int32)
-        )
+        return Classes(of_document, stats, np.full(kernels.FREQUENCIES * len(stats.length) if few else 0, -1, np.int32))
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
