@@ -304,7 +304,7 @@ def _most_visits(terms, rows, starts, blocks, k, costs):
         own = starts[terms[t] + 1] - starts[terms[t]]
         postings += own
         cost += own if rows[t] < 0 else costs[0] / 100 * blocks
-    return postings / visit if postings > cost + costs[1] * k * visit and len(terms) <= MOST_TERMS else 0.0
+    return postings / visit if postings > cost + costs[1] * k**1.3 * visit and len(terms) <= MOST_TERMS else 0.0
 
 
 @inner
