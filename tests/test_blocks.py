@@ -168,7 +168,7 @@ def test_blocks_that_would_be_visited_too_often_are_left_with_a_threshold(index,
     searcher = Searcher(index.snapshot, BM25())
     rows_of(searcher)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sublex.retrieval.searcher.COSTS", np.array([0.0, 0.0, 50.0]))
+        patch.setattr("sublex.retrieval.searcher.COSTS", np.array([0.0, 0.0, 1e9]))
         assert not all(answered(searcher, dict.fromkeys(WORDS[:5], 1.0), 200))
         for k in (1, 10, 200):
             check(searcher, dict.fromkeys(WORDS[:5], 1.0), k)
