@@ -21,7 +21,7 @@ from sublex.trees import tree_columns, tree_html
 if TYPE_CHECKING:
     import numpy as np
 
-VERSION = "0.1.0.dev1"
+VERSION = "0.1.0.dev2"
 # The shared empty mapping: a default value that nothing may change.
 NO_FIELDS: Mapping[str, Any] = {}
 # The largest score: the largest number that float32 holds.

@@ -239,6 +239,11 @@ class Component:
         for chunk in np.flatnonzero(needed & ~np.frombuffer(self._verified, np.bool_)).tolist():
             self._verify(chunk)
 
+    def release(self) -> None:
+        """Let the system take back the memory of what was read of a mapped file; it is read again when it is used."""
+        if isinstance(self._data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            self._data.madvise(mmap.MADV_DONTNEED)
+
     def _verify(self, chunk: int) -> None:
         begin = chunk * CHUNK
         data = memoryview(self._data)[begin : begin + CHUNK]

@@ -81,6 +81,9 @@ class Impacts:
             else:
                 for begin, end in spans(self.segment.df[missing], POSTINGS_PER_FILL):
                     self._fill(missing[begin:end])
+                if int(self.segment.df[missing].sum()) > POSTINGS_PER_FILL:
+                    # The postings are in memory now, in another form.
+                    self.segment.release()
             self._ready[missing] = True
 
     def rows(self, terms: np.ndarray) -> np.ndarray:

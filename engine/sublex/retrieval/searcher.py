@@ -25,6 +25,8 @@ from sublex.workers import Workers
 
 # Queries given to the kernel in one call, and the largest number of result keys of one call.
 GROUP, KEYS = 256, 1 << 20
+# Rows of the kernel's scratch array of places in postings.
+WORKSPACE_ROWS = 5
 # A query: terms with their weights. A plain sequence of terms gives each repetition the weight 1.
 Weighted = Mapping[str, float] | Iterable[str]
 
@@ -138,7 +140,7 @@ class Searcher:
         base, end = self.snapshot.bases[segment : segment + 2]
         sums, noted, candidates, keys = self._buffers(k)
         answered = self._by_blocks(segment, ends, terms, weights, thresholds, keys, found)
-        cursors = np.empty((5, len(terms)), np.int64)
+        cursors = np.empty((WORKSPACE_ROWS, len(terms)), np.int64)
         lists = impacts.lists
         self._kernels.retrieve(
             lists.docs, lists.runs, lists.codes, lists.rows, impacts.least, impacts.most, impacts.best(k),

@@ -253,38 +253,40 @@ def _narrow(blocks, count, rows, tops, bytes_, bounds, sums, cut, masks):
 
 
 @inner
-def _find(docs, runs, lists, term, doc):
+def _find(docs, runs, lists, term, doc, cursor):
     """Return the first place of a term with a document of at least `doc` in its 65,536 documents, and the end of that run.
 
-    Both are the same if the term is in none of these documents.
+    Both are the same if the term is in none of these documents. `cursor` is the run of the last search, for a lower document, and
+    where it begins.
     """
-    span, run = doc >> 16, lists[term, RUN]
-    i, stop = lists[term, FIRST], lists[term, FIRST] + lists[term, COUNT]
+    span, run, i = doc >> 16, cursor[0], cursor[1]
+    stop = lists[term, FIRST] + lists[term, COUNT]
     while i < stop and np.int64(runs[run] >> np.uint32(16)) < span:
         i += run_size(runs[run])
         run += 1
+    cursor[0], cursor[1] = run, i
     if i >= stop or np.int64(runs[run] >> np.uint32(16)) > span:
         return i, i
-    end, wanted = i + run_size(runs[run]), doc & 0xFFFF
-    low, high = i, end
+    end, wanted = i + run_size(runs[run]), np.uint16(doc & 0xFFFF)
+    low, high = np.uint64(i), np.uint64(end)
     while low < high:
-        middle = (low + high) >> 1
+        middle = (low + high) >> np.uint64(1)
         if docs[middle] < wanted:
-            low = middle + 1
+            low = middle + np.uint64(1)
         else:
             high = middle
-    return low, end
+    return np.int64(low), end
 
 
 @inner
-def _locate(docs, runs, lists, term, row, block, bits, ranks):
+def _locate(docs, runs, lists, term, row, block, bits, ranks, cursor):
     """Return the documents of a block that have a term, as bits, and the place of the first one's posting."""
     if row >= 0:
         shift = np.uint64((block & 7) * SIZE)
         word = bits[row, block >> 3]
         before = _ones(word & ((np.uint64(1) << shift) - np.uint64(1)))
         return (word >> shift) & np.uint64(255), lists[term, FIRST] + np.int64(ranks[row, block >> 3]) + before
-    place, end = _find(docs, runs, lists, term, block * SIZE)
+    place, end = _find(docs, runs, lists, term, block * SIZE, cursor)
     own, i = np.uint64(0), place
     while i < end and np.int64(docs[i]) >> 3 == block & 0x1FFF:
         own |= np.uint64(1) << np.uint64(docs[i] & 7)
@@ -307,12 +309,15 @@ def _visit(
 ):  # fmt: skip
     """Score the documents in the masks of blocks, and add the keys of those that reach the threshold. Return n and the threshold."""
     cut = _cut(threshold, constant, unit, len(terms))
+    cursors = np.empty((len(terms), 2), np.int64)
+    for t in range(len(terms)):
+        cursors[t, 0], cursors[t, 1] = lists[terms[t], RUN], lists[terms[t], FIRST]
     for c in range(count):
         block, mask, some = np.int64(blocks[c]), np.uint64(masks[c]), np.uint64(0)
         if np.int64(sums[block]) < cut:
             continue
         for t in range(len(terms)):
-            words[t], places[t] = _locate(docs, runs, lists, terms[t], rows[t], block, bits, ranks)
+            words[t], places[t] = _locate(docs, runs, lists, terms[t], rows[t], block, bits, ranks, cursors[t])
             some |= words[t]
         mask &= some
         for d in range(SIZE):

@@ -81,16 +81,19 @@ def _add_runs(docs_in, i, end, docs, first, runs, run):
     return n
 
 
-@kernel((I64, I32, LISTS, U16, U32, I64))
-def put_documents(terms, docs_in, lists, docs, runs, run_counts):
-    """Write the documents and runs of some terms to their places, and their numbers of runs.
+@kernel((I64, I32, LISTS, U16, U32, I64, I64))
+def put_documents(terms, docs_in, lists, docs, runs, run_counts, used):
+    """Write the documents and runs of some terms, where they lie, and their numbers of runs.
 
-    `docs_in` has the documents of these terms one after the other.
+    `docs_in` has the documents of these terms one after the other. `used` has the places of `docs` and of `runs` that are not free.
     """
     i = np.int64(0)
     for term in terms:
         end = i + lists[term, COUNT]
-        run_counts[term] = _add_runs(docs_in, i, end, docs, lists[term, FIRST], runs, lists[term, RUN])
+        lists[term, FIRST], lists[term, RUN] = used[0], used[1]
+        run_counts[term] = _add_runs(docs_in, i, end, docs, used[0], runs, used[1])
+        used[0] += end - i
+        used[1] += run_counts[term]
         i = end
 
 
@@ -170,13 +173,15 @@ def format_of(count, values):
     return width
 
 
-@kernel((I64, I64, U64, F32, I32, I32, LISTS, U8, F32, F32, LEVELS_OF_TERMS, I32, F32))
-def put_impacts(terms, ends, order, impacts, live, numbers, lists, codes, least, most, kth, renumbered, values):
+@kernel((I64, I64, U64, F32, I32, I32, LISTS, U8, F32, F32, LEVELS_OF_TERMS, I32, F32, I64))
+def put_impacts(
+    terms, ends, order, impacts, live, numbers, lists, codes, least, most, kth, renumbered, values, used
+):  # fmt: skip
     """Write the values and the codes of some terms, and their least, greatest and k-th best impacts.
 
     The pairs of term x, which end at ends[x], have `impacts` and so many `live` postings; `order` has them by impact, greatest first.
-    `numbers` has the pair of each posting, -1 for a deleted document, whose impact is NaN. Codes are written where the row of a
-    term in `lists` says, which has room for four bytes a posting. `renumbered` and `values` are scratch arrays.
+    `numbers` has the pair of each posting, -1 for a deleted document, whose impact is NaN. used[2] is the number of bytes of `codes`
+    that are not free. `renumbered` and `values` are scratch arrays.
     """
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
     i = begin = np.int64(0)
@@ -193,7 +198,8 @@ def put_impacts(terms, ends, order, impacts, live, numbers, lists, codes, least,
             postings += live[pair]
         n += postings < count
         width = format_of(count, n)
-        lists[term, WIDTH], lists[term, VALUES] = width, n if width < 4 else 0
+        lists[term, WIDTH], lists[term, VALUES], lists[term, BEGIN] = width, n if width < 4 else 0, used[2]
+        used[2] += 4 * lists[term, VALUES] + (count * width + 3) // 4 * 4
         place = code_place(lists, term)
         if width < 4:
             floats[lists[term, BEGIN] >> 2 : (lists[term, BEGIN] >> 2) + n] = values[:n]

@@ -17,23 +17,23 @@ MOST = 1 << 31
 class Lists:
     """Documents, runs, codes and values of a segment's postings; `kernels` says how they are coded.
 
-    `rows` has a row for each term, which says where its parts are. In memory each term has room for the worst case, and the operating
-    system provides memory only for what is written.
+    `rows` has a row for each term, which says where its parts are. In memory the terms lie in the order in which they came, without
+    gaps. The arrays have room for all terms, and the operating system provides memory only for what is written.
     """
 
     def __init__(self, df: np.ndarray, documents: int):
         from sublex.retrieval.coding import kernels
 
         self._kernels, self._documents = kernels, documents
+        postings, runs = int(df.sum()), int(np.minimum(df, -(-documents // kernels.SPAN)).sum())
         starts = starts_of(df)
         self.rows = np.zeros((len(df), kernels.COLUMNS), np.int64)
-        self.rows[:, kernels.FIRST], self.rows[:, kernels.COUNT] = starts[:-1], df
-        self.rows[:, kernels.RUN] = starts_of(np.minimum(df, -(-documents // kernels.SPAN)))[:-1]
-        self.rows[:, kernels.BEGIN], self.rows[:, kernels.WIDTH] = 4 * starts[:-1], 4
+        self.rows[:, kernels.FIRST], self.rows[:, kernels.COUNT], self.rows[:, kernels.WIDTH] = starts[:-1], df, 4
         self.run_counts = np.zeros(len(df), np.int64)
-        self.docs = np.empty(int(starts[-1]), np.uint16)
-        self.runs = np.empty(int(np.minimum(df, -(-documents // kernels.SPAN)).sum()), np.uint32)
-        self.codes = np.empty(4 * int(starts[-1]), np.uint8)
+        self.docs, self.runs = np.empty(postings, np.uint16), np.empty(runs, np.uint32)
+        self.codes = np.empty(4 * postings, np.uint8)
+        # The numbers of postings, of runs and of bytes of codes that are written.
+        self._used = np.zeros(3, np.int64)
 
     def map(self, documents: Folder, impacts: Folder) -> None:
         """Use stored postings in place of those in memory. Raise `IndexCorrupt` if they have wrong types or sizes."""
@@ -69,11 +69,11 @@ class Lists:
 
         `docs` and `numbers` have the document and the pair of each posting, and the pairs of term x end at ends[x].
         """
-        self._kernels.put_documents(terms, docs, self.rows, self.docs, self.runs, self.run_counts)
+        self._kernels.put_documents(terms, docs, self.rows, self.docs, self.runs, self.run_counts, self._used)
         size = int(np.diff(ends, prepend=0).max(initial=0))
         self._kernels.put_impacts(
             terms, ends, _descending(impacts, ends), impacts, live, numbers, self.rows, self.codes, least, most, kth,
-            np.empty(size, np.int32), np.empty(size + 1, np.float32),
+            np.empty(size, np.int32), np.empty(size + 1, np.float32), self._used,
         )  # fmt: skip
 
     def check(self, terms: np.ndarray, documents: Folder, impacts: Folder) -> None:
@@ -98,24 +98,28 @@ class Lists:
         return docs, impacts
 
     def stored_documents(self) -> dict[str, np.ndarray | Iterator[np.ndarray]]:
-        """Return the arrays to store of the documents. All terms must be there."""
-        runs = self.rows[:, self._kernels.RUN]
-        places = np.repeat(runs - starts_of(self.run_counts)[:-1], self.run_counts) + np.arange(self.run_counts.sum())
-        return {"docs": self.docs, "runs": self.runs[places], "run_counts": with_smallest_dtype(self.run_counts)}
+        """Return the arrays to store of the documents, those of each posting and of each run in pieces. All terms must be there."""
+        kernels, rows = self._kernels, self.rows
+        return {
+            "docs": _pieces(self.docs, rows[:, kernels.FIRST], rows[:, kernels.COUNT]),
+            "runs": _pieces(self.runs, rows[:, kernels.RUN], self.run_counts),
+            "run_counts": with_smallest_dtype(self.run_counts),
+        }
 
     def stored_impacts(self) -> dict[str, np.ndarray | Iterator[np.ndarray]]:
-        """Return the arrays to store of the impacts. All terms must be there."""
+        """Return the arrays to store of the impacts, values and codes in pieces. All terms must be there."""
         kernels, rows = self._kernels, self.rows
         values, widths = rows[:, kernels.VALUES], rows[:, kernels.WIDTH]
-        sizes = _sizes(rows[:, kernels.COUNT], values, widths)
+        codes = _pieces(self.codes, rows[:, kernels.BEGIN], _sizes(rows[:, kernels.COUNT], values, widths))
+        return {"codes": codes, "values": with_smallest_dtype(values), "widths": widths.astype(np.uint8)}
 
-        def pieces() -> Iterator[np.ndarray]:
-            for begin, end in spans(sizes, POSTINGS_PER_CALL):
-                firsts = rows[begin:end, kernels.BEGIN].tolist()
-                parts = zip(firsts, sizes[begin:end].tolist(), strict=True)
-                yield np.concatenate([self.codes[first : first + size] for first, size in parts])
 
-        return {"codes": pieces(), "values": with_smallest_dtype(values), "widths": widths.astype(np.uint8)}
+def _pieces(array: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the parts of an array end to end, in pieces of bounded size; part k has sizes[k] items from begins[k] on."""
+    yield array[:0]
+    for first, last in spans(sizes, POSTINGS_PER_CALL):
+        parts = zip(begins[first:last].tolist(), sizes[first:last].tolist(), strict=True)
+        yield np.concatenate([array[begin : begin + size] for begin, size in parts])
 
 
 def _sizes(counts: np.ndarray, values: np.ndarray, widths: np.ndarray) -> np.ndarray:

@@ -57,6 +57,9 @@ class Watched(DocStats):
         self.asked.update(self._fields)
         return tuple.__getitem__(self, place)
 
+    def _replace(self, **changes: Any) -> DocStats:  # type: ignore[override]
+        return DocStats(*self)._replace(**changes)
+
     def __iter__(self) -> Iterator[Any]:
         self.asked.update(self._fields)
         return tuple.__iter__(self)
