@@ -35,7 +35,7 @@ class Blocks:
         # 512 documents are eight words of bits and 64 blocks.
         self.words = -(-documents // 512) * 8
         self._frequent = (df * SPARSEST >= documents) & (documents >= FEWEST)
-        rows = min(np.count_nonzero(self._frequent), MOST_BYTES // (BYTES_PER_WORD * max(self.words, 1)))
+        rows = min(int(np.count_nonzero(self._frequent)), MOST_BYTES // (BYTES_PER_WORD * max(self.words, 1)))
         # The system provides memory only for rows that are filled in.
         self.bits = np.zeros((rows, self.words), np.uint64)
         # The same memory: a byte for each block.
