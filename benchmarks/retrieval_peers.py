@@ -1,6 +1,6 @@
 """Run one of the other engines for benchmarks/retrieval.py, which starts this script.
 
-    python retrieval_peers.py index|query ENGINE FOLDER
+    python retrieval_peers.py index|query ENGINE FOLDER [FIGURE …]
 
 ENGINE is `tantivy`, `bm25s`, or `pisa-` and one of PISA's algorithms, such as `pisa-maxscore`; with `-impacts` at its end
 PISA uses impacts that it computed beforehand, rounded to 8 bits.
@@ -8,6 +8,8 @@ PISA uses impacts that it computed beforehand, rounded to 8 bits.
 With `index`, the script indexes the tokens in FOLDER/documents.txt. With `query`, it answers the queries in
 FOLDER/queries.txt and prints the seconds per query as JSON. Both files hold Sublex's terms as tokens, one document or query
 a line, so all engines index and search the same terms. A token of a query may have a weight, a whole number: `t12^125`.
+
+A figure is `batch` or `single` with a depth, such as `batch 10`; without figures the script prints all of FIGURES.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 K1, B = 1.2, 0.75
+FIGURES = tuple(f"{how} {k}" for how in ("batch", "single") for k in (10, 100, 1000))
 # Timed repetitions.
 ROUNDS = 5
 # A query: tokens with their weights; 0 if the tokens have none.
@@ -160,17 +163,18 @@ def main() -> None:
         globals()[f"{engine}_index"](folder)
         return
     queries = asked(folder / "queries.txt")
-    result: dict[str, object] = {}
-    for name, search in zip(("batch", "single"), globals()[engine](folder, algorithm), strict=True):
-        for k in (10, 100, 1000):
-            search(queries[:200], k)
-            seconds = []
-            for _ in range(ROUNDS):
-                begin = time.process_time()
-                search(queries, k)
-                seconds.append((time.process_time() - begin) / len(queries))
-            result[f"{name} {k}"] = seconds
-        result["top"] = search(queries[:100], 10)
+    searches = dict(zip(("batch", "single"), globals()[engine](folder, algorithm), strict=True))
+    result: dict[str, object] = {"top": searches["batch"](queries[:100], 10)}
+    for figure in sys.argv[4:] or FIGURES:
+        how, _, depth = figure.partition(" ")
+        search, k = searches[how], int(depth)
+        search(queries[:200], k)
+        seconds = []
+        for _ in range(ROUNDS):
+            begin = time.process_time()
+            search(queries, k)
+            seconds.append((time.process_time() - begin) / len(queries))
+        result[figure] = seconds
     print(json.dumps(result))
 
 
