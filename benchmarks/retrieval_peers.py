@@ -28,9 +28,9 @@ FIGURES = tuple(f"{how} {k}" for how in ("batch", "single") for k in (10, 100, 1
 ROUNDS = 5
 # A query: tokens with their weights; 0 if the tokens have none.
 Asked = dict[str, float]
-# From queries and k to the documents of each query. Documents are filled in for up to 100 queries only, which keeps the conversion
-# out of the timed calls.
-Search = Callable[[list[Asked], int], list[list[int]]]
+# From queries and k to the documents of each query. They are filled in on request only, which keeps the conversion out of the
+# timed calls.
+Search = Callable[..., list[list[int]]]
 
 
 def lines(path: Path) -> Iterator[list[str]]:
@@ -70,7 +70,7 @@ def pisa(folder: Path, algorithm: str) -> tuple[Search, Search]:
     retriever = index.bm25(K1, B, query_algorithm=name, threads=1, precompute_impact=impacts)
     retriever.reset_retrieval_context()
 
-    def batch(queries: list[Asked], k: int) -> list[list[int]]:
+    def batch(queries: list[Asked], k: int, keep: bool = False) -> list[list[int]]:
         size = len(queries) * k
         weighted = any(queries[0].values())
         texts = [(n, query if weighted else " ".join(query)) for n, query in enumerate(queries)]
@@ -81,12 +81,12 @@ def pisa(folder: Path, algorithm: str) -> tuple[Search, Search]:
             result_qidxs=qids, result_docnos=docnos, result_ranks=ranks, result_scores=scores,
         )  # fmt: skip
         hits: list[list[int]] = [[] for _ in queries]
-        if len(queries) <= 100:
+        if keep:
             for q, docno in zip(qids[:count].tolist(), docnos[:count], strict=True):
                 hits[q].append(int(docno))
         return hits
 
-    return batch, lambda queries, k: [batch([query], k)[0] for query in queries]
+    return batch, lambda queries, k, keep=False: [batch([query], k, keep)[0] for query in queries]
 
 
 def tantivy_index(folder: Path) -> None:
@@ -115,12 +115,12 @@ def tantivy(folder: Path, _: str) -> tuple[Search, Search]:
         query = engine.Query.term_query(schema, "text", term, "freq")
         return engine.Occur.Should, engine.Query.boost_query(query, weight) if weight else query
 
-    def single(queries: list[Asked], k: int) -> list[list[int]]:
+    def single(queries: list[Asked], k: int, keep: bool = False) -> list[list[int]]:
         hits = []
         for query in queries:
             parts = [part(*pair) for pair in query.items()]
             best = searcher.search(engine.Query.boolean_query(parts), k, count=False).hits
-            if len(queries) <= 100:
+            if keep:
                 hits.append([searcher.doc(address)["id"][0] for _, address in best])
         return hits
 
@@ -145,15 +145,15 @@ def bm25s(folder: Path, _: str) -> tuple[Search, Search]:
     model.backend = "numba"
     model.activate_numba_scorer()
 
-    def batch(queries: list[Asked], k: int) -> list[list[int]]:
+    def batch(queries: list[Asked], k: int, keep: bool = False) -> list[list[int]]:
         if any(queries[0].values()):
             raise SystemExit("bm25s has no weights of query terms.")
         docs, _ = model.retrieve(
             list(map(list, queries)), k=k, show_progress=False, n_threads=1, backend_selection="numba"
         )
-        return docs.tolist() if len(queries) <= 100 else []
+        return docs.tolist() if keep else []
 
-    return batch, lambda queries, k: [(batch([query], k) or [[]])[0] for query in queries]
+    return batch, lambda queries, k, keep=False: [(batch([query], k, keep) or [[]])[0] for query in queries]
 
 
 def main() -> None:
@@ -164,7 +164,7 @@ def main() -> None:
         return
     queries = asked(folder / "queries.txt")
     searches = dict(zip(("batch", "single"), globals()[engine](folder, algorithm), strict=True))
-    result: dict[str, object] = {"top": searches["batch"](queries[:100], 10)}
+    result: dict[str, object] = {"top": searches["batch"](queries[:100], 10, keep=True)}
     for figure in sys.argv[4:] or FIGURES:
         how, _, depth = figure.partition(" ")
         search, k = searches[how], int(depth)
