@@ -50,14 +50,14 @@ def _records(collection: str, pieces: str) -> Iterator[dict[str, str]]:
                     yield {"id": f"{record['id']}-{k}", "contents": part}
 
 
-def titles(collection: str, number: int) -> list[str]:
-    """Return the titles of documents drawn at random."""
+def titles(collection: str, number: int, most: int | None = None) -> list[str]:
+    """Return the titles of documents drawn at random from the collection, or from its first `most` documents."""
     with opened(collection) as file:
-        size = sum(1 for _ in file)
+        size = sum(1 for _ in islice(file, most))
     drawn = random.Random(1).sample(range(size), min(number, size))
     wanted = set(drawn)
     with opened(collection) as file:
-        found = {n: json.loads(line)["title"] for n, line in enumerate(file) if n in wanted}
+        found = {n: json.loads(line)["title"] for n, line in enumerate(islice(file, most)) if n in wanted}
     return [found[n] for n in drawn]
 
 

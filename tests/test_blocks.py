@@ -210,3 +210,19 @@ def test_stored_documents_that_do_not_ascend_are_corrupt(tmp_path):
     searcher.search({"w1": 1.0}, 3)
     with pytest.raises(IndexCorrupt, match="delete that file"):
         searcher.search({"w1": 1.0}, 3)
+
+
+@pytest.mark.parametrize(("visit", "by_blocks"), [(1e-9, True), (20.0, False)])
+def test_rounds_visit_the_blocks_that_are_left_unless_there_are_many(tmp_path, visit, by_blocks):
+    # The first round takes blocks of some 40 of 59 groups of 64 blocks, and leaves a thousand that reach the threshold.
+    chance = random.Random(5)
+    lines = [" ".join(chance.choices("abcdefghijklmnop", k=chance.randint(2, 9))) for _ in range(30_000)]
+    documents = [Document(f"d{k}", line) for k, line in enumerate(lines)]
+    index = sublex.build(documents, tmp_path / "index", analyzer="plain", store="none", workers=1)
+    searcher = Searcher(index.snapshot, BM25())
+    rows_of(searcher)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sublex.retrieval.searcher.COSTS", np.array([0.0, 0.0, visit]))
+        for k in (1, 5, 20):
+            check(searcher, {"a": 1.0, "b": 0.7, "c": 0.5}, k)
+            assert answered(searcher, {"a": 1.0, "b": 0.7, "c": 0.5}, k) == [by_blocks]

@@ -380,7 +380,7 @@ def _best_by_blocks(
     """Write the keys of the best documents to `keys`. Return their number, the threshold, and whether that is the answer.
 
     The blocks with the highest sums are visited first, in rounds: their documents raise the threshold for the other blocks. It is not
-    the answer if more blocks than `most_visits` seem to be left after a round; the threshold holds nevertheless.
+    the answer if a round has to visit more blocks than `most_visits`, or seems to leave more; the threshold holds nevertheless.
     """
     tops, factors = np.empty(len(terms), np.uint16), np.empty(len(terms), np.float32)
     words, places = np.empty(len(terms), np.uint64), np.empty(len(terms), np.int64)
@@ -399,6 +399,9 @@ def _best_by_blocks(
     while True:
         count = _pick(sums, maxima, low, high, blocks)
         visits += count
+        # Many blocks may have equal sums.
+        if count > most_visits:
+            return 0, threshold, False
         count = _narrow(blocks, count, rows, tops, bytes_, bounds, sums, cut, masks)
         n, threshold = _visit(
             blocks, masks, count, terms, weights, rows, docs, runs, codes, halves, floats, lists, bits, ranks, sums, words,
