@@ -1,11 +1,10 @@
 """Time queries: Sublex, PISA (any of its algorithms), tantivy and bm25s (Numba), on the same terms, with one thread each.
 
-    python benchmarks/retrieval.py arxiv-cs.jsonl [--sentences] [--topics FILE] [--folder FOLDER] [--engines pisa-maxscore …]
-        [--peers PYTHON] [--runs 3] [--queries 2000]
+    python benchmarks/retrieval.py arxiv-cs.jsonl [--sentences | --paragraphs] [--topics FILE] [--expand "RM3(terms=20)"]
+        [--folder FOLDER] [--engines pisa-maxscore …] [--peers PYTHON] [--runs 3] [--queries 2000] [--steady]
 
-Sublex analyses the documents once; every engine indexes the same tokens. A query is two to six different terms of a title,
-or a whole query of a topics file. The script times the step from terms to documents and scores, warm, in processor time,
-in fresh processes that take turns. `--folder` keeps the indexes for the next run.
+`retrieval_data.py` says how documents and queries are made. The script times the step from terms to documents and scores, warm, in
+processor time, in fresh processes that take turns. `--folder` keeps the indexes for the next run.
 """
 
 from __future__ import annotations
@@ -13,84 +12,26 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from retrieval_data import PIECES, prepare, titles, topics, write_queries
 
 import sublex
 
 PEERS = ("pisa-block_max_maxscore", "tantivy", "bm25s")
 DEPTHS = (10, 100, 1000)
 RANKERS = ("BM25", "PL2", "TFIDF", "DirichletLM")
+# bm25s is left out above so many documents: its index has to fit into memory.
+MOST_OF_BM25S = 1_000_000
 # Timed repetitions in each process.
 ROUNDS = 5
-
-
-def records(collection: str, sentences: bool) -> Iterator[dict[str, str]]:
-    """Yield the documents of the collection, or its sentences as documents."""
-    with open(collection, encoding="utf-8") as file:
-        for line in file:
-            record = json.loads(line)
-            text = f"{record['title']}. {record['text']}"
-            pieces = [s for s in re.split(r"(?<=[.!?])\s+", text) if len(s.split()) > 2] if sentences else [text]
-            for k, piece in enumerate(pieces):
-                yield {"id": f"{record['id']}-{k}", "contents": piece}
-
-
-def titles(collection: str, number: int) -> list[str]:
-    """Return the titles of documents drawn at random."""
-    with open(collection, encoding="utf-8") as file:
-        size = sum(1 for _ in file)
-    drawn = random.Random(1).sample(range(size), min(number, size))
-    wanted = set(drawn)
-    with open(collection, encoding="utf-8") as file:
-        found = {n: json.loads(line)["title"] for n, line in enumerate(file) if n in wanted}
-    return [found[n] for n in drawn]
-
-
-def prepare(collection: str, sentences: bool, folder: Path) -> None:
-    """Build the Sublex index, and write the documents as tokens t0, t1, … for the other engines, unless the folder has them."""
-    if (folder / "documents.txt").exists():
-        return
-    index = sublex.build(records(collection, sentences), folder / "sublex", store="terms")
-    tokens = [f"t{n}" for n in range(len(index.corpus.vocabulary))]
-    partial = folder / "documents.partial"
-    with open(partial, "w", encoding="ascii") as out:
-        for block in index.corpus.blocks():
-            for row in range(block.shape[0]):
-                span = slice(block.indptr[row], block.indptr[row + 1])
-                pairs = zip(block.indices[span].tolist(), block.data[span].tolist(), strict=True)
-                out.write(" ".join(" ".join([tokens[term]] * tf) for term, tf in pairs) + "\n")
-    partial.rename(folder / "documents.txt")
-
-
-def write_queries(texts: Iterable[str], shorten: bool, folder: Path) -> None:
-    """Write queries as terms for Sublex, and as tokens for the other engines. With `shorten`, a query is two to six terms of its text."""
-    index = sublex.open(folder / "sublex")
-    numbers = index.searcher("BM25").term_table
-    chance = random.Random(2)
-    queries = []
-    for text in texts:
-        distinct = list(dict.fromkeys(index.analyze(text)))
-        terms = [term for term, n in zip(distinct, numbers.numbers(distinct), strict=True) if n >= 0]
-        size = chance.choice((2, 3, 3, 4, 4, 4, 5, 5, 6)) if shorten else len(terms)
-        if terms:
-            queries.append(chance.sample(terms, size) if len(terms) > size else terms)
-    lines = (" ".join(f"t{n}" for n in numbers.numbers(query)) + "\n" for query in queries)
-    (folder / "queries.txt").write_text("".join(lines), encoding="ascii")
-    (folder / "queries.json").write_text(json.dumps(queries), encoding="utf-8")
-    df = numbers.stats.df[numbers.numbers([term for query in queries for term in query])]
-    print(
-        f"{len(index):,} documents, {index.statistics.postings:,} postings; {len(queries):,} queries "
-        f"of {len(df) / len(queries):.1f} terms, mean df {df.mean():,.0f}"
-    )
 
 
 def timed(action: Callable[[], Any], queries: int) -> list[float]:
@@ -104,13 +45,13 @@ def timed(action: Callable[[], Any], queries: int) -> list[float]:
     return rounds
 
 
-def ours(folder: Path, stored: bool) -> dict[str, Any]:
+def ours(folder: Path, stored: bool, rankers: Sequence[str]) -> dict[str, Any]:
     """Return the figures of Sublex, timed in this process."""
     queries = json.loads((folder / "queries.json").read_text())
     index = sublex.open(folder / "sublex")
-    index.store_impacts(RANKERS if stored else [])
+    index.store_impacts(rankers if stored else [])
     result: dict[str, Any] = {}
-    for ranker in RANKERS:
+    for ranker in rankers:
         searcher = index.searcher(ranker)
         for k in DEPTHS:
             result[f"{ranker} batch {k}"] = timed(lambda k=k, s=searcher: list(s.batch(queries, k)), len(queries))
@@ -165,52 +106,65 @@ def child(command: list[str]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collection")
-    parser.add_argument("--sentences", action="store_true", help="index every sentence as a document")
+    pieces = parser.add_mutually_exclusive_group()
+    for name in ("sentences", "paragraphs"):
+        text = f"index every {name[:-1]} of {PIECES[name]} words or more as a document"
+        pieces.add_argument(f"--{name}", dest="pieces", action="store_const", const=name, help=text)
     parser.add_argument(
         "--peers", default=sys.executable, help="a Python interpreter with pyterrier-pisa, tantivy, bm25s and numba"
     )
     parser.add_argument("--queries", type=int, default=2000)
     parser.add_argument("--topics", help="a file of queries, one a line: number, tab, text")
+    parser.add_argument("--expand", help="an expander, such as RM3(terms=20): the engines get its weighted queries")
     parser.add_argument("--folder", help="a folder that keeps the indexes")
-    parser.add_argument("--engines", nargs="*", default=PEERS, help="the other engines")
+    parser.add_argument(
+        "--engines", nargs="*", help="the other engines; bm25s has no weights, and is left out above a million"
+    )
+    parser.add_argument("--rankers", nargs="+", default=RANKERS, help="the rankers of Sublex; BM25 has to be the first")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--steady", action="store_true", help="time neither first searches nor two cores")
     parser.add_argument("--ours", choices=("stored", "computed"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.ours:
-        print(json.dumps(ours(Path(args.collection), args.ours == "stored")))
+        print(json.dumps(ours(Path(args.collection), args.ours == "stored", args.rankers)))
         return
     with tempfile.TemporaryDirectory() as name:
         compare(args, Path(args.folder or name))
 
 
+def peers(folder: Path, weighted: bool) -> list[str]:
+    """Return the other engines that can answer the queries in a few minutes: bm25s knows no weights, and needs memory."""
+    small = len(sublex.open(folder / "sublex")) <= MOST_OF_BM25S
+    return [peer for peer in PEERS if peer != "bm25s" or (small and not weighted)]
+
+
 def compare(args: argparse.Namespace, folder: Path) -> None:
     """Build what the folder lacks, time all engines in turns, and print the tables."""
     folder.mkdir(exist_ok=True)
-    prepare(args.collection, args.sentences, folder)
-    if args.topics:
-        with open(args.topics, encoding="utf-8") as file:
-            texts = [line.partition("\t")[2] for line in file][: args.queries]
-    else:
-        texts = titles(args.collection, args.queries)
-    write_queries(texts, not args.topics, folder)
+    prepare(args.collection, args.pieces or "documents", folder)
+    texts = topics(args.topics, args.queries) if args.topics else titles(args.collection, args.queries)
+    write_queries(texts, not args.topics, folder, args.expand)
+    engines = peers(folder, bool(args.expand)) if args.engines is None else args.engines
     peer = [args.peers, str(Path(__file__).with_name("retrieval_peers.py"))]
-    for engine in args.engines:
+    for engine in engines:
         if not (folder / engine.partition("-")[0]).exists():
             child([*peer, "index", engine, str(folder)])
-    jobs = {engine: [*peer, "query", engine, str(folder)] for engine in args.engines}
-    jobs |= {f"Sublex, {how}": [sys.executable, __file__, str(folder), "--ours", how] for how in ("stored", "computed")}
+    jobs = {engine: [*peer, "query", engine, str(folder)] for engine in engines}
+    me = [sys.executable, __file__, str(folder), "--rankers", *args.rankers]
+    jobs |= {f"Sublex, {how}": [*me, "--ours", how] for how in ("stored", "computed")}
     results: dict[str, list[dict[str, Any]]] = {job: [] for job in jobs}
     for _ in range(args.runs):
         for job, command in jobs.items():
             results[job].append(child(command))
-    report(results, args.engines)
-    print(
-        f"\nSublex, no impacts stored, computed at a term's first use: {1000 * cold(folder):.3f} ms a query for k = 10"
-    )
-    two_cores(folder)
+    report(results, engines, args.rankers)
+    if not args.steady:
+        print(
+            f"\nSublex, no impacts stored, computed at a term's first use: {1000 * cold(folder):.3f} ms a query for k = 10"
+        )
+        two_cores(folder)
 
 
-def report(results: dict[str, list[dict[str, Any]]], peers: Sequence[str]) -> None:
+def report(results: dict[str, list[dict[str, Any]]], peers: Sequence[str], rankers: Sequence[str]) -> None:
     """Print the tables."""
 
     def ms(job: str, figure: str) -> float:
@@ -223,7 +177,7 @@ def report(results: dict[str, list[dict[str, Any]]], peers: Sequence[str]) -> No
         times = {c: ms(job, c if job in peers or c.startswith("single") else f"BM25 {c}") for c in columns}
         print(f"{job:28}" + "".join(f"{times[c]:10.4f} ({times[c] / best[c]:4.2f})" for c in columns))
     print(f"\n{'batch, x BM25':28}" + "".join(f"{k:>10}" for k in DEPTHS))
-    for ranker in RANKERS:
+    for ranker in rankers:
         ratios = (ms("Sublex, stored", f"{ranker} batch {k}") / ms("Sublex, stored", f"BM25 batch {k}") for k in DEPTHS)
         print(f"{ranker:28}" + "".join(f"{ratio:10.2f}" for ratio in ratios))
     mine = results["Sublex, stored"][0]["top"]

@@ -1,13 +1,15 @@
 """Run one of the other engines for benchmarks/retrieval.py, which starts this script.
 
-    python retrieval_peers.py index|query ENGINE FOLDER
+    python retrieval_peers.py index|query ENGINE FOLDER [FIGURE …]
 
 ENGINE is `tantivy`, `bm25s`, or `pisa-` and one of PISA's algorithms, such as `pisa-maxscore`; with `-impacts` at its end
 PISA uses impacts that it computed beforehand, rounded to 8 bits.
 
 With `index`, the script indexes the tokens in FOLDER/documents.txt. With `query`, it answers the queries in
 FOLDER/queries.txt and prints the seconds per query as JSON. Both files hold Sublex's terms as tokens, one document or query
-a line, so all engines index and search the same terms.
+a line, so all engines index and search the same terms. A token of a query may have a weight, a whole number: `t12^125`.
+
+A figure is `batch` or `single` with a depth, such as `batch 10`; without figures the script prints all of FIGURES.
 """
 
 from __future__ import annotations
@@ -18,13 +20,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 K1, B = 1.2, 0.75
+FIGURES = tuple(f"{how} {k}" for how in ("batch", "single") for k in (10, 100, 1000))
 # Timed repetitions.
 ROUNDS = 5
-# From queries, as lists of tokens, and k to the documents of each query. Documents are filled in for up to 100 queries only,
-# which keeps the conversion out of the timed calls.
-Search = Callable[[list[list[str]], int], list[list[int]]]
+# A query: tokens with their weights; 0 if the tokens have none.
+Asked = dict[str, float]
+# From queries and k to the documents of each query. They are filled in on request only, which keeps the conversion out of the
+# timed calls.
+Search = Callable[..., list[list[int]]]
 
 
 def lines(path: Path) -> Iterator[list[str]]:
@@ -32,6 +38,12 @@ def lines(path: Path) -> Iterator[list[str]]:
     with open(path, encoding="ascii") as file:
         for line in file:
             yield line.split()
+
+
+def asked(path: Path) -> list[Asked]:
+    """Return the queries of a file."""
+    parts = ([token.partition("^") for token in tokens] for tokens in lines(path))
+    return [{token: float(weight or 0) for token, _, weight in query} for query in parts]
 
 
 def pisa_index(folder: Path) -> None:
@@ -48,7 +60,7 @@ def pisa(folder: Path, algorithm: str) -> tuple[Search, Search]:
     """Return PISA's search for a batch and for single queries.
 
     PISA answers a batch in one call of its C++ code. Calling that code here leaves the data frames of pyterrier out of the
-    time.
+    time. With `query_weighted`, the binding repeats a term as often as its weight says, and PISA counts the repetitions.
     """
     import numpy as np
     from pyterrier_pisa import PisaIndex, _pisathon
@@ -58,22 +70,23 @@ def pisa(folder: Path, algorithm: str) -> tuple[Search, Search]:
     retriever = index.bm25(K1, B, query_algorithm=name, threads=1, precompute_impact=impacts)
     retriever.reset_retrieval_context()
 
-    def batch(queries: list[list[str]], k: int) -> list[list[int]]:
+    def batch(queries: list[Asked], k: int, keep: bool = False) -> list[list[int]]:
         size = len(queries) * k
+        weighted = any(queries[0].values())
+        texts = [(n, query if weighted else " ".join(query)) for n, query in enumerate(queries)]
         qids, docnos = np.empty(size, np.int32), np.empty(size, object)
         ranks, scores = np.empty(size, np.int32), np.empty(size, np.float32)
         count = _pisathon.retrieve(
-            retriever._ctxt, name, [(n, " ".join(query)) for n, query in enumerate(queries)], k=k, threads=1,
-            query_weighted=0, pretokenised=False, result_qidxs=qids, result_docnos=docnos, result_ranks=ranks,
-            result_scores=scores,
+            retriever._ctxt, name, texts, k=k, threads=1, query_weighted=int(weighted), pretokenised=weighted,
+            result_qidxs=qids, result_docnos=docnos, result_ranks=ranks, result_scores=scores,
         )  # fmt: skip
         hits: list[list[int]] = [[] for _ in queries]
-        if len(queries) <= 100:
+        if keep:
             for q, docno in zip(qids[:count].tolist(), docnos[:count], strict=True):
                 hits[q].append(int(docno))
         return hits
 
-    return batch, lambda queries, k: [batch([query], k)[0] for query in queries]
+    return batch, lambda queries, k, keep=False: [batch([query], k, keep)[0] for query in queries]
 
 
 def tantivy_index(folder: Path) -> None:
@@ -98,12 +111,16 @@ def tantivy(folder: Path, _: str) -> tuple[Search, Search]:
     index = engine.Index.open(str(folder / "tantivy"))
     searcher, schema = index.searcher(), index.schema
 
-    def single(queries: list[list[str]], k: int) -> list[list[int]]:
+    def part(term: str, weight: float) -> tuple[Any, Any]:
+        query = engine.Query.term_query(schema, "text", term, "freq")
+        return engine.Occur.Should, engine.Query.boost_query(query, weight) if weight else query
+
+    def single(queries: list[Asked], k: int, keep: bool = False) -> list[list[int]]:
         hits = []
         for query in queries:
-            parts = [(engine.Occur.Should, engine.Query.term_query(schema, "text", term, "freq")) for term in query]
+            parts = [part(*pair) for pair in query.items()]
             best = searcher.search(engine.Query.boolean_query(parts), k, count=False).hits
-            if len(queries) <= 100:
+            if keep:
                 hits.append([searcher.doc(address)["id"][0] for _, address in best])
         return hits
 
@@ -113,8 +130,11 @@ def tantivy(folder: Path, _: str) -> tuple[Search, Search]:
 def bm25s_index(folder: Path) -> None:
     import bm25s
 
+    # Numbers that documents share take an eighth of the memory of texts.
+    numbers: dict[str, int] = {}
+    ids = [[numbers.setdefault(token, len(numbers)) for token in tokens] for tokens in lines(folder / "documents.txt")]
     model = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numba")
-    model.index(list(lines(folder / "documents.txt")), show_progress=False)
+    model.index((ids, numbers), show_progress=False)
     model.save(str(folder / "bm25s"), corpus=None)
 
 
@@ -125,11 +145,15 @@ def bm25s(folder: Path, _: str) -> tuple[Search, Search]:
     model.backend = "numba"
     model.activate_numba_scorer()
 
-    def batch(queries: list[list[str]], k: int) -> list[list[int]]:
-        docs, _ = model.retrieve(queries, k=k, show_progress=False, n_threads=1, backend_selection="numba")
-        return docs.tolist() if len(queries) <= 100 else []
+    def batch(queries: list[Asked], k: int, keep: bool = False) -> list[list[int]]:
+        if any(queries[0].values()):
+            raise SystemExit("bm25s has no weights of query terms.")
+        docs, _ = model.retrieve(
+            list(map(list, queries)), k=k, show_progress=False, n_threads=1, backend_selection="numba"
+        )
+        return docs.tolist() if keep else []
 
-    return batch, lambda queries, k: [(batch([query], k) or [[]])[0] for query in queries]
+    return batch, lambda queries, k, keep=False: [(batch([query], k, keep) or [[]])[0] for query in queries]
 
 
 def main() -> None:
@@ -138,18 +162,19 @@ def main() -> None:
     if action == "index":
         globals()[f"{engine}_index"](folder)
         return
-    queries = list(lines(folder / "queries.txt"))
-    result: dict[str, object] = {}
-    for name, search in zip(("batch", "single"), globals()[engine](folder, algorithm), strict=True):
-        for k in (10, 100, 1000):
-            search(queries[:200], k)
-            seconds = []
-            for _ in range(ROUNDS):
-                begin = time.process_time()
-                search(queries, k)
-                seconds.append((time.process_time() - begin) / len(queries))
-            result[f"{name} {k}"] = seconds
-        result["top"] = search(queries[:100], 10)
+    queries = asked(folder / "queries.txt")
+    searches = dict(zip(("batch", "single"), globals()[engine](folder, algorithm), strict=True))
+    result: dict[str, object] = {"top": searches["batch"](queries[:100], 10, keep=True)}
+    for figure in sys.argv[4:] or FIGURES:
+        how, _, depth = figure.partition(" ")
+        search, k = searches[how], int(depth)
+        search(queries[:200], k)
+        seconds = []
+        for _ in range(ROUNDS):
+            begin = time.process_time()
+            search(queries, k)
+            seconds.append((time.process_time() - begin) / len(queries))
+        result[figure] = seconds
     print(json.dumps(result))
 
 

@@ -168,7 +168,7 @@ def test_blocks_that_would_be_visited_too_often_are_left_with_a_threshold(index,
     searcher = Searcher(index.snapshot, BM25())
     rows_of(searcher)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sublex.retrieval.searcher.COSTS", np.array([0.0, 0.0, 50.0]))
+        patch.setattr("sublex.retrieval.searcher.COSTS", np.array([0.0, 0.0, 1e9]))
         assert not all(answered(searcher, dict.fromkeys(WORDS[:5], 1.0), 200))
         for k in (1, 10, 200):
             check(searcher, dict.fromkeys(WORDS[:5], 1.0), k)
@@ -187,8 +187,7 @@ def test_rows_have_the_documents_ranks_and_bounds_of_their_terms(index, segment)
     impacts = searcher.impacts[segment]
     own = impacts.blocks
     for term in np.flatnonzero(own.row_of >= 0).tolist():
-        docs = impacts.docs[impacts.starts[term] : impacts.starts[term + 1]]
-        values = impacts.impacts[impacts.starts[term] : impacts.starts[term + 1]]
+        docs, values = impacts.lists.read(term)
         row = own.row_of[term]
         bits = np.unpackbits(own.bytes[row], bitorder="little")
         assert np.flatnonzero(bits).tolist() == docs.tolist()
@@ -204,10 +203,26 @@ def test_stored_documents_that_do_not_ascend_are_corrupt(tmp_path):
     index.store_impacts(["BM25"])
     segment = index.snapshot.segments[0]
     folder = index.searcher("BM25")._folders(segment)[0]
-    docs = derived.read(folder)["docs"].all().copy()
-    docs[:2] = docs[1::-1]
-    derived.write(folder, {"docs": docs})
+    arrays = {name: component.all().copy() for name, component in derived.read(folder)}
+    arrays["docs"][:2] = arrays["docs"][1::-1]
+    derived.write(folder, arrays)
     searcher = sublex.open(index.path).searcher("BM25")
     searcher.search({"w1": 1.0}, 3)
     with pytest.raises(IndexCorrupt, match="delete that file"):
         searcher.search({"w1": 1.0}, 3)
+
+
+@pytest.mark.parametrize(("visit", "by_blocks"), [(1e-9, True), (20.0, False)])
+def test_rounds_visit_the_blocks_that_are_left_unless_there_are_many(tmp_path, visit, by_blocks):
+    # The first round takes blocks of some 40 of 59 groups of 64 blocks, and leaves a thousand that reach the threshold.
+    chance = random.Random(5)
+    lines = [" ".join(chance.choices("abcdefghijklmnop", k=chance.randint(2, 9))) for _ in range(30_000)]
+    documents = [Document(f"d{k}", line) for k, line in enumerate(lines)]
+    index = sublex.build(documents, tmp_path / "index", analyzer="plain", store="none", workers=1)
+    searcher = Searcher(index.snapshot, BM25())
+    rows_of(searcher)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sublex.retrieval.searcher.COSTS", np.array([0.0, 0.0, visit]))
+        for k in (1, 5, 20):
+            check(searcher, {"a": 1.0, "b": 0.7, "c": 0.5}, k)
+            assert answered(searcher, {"a": 1.0, "b": 0.7, "c": 0.5}, k) == [by_blocks]

@@ -21,7 +21,7 @@ from sublex.trees import tree_columns, tree_html
 if TYPE_CHECKING:
     import numpy as np
 
-VERSION = "0.1.0.dev1"
+VERSION = "0.1.0.dev2"
 # The shared empty mapping: a default value that nothing may change.
 NO_FIELDS: Mapping[str, Any] = {}
 # The largest score: the largest number that float32 holds.
@@ -295,7 +295,7 @@ class TermStats(NamedTuple):
 
 
 class DocStats(NamedTuple):
-    """The statistics of the documents that a ranker scores, as float64 arrays with one item for each posting.
+    """The statistics of the documents that a ranker scores, as float64 arrays of the same length.
 
     `length` is the number of tokens, `unique` the number of distinct terms. `norm` is the sum of `Ranker.norm_part`
     over all terms of the document, and None for rankers without `norm_part`. `Ranker.explain` gets numbers in place of
@@ -354,8 +354,9 @@ class Ranker(Protocol):
         """Return the scores of postings: finite numbers of any sign, in an array of the shape of `tf`.
 
         `tf` is a float64 array of term frequencies above 0. `doc` has arrays of the same shape. `term` has numbers or
-        arrays of the same shape, since one call may score the postings of several terms. The engine scores each
-        posting once, keeps the score as float32, and uses it for all later queries.
+        arrays of the same shape, since one call may score the postings of several terms. Each score may depend on the
+        items at its own place only: the engine asks once for postings that agree in all that is read, keeps the
+        score as float32, and uses it for all later queries.
         """
         ...
 

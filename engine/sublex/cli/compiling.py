@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 # The kernels that commands need: rooms, and packages of plugins, each with names of kernels.
 NOTHING: dict[str, str] = {}
 ANALYZE = {"analysis": "tokenize porter"}
-SEARCH = {**ANALYZE, "index": "find_strings decode_terms", "retrieval": "retrieve place unpack"}
+SEARCH = {
+    **ANALYZE,
+    "index": "find_strings decode_terms", "retrieval.coding": "find_pairs put_documents put_impacts",
+    "retrieval": "retrieve unpack",
+}  # fmt: skip
 BUILD = {
     "analysis": "tokenize porter intern describe refill sort_alike copy_strings",
     "index": "count_terms invert_batch join_lists document_lists choose_surfaces encode_postings",
@@ -39,10 +43,10 @@ NEEDED = {
     "merge": {"index": "decode_terms decode_lists merge_postings encode_lists encode_postings"},
     "check": {"index": "decode_terms decode_lists"},
     "analyze": ANALYZE, "search": SEARCH, "tune": SEARCH, "compare": NUMBERED,
-    "explain": {**SEARCH, "retrieval": "retrieve place unpack rescore"},
+    "explain": {**SEARCH, "retrieval": "retrieve unpack rescore"},
     "run": {**SEARCH, "trec": "shortest write classify"},
     "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
-    "shell": {**SEARCH, "retrieval": "retrieve place unpack rescore"},
+    "shell": {**SEARCH, "retrieval": "retrieve unpack rescore"},
     "export": {"index": "decode_terms merge_postings", "ciff": "encode_lists encode_documents"},
     "import": {
         "analysis": "tokenize porter intern describe", "ciff": "split decode_lists decode_documents",

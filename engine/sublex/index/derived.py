@@ -67,14 +67,20 @@ def _with_entries(folder: Directory, depth: int) -> Iterator[Directory]:
             yield from _with_entries(inner, depth - 1)
 
 
-def write(place: Directory, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays to a folder, all or none; an existing folder is replaced. Arrays are flattened."""
+def write(place: Directory, arrays: Mapping[str, np.ndarray | Iterator[np.ndarray]]) -> None:
+    """Write arrays to a folder, all or none; an existing folder is replaced. Arrays are flattened.
+
+    In place of an array its pieces may be given.
+    """
     temporary = place.parent / f"{place.name}.new-{os.getpid()}"
     try:
         temporary.remove()
         with FolderWriter(temporary) as folder:
             for name, values in arrays.items():
-                folder.put(name, values.ravel())
+                if isinstance(values, np.ndarray):
+                    folder.put(name, values.ravel())
+                else:
+                    put_pieces(folder, name, values)
             entry = folder.finish()
         temporary.replace(ENTRY, json.dumps(entry).encode())
         place.remove()
@@ -83,6 +89,15 @@ def write(place: Directory, arrays: Mapping[str, np.ndarray]) -> None:
         raise IndexProblem(f"Cannot store derived data in {place.path}: {_reason(error)}.") from None
     finally:
         temporary.remove()
+
+
+def put_pieces(folder: FolderWriter, name: str, pieces: Iterator[np.ndarray]) -> None:
+    """Write a component whose values come in pieces, of one type; the first one must be there."""
+    first = next(pieces)
+    writer = folder.stream(name, first.dtype)
+    writer.write(first)
+    for piece in pieces:
+        writer.write(piece)
 
 
 def remove_all_but(root: Path, kept: Collection[Directory]) -> None:

@@ -171,6 +171,10 @@ class Segment:
         """Return (documents, frequencies) of any terms, one posting list after the other, deleted documents included."""
         return self._postings.gather(terms)
 
+    def release(self) -> None:
+        """Let the system take back the memory of the posting lists that were read."""
+        self._postings.release()
+
     def spans(self, limit: int) -> list[tuple[int, int]]:
         """Cut the terms into ranges (begin, end) of at most `limit` postings, or of one term."""
         return spans(self.df, limit)

@@ -1,6 +1,7 @@
 """Stored impacts: the impacts of chosen rankers on disk, as derived data that can be deleted and made again.
 
-For each segment the document numbers of all postings are stored once for all rankers, and four bytes a posting for each ranker.
+For each segment the document numbers of all postings are stored once for all rankers, in two bytes a posting, and for each ranker the
+numbers of the impacts, in one or two bytes; `coding` says how.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ def impacts_folder(snapshot: Snapshot, ranker: str, code: str) -> Directory:
 
 
 def documents_folder(snapshot: Snapshot, segment: Segment) -> Directory:
-    """Return the folder of a segment's decoded document numbers."""
-    return derived.folder_of(snapshot.path) / f"documents-{segment.entry['data']['checksum']}"
+    """Return the folder of a segment's document numbers. Its name depends on the segment and on Sublex's version."""
+    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, segment.entry["data"]["checksum"]]).encode())
+    return derived.folder_of(snapshot.path) / f"documents-{key}"
 
 
 def declared(root: Path) -> list[str]:
@@ -55,5 +57,5 @@ def declare(root: Path, rankers: Sequence[str]) -> None:
 
 
 def remove_others(snapshot: Snapshot, kept: Set[Directory]) -> None:
-    """Remove all derived data but the folders in `kept` and the decoded documents of the snapshot's segments."""
+    """Remove all derived data but the folders in `kept` and the documents of the snapshot's segments."""
     derived.remove_all_but(snapshot.path, kept | {documents_folder(snapshot, segment) for segment in snapshot.segments})

@@ -8,18 +8,32 @@ the lower half. The larger key ranks higher, ties included, so the best k docume
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, float32, float64, int32, int64, uint8, uint64
+from numba import float32, int32, int64, uint64
 
 from sublex.compiled import inner, kernel
+from sublex.retrieval.coding.kernels import (
+    BEGIN,
+    COUNT,
+    F32,
+    F64,
+    FIRST,
+    FLAGS,
+    I32,
+    I64,
+    LISTS,
+    RUN,
+    SPAN,
+    U8,
+    U16,
+    U32,
+    U64,
+    WIDTH,
+    code_place,
+    impact_at,
+    run_size,
+)
 
-# The types of arguments.
-U8 = uint8[::1]
-U64 = uint64[::1]
-I32 = int32[::1]
-I64 = int64[::1]
-F32 = float32[::1]
-F64 = float64[::1]
-FLAGS = boolean[::1]
+# The types of arguments that the kernels of coding do not have.
 DOCS = int32[:, ::1]
 SCORES = float32[:, ::1]
 KEYS = uint64[:, ::1]
@@ -31,8 +45,6 @@ WINDOW = 1 << 14
 NOTHING = -np.inf
 # The threshold before any document is known: the lowest finite float64, so that no real score is below it.
 LOWEST = -1.7976931348623157e308
-# The k for which the k-th best impact of each term is known.
-LEVELS = (10, 100, 1000)
 
 
 @inner
@@ -128,39 +140,116 @@ def first_threshold(terms, weights, least, most, kth):
 
 
 @inner
-def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks, k, sums, noted, candidates, keys):
+def _next_span(runs, at, ends, stops, next_runs):
+    """Turn to the next 65,536 documents that any term is in: move the `ends` of its postings there. Return their number, or -1.
+
+    `at` equals `ends`; `stops` are the ends of the terms' lists.
+    """
+    span = np.int64(SPAN)
+    for t in range(len(ends)):
+        if ends[t] < stops[t]:
+            span = min(span, np.int64(runs[next_runs[t]] >> np.uint32(16)))
+    if span == SPAN:
+        return np.int64(-1)
+    for t in range(len(ends)):
+        if ends[t] < stops[t] and np.int64(runs[next_runs[t]] >> np.uint32(16)) == span:
+            ends[t] += run_size(runs[next_runs[t]])
+            next_runs[t] += 1
+    return span
+
+
+@inner
+def _add_values(
+    docs, codes, values, i, end, to_code, to_value, first, weight, threshold, sums, noted, candidates, found
+):
+    """Add the impacts of a term with a table to the sums of a window. Return the place of the next posting, and `found`."""
+    # Unsigned indexes: for signed ones Numba adds a test whether they count from the end.
+    while i < end:
+        doc = np.uint64(docs[i]) - first
+        if doc >= np.uint64(WINDOW):
+            break
+        total = sums[doc] + weight * np.float64(values[to_value + np.uint64(codes[i + to_code])])
+        sums[doc] = total
+        if total >= threshold and not noted[doc]:
+            noted[doc] = 1
+            candidates[found] = doc
+            found += 1
+        i += np.uint64(1)
+    return i, found
+
+
+@inner
+def _add_impacts(docs, impacts, i, end, to_impact, first, weight, threshold, sums, noted, candidates, found):
+    """Add the impacts of a term without a table to the sums of a window. Return the place of the next posting, and `found`."""
+    while i < end:
+        doc = np.uint64(docs[i]) - first
+        if doc >= np.uint64(WINDOW):
+            break
+        total = sums[doc] + weight * np.float64(impacts[i + to_impact])
+        sums[doc] = total
+        if total >= threshold and not noted[doc]:
+            noted[doc] = 1
+            candidates[found] = doc
+            found += 1
+        i += np.uint64(1)
+    return i, found
+
+
+@inner
+def _add_window(
+    docs, codes, halves, floats, lists, terms, weights, at, ends, stops, first, threshold, sums, noted, candidates
+):
+    """Add the impacts of all terms in a window to its sums. Return the number of candidates."""
+    found = 0
+    for t in range(len(terms)):
+        i, end, weight, width = np.uint64(at[t]), np.uint64(ends[t]), weights[t], lists[terms[t], WIDTH]
+        to_code = np.uint64(code_place(lists, terms[t]) - lists[terms[t], FIRST])
+        values = np.uint64(lists[terms[t], BEGIN] >> 2)
+        if width == 2:
+            i, found = _add_values(
+                docs, halves, floats, i, end, to_code, values, first, weight, threshold, sums, noted, candidates, found
+            )
+        elif width == 4:
+            i, found = _add_impacts(
+                docs, floats, i, end, to_code, first, weight, threshold, sums, noted, candidates, found
+            )
+        else:
+            i, found = _add_values(
+                docs, codes, floats, i, end, to_code, values, first, weight, threshold, sums, noted, candidates, found
+            )
+        stops[t] = i
+    return found
+
+
+@inner
+def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ranks, k, sums, noted, candidates, keys):
     """Write the keys of the best documents for one query to `keys`, in no order. Return their number, at most k, and the threshold.
 
-    `at` and `ends` are the places of each term's remaining postings; `at` moves to `ends`. A document is noted as a candidate when its
-    sum first reaches the threshold, and tested again with its final sum; a document that no term matches is never noted.
-    Between windows all `sums` are 0 and no document is `noted`.
+    A document is noted as a candidate when its sum first reaches the threshold, and tested again with its final sum; a document that
+    no term matches is never noted. Between windows all `sums` are 0 and no document is `noted`.
     """
-    n = np.int64(0)
+    halves, floats = codes.view(np.uint16), codes.view(np.float32)
+    at, ends, stops, lasts, next_runs = cursors[0], cursors[1], cursors[2], cursors[3], cursors[4]
+    for t in range(len(terms)):
+        at[t] = ends[t] = lists[terms[t], FIRST]
+        lasts[t], next_runs[t] = at[t] + lists[terms[t], COUNT], lists[terms[t], RUN]
+    n, base = np.int64(0), np.int64(0)
     while True:
-        lowest = np.int64(len(docno_ranks))
+        lowest = np.int64(SPAN)
         for t in range(len(terms)):
             if at[t] < ends[t]:
                 lowest = min(lowest, np.int64(docs[at[t]]))
-        if lowest == len(docno_ranks):
-            break
-        base = lowest // WINDOW * WINDOW
-        found = postings = 0
-        for t in range(len(terms)):
-            # Unsigned indexes: for signed ones Numba adds a test whether they count from the end.
-            i, end, first, weight = np.uint64(at[t]), np.uint64(ends[t]), np.uint64(base), weights[t]
-            while i < end:
-                doc = np.uint64(docs[i]) - first
-                if doc >= np.uint64(WINDOW):
-                    break
-                total = sums[doc] + weight * np.float64(impacts[i])
-                sums[doc] = total
-                if total >= threshold and not noted[doc]:
-                    noted[doc] = 1
-                    candidates[found] = doc
-                    found += 1
-                i += np.uint64(1)
-            stops[t] = i
-            postings += stops[t] - at[t]
+        if lowest == SPAN:
+            span = _next_span(runs, at, ends[: len(terms)], lasts, next_runs)
+            if span < 0:
+                break
+            base = span * SPAN
+            continue
+        first = lowest // WINDOW * WINDOW
+        found = _add_window(
+            docs, codes, halves, floats, lists, terms, weights, at, ends, stops, np.uint64(first), threshold, sums, noted,
+            candidates,
+        )  # fmt: skip
         for c in range(found):
             total = sums[candidates[c]]
             noted[candidates[c]] = 0
@@ -169,12 +258,15 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks
                     select(keys, n, k)
                     n = k
                     threshold = max(threshold, at_least(score_of(keys[k - 1])))
-                keys[n] = key_of(total, docno_ranks[base + candidates[c]])
+                keys[n] = key_of(total, docno_ranks[base + first + candidates[c]])
                 n += 1
+        postings = np.int64(0)
+        for t in range(len(terms)):
+            postings += stops[t] - at[t]
         if 16 * postings < WINDOW:
             for t in range(len(terms)):
                 for i in range(at[t], stops[t]):
-                    sums[docs[i] - base] = 0.0
+                    sums[docs[i] - first] = 0.0
         else:
             sums[:] = 0.0
         for t in range(len(terms)):
@@ -186,17 +278,17 @@ def _best(docs, impacts, terms, weights, at, ends, stops, threshold, docno_ranks
     return n, threshold
 
 
-@kernel((I32, F32, I64, F32, F32, F32, I32, I64, I64, F64, F64, CURSORS, F64, U8, I32, U64, KEYS, FLAGS))
+@kernel((U16, U32, U8, LISTS, F32, F32, F32, I32, I64, I64, F64, F64, CURSORS, F64, U8, I32, U64, KEYS, FLAGS))
 def retrieve(
-    docs, impacts, starts, least, most, kth, docno_ranks, query_ends, terms, weights, thresholds,
+    docs, runs, codes, lists, least, most, kth, docno_ranks, query_ends, terms, weights, thresholds,
     cursors, sums, noted, candidates, keys, found, answered
 ):  # fmt: skip
     """Fill each row of `found` with the keys of the best documents for a query, in no order, followed by zeros.
 
-    The postings of term t are at the places starts[t] to starts[t + 1] of (docs, impacts); the impacts of deleted documents are NaN.
+    `docs`, `runs`, `codes` and `lists` hold the postings; the impacts of deleted documents are NaN.
     `least`, `most` and `kth` are the least, greatest and k-th best impact of each term. `query_ends` are the ends of the queries in
     `terms` and `weights`; impacts are added in this order of the terms. `thresholds` has the threshold that each query reached in the
-    segments before, and is raised. `cursors`, three rows as long as the longest query, `sums`, `noted`, `candidates` and `keys`
+    segments before, and is raised. `cursors`, five rows as long as the longest query, `sums`, `noted`, `candidates` and `keys`
     are scratch arrays of the calling thread. Queries that are `answered` already are left as they are.
     """
     k = found.shape[1]
@@ -206,49 +298,14 @@ def retrieve(
         begin = query_ends[q]
         if answered[q]:
             continue
-        threshold = first_threshold(own, factors, least, most, kth)
-        at, ends, stops = cursors[0], cursors[1], cursors[2]
-        for t in range(len(own)):
-            at[t], ends[t] = starts[own[t]], starts[own[t] + 1]
+        threshold = max(first_threshold(own, factors, least, most, kth), thresholds[q])
         n, thresholds[q] = _best(
-            docs, impacts, own, factors, at, ends, stops, max(threshold, thresholds[q]), docno_ranks, k, sums, noted,
-            candidates, keys,
-        )  # fmt: skip
+            docs, runs, codes, lists, own, factors, cursors, threshold, docno_ranks, k, sums, noted, candidates, keys
+        )
         for i in range(n):
             found[q, i] = keys[i]
         for i in range(n, k):
             found[q, i] = 0
-
-
-@kernel((I64, I64, I32, F32, FLAGS, I32, F32, F32, F32, SCORES, F32))
-def place(terms, starts, docs_in, impacts_in, dead, docs, impacts, least, most, kth, live):
-    """Copy the postings of some terms to their places in (docs, impacts), with NaN as the impact of a deleted document.
-
-    `docs_in` and `impacts_in` hold the postings of these terms one after the other. `least`, `most` and `kth` receive the least,
-    the greatest and, for each of LEVELS, the k-th best impact of each term among live documents. `live` is scratch memory
-    for the impacts of a term.
-    """
-    o = 0
-    for term in terms:
-        begin = starts[term]
-        n = np.int64(0)
-        for i in range(begin, starts[term + 1]):
-            docs[i], impacts[i] = docs_in[o], impacts_in[o]
-            if dead[docs_in[o]]:
-                impacts[i] = np.nan
-            else:
-                live[n] = impacts_in[o]
-                n += 1
-            o += 1
-        least[term], most[term] = np.inf, -np.inf
-        for i in range(n):
-            least[term], most[term] = min(least[term], live[i]), max(most[term], live[i])
-        for level in range(len(LEVELS)):
-            k = LEVELS[len(LEVELS) - 1 - level]
-            if n >= k:
-                select(live, n, k)
-                kth[len(LEVELS) - 1 - level, term] = live[k - 1]
-                n = k
 
 
 @inner
@@ -268,8 +325,32 @@ def _skip(docs, i, end, doc):
     return low
 
 
-@kernel((I32, F32, I64, I64, I64, F64, I64, I32, F64))
-def rescore(docs, impacts, starts, query_ends, terms, weights, wanted_ends, wanted, sums):
+@inner
+def _rescore_term(docs, runs, codes, lists, term, weight, wanted, sums):
+    """Add the impacts of a term to the sums of the wanted documents, which ascend."""
+    halves, floats = codes.view(np.uint16), codes.view(np.float32)
+    run, i = lists[term, RUN], lists[term, FIRST]
+    stop = i + lists[term, COUNT]
+    end = i + (run_size(runs[run]) if i < stop else 0)
+    for w in range(len(wanted)):
+        span = np.int64(wanted[w]) >> 16
+        while end < stop and np.int64(runs[run] >> np.uint32(16)) < span:
+            run += 1
+            i, end = end, end + run_size(runs[run])
+        if i == stop or (np.int64(runs[run] >> np.uint32(16))) > span:
+            continue
+        i = _skip(docs, i, end, np.int64(wanted[w]) & 0xFFFF)
+        if (
+            i < end
+            and span == np.int64(runs[run] >> np.uint32(16))
+            and np.int64(docs[i]) == np.int64(wanted[w]) & 0xFFFF
+        ):
+            more = weight * np.float64(impact_at(codes, halves, floats, lists, term, i))
+            sums[w] = more if sums[w] == NOTHING else sums[w] + more
+
+
+@kernel((U16, U32, U8, LISTS, I64, I64, F64, I64, I32, F64))
+def rescore(docs, runs, codes, lists, query_ends, terms, weights, wanted_ends, wanted, sums):
     """Write the scores of the wanted documents of each query to `sums`; NOTHING for a document that no term matches.
 
     `wanted_ends` are the ends of the queries in `wanted`, and the documents of a query ascend. Impacts are added in the order of the
@@ -277,14 +358,8 @@ def rescore(docs, impacts, starts, query_ends, terms, weights, wanted_ends, want
     """
     begin = first = 0
     for q in range(len(query_ends)):
-        sums[first : wanted_ends[q]] = NOTHING
+        end = wanted_ends[q]
+        sums[first:end] = NOTHING
         for t in range(begin, query_ends[q]):
-            i, end = starts[terms[t]], starts[terms[t] + 1]
-            for w in range(first, wanted_ends[q]):
-                i = _skip(docs, i, end, wanted[w])
-                if i == end:
-                    break
-                if docs[i] == wanted[w]:
-                    more = weights[t] * np.float64(impacts[i])
-                    sums[w] = more if sums[w] == NOTHING else sums[w] + more
-        begin, first = query_ends[q], wanted_ends[q]
+            _rescore_term(docs, runs, codes, lists, terms[t], weights[t], wanted[first:end], sums[first:end])
+        begin, first = query_ends[q], end

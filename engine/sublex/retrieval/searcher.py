@@ -17,13 +17,16 @@ from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval import impact_store
 from sublex.retrieval.blocks.blocks import COSTS, Blocks
+from sublex.retrieval.coding.pairs import checked
 from sublex.retrieval.hits import Hits
-from sublex.retrieval.impacts import Impacts, checked
+from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.term_table import TermTable
 from sublex.workers import Workers
 
 # Queries given to the kernel in one call, and the largest number of result keys of one call.
 GROUP, KEYS = 256, 1 << 20
+# Rows of the kernel's scratch array of places in postings.
+WORKSPACE_ROWS = 5
 # A query: terms with their weights. A plain sequence of terms gives each repetition the weight 1.
 Weighted = Mapping[str, float] | Iterable[str]
 
@@ -137,9 +140,10 @@ class Searcher:
         base, end = self.snapshot.bases[segment : segment + 2]
         sums, noted, candidates, keys = self._buffers(k)
         answered = self._by_blocks(segment, ends, terms, weights, thresholds, keys, found)
-        cursors = np.empty((3, len(terms)), np.int64)
+        cursors = np.empty((WORKSPACE_ROWS, len(terms)), np.int64)
+        lists = impacts.lists
         self._kernels.retrieve(
-            impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, impacts.best(k),
+            lists.docs, lists.runs, lists.codes, lists.rows, impacts.least, impacts.most, impacts.best(k),
             self.snapshot.docno_ranks[base:end], ends, terms, weights, thresholds,
             cursors, sums, noted, candidates, keys, found, answered,
         )  # fmt: skip
@@ -151,14 +155,14 @@ class Searcher:
     ) -> np.ndarray:  # fmt: skip
         """Answer the queries for which blocks pay, in their rows of `found`. Return a flag for each query that is answered."""
         impacts = self.impacts[segment]
-        blocks = impacts.blocks
+        blocks, lists = impacts.blocks, impacts.lists
         answered = np.zeros(len(ends), np.bool_)
         rows = impacts.rows(terms)
         if not (rows >= 0).any():
             return answered
         base, end = self.snapshot.bases[segment : segment + 2]
         self._block_kernels.retrieve_by_blocks(
-            impacts.docs, impacts.impacts, impacts.starts, impacts.least, impacts.most, impacts.best(found.shape[1]),
+            lists.docs, lists.runs, lists.codes, lists.rows, impacts.least, impacts.most, impacts.best(found.shape[1]),
             self.snapshot.docno_ranks[base:end], blocks.bits, blocks.bytes, blocks.ranks, blocks.bounds, ends, terms, weights,
             rows, thresholds, COSTS, *self._block_buffers(blocks), keys, found, answered,
         )  # fmt: skip
@@ -198,8 +202,9 @@ class Searcher:
             wanted_ends = np.cumsum(np.bincount(np.repeat(np.arange(len(sizes)), sizes)[inside], minlength=len(sizes)))
             found = np.empty(len(inside))
             wanted = (flat[inside] - base).astype(np.int32)
+            lists = impacts.lists
             self._kernels.rescore(
-                impacts.docs, impacts.impacts, impacts.starts, own_ends, own_terms, own_weights, wanted_ends, wanted, found
+                lists.docs, lists.runs, lists.codes, lists.rows, own_ends, own_terms, own_weights, wanted_ends, wanted, found
             )  # fmt: skip
             sums[inside] = found
         return np.split(sums.astype(np.float32), np.cumsum(sizes)[:-1])

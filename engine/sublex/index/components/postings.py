@@ -121,6 +121,10 @@ class PostingsReader:
             self._verify(term, term + 1)
         return self._decode(terms)
 
+    def release(self) -> None:
+        """Let the system take back the memory of the posting lists that were read."""
+        self._words.release()
+
     def _verify(self, begin: int, end: int) -> None:
         """Verify the checksums of everything that a range of terms is decoded from."""
         first, last = int(self._block_starts[begin]), int(self._block_starts[end])

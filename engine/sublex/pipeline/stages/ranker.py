@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sublex.analysis.tokens import words_by_term
-from sublex.base import DocStats, Explanation, Query, TermStats
+from sublex.base import Explanation, Query, TermStats
 from sublex.errors import contract
 from sublex.index.segment import Segment
 from sublex.pipeline.stages.stage import Scorer, Scoring, State, scores_in
@@ -56,9 +56,7 @@ class RankerStage(Scorer):
         if not tf:
             missing = {"documents that have it": int(stats.df)} | origin
             return Explanation(0.0, f"{label}: not in this document", "evidence", evidence=missing)
-        impacts = self.searcher.impacts[k]
-        norm = None if impacts.norm is None else impacts.norm[local]
-        document = DocStats(impacts.length[local], impacts.unique[local], norm)
+        document = self.searcher.impacts[k].document(local)
         with contract("ranker", self.searcher.ranker):
             score = self.searcher.ranker.explain(tf, document, stats, snapshot.statistics)
         if weight == 1 and not origin:
