@@ -1,0 +1,101 @@
+"""Sketches on disk, as derived data beside the rows of their segment: they can be deleted, and are made again.
+
+They are outside of the manifest and the fingerprint. A sketch goes with the rows, when a segment is merged or a model is forgotten. One
+that is missing, damaged or made for another model is never used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from sublex.errors import IndexCorrupt, SublexError
+from sublex.estimators.blocks import one_thread
+from sublex.index import derived
+from sublex.index.directory import Directory
+from sublex.index.format import Folder
+from sublex.representations.sketch import LEAST_DOCUMENTS, LARGEST_CODE, Run, Sketch, Source, sketch_of
+
+# The layout of the files, and the way in which sketches are made.
+VERSION = 1
+SKETCH = "sketch"
+# The type of each array on disk, and the array that holds the key.
+TYPES = Sketch("<i4", "|i1", "<f4", "<f4", "<f4", "<i8", "<f4", "<f8")  # type: ignore[arg-type]
+KEY = "key"
+
+
+def write_sketch(rows: Directory, key: np.ndarray, source: Source, run: Run = map) -> Sketch | None:
+    """Make the sketch of a segment and store it in the folder of the segment's rows; return it.
+
+    A segment with few documents, or a model whose scores are no cosines, has none. If it cannot be stored, it is made all the same.
+    """
+    if source.segment.docs < LEAST_DOCUMENTS or not source.model.cosines:
+        return None
+    with one_thread():
+        sketch = sketch_of(source, run)
+    with suppress(SublexError):
+        derived.write(rows / SKETCH, {KEY: key, **sketch._asdict()})
+    return sketch
+
+
+def read_sketch(rows: Directory, key: np.ndarray, docs: int) -> Sketch | None:
+    """Return the sketch of a segment of `docs` documents, or None if there is none that can be used."""
+    if docs < LEAST_DOCUMENTS or (folder := derived.read(rows / SKETCH)) is None:
+        return None
+    try:
+        return _checked(folder, key, docs)
+    except (IndexCorrupt, ValueError):
+        return None
+
+
+def key_of(model: Mapping[str, Any], rows: Mapping[str, Any]) -> np.ndarray:
+    """Return the key of a sketch: a hash of the manifest's entries for the model and for the rows of the segment."""
+    parts = [VERSION, model["checksum"], rows["checksum"]]
+    return np.frombuffer(xxhash.xxh3_128_digest(json.dumps(parts).encode()), np.uint8)
+
+
+def _checked(folder: Folder, key: np.ndarray, docs: int) -> Sketch:
+    """Return the sketch in a folder; raise `IndexCorrupt` or `ValueError` unless its arrays fit each other."""
+    folder.expect(KEY, ("|u1",), len(key))
+    if (folder[KEY].all() != key).any():
+        raise ValueError("It was made for another model.")
+    for name, dtype in TYPES._asdict().items():
+        folder.expect(name, (dtype,))
+    arrays = Sketch(*(folder[name].all() for name in Sketch._fields))
+    places, clusters = len(arrays.docs), len(arrays.starts) - 1
+    width = len(arrays.codes) // max(1, places)
+    sketch = arrays._replace(
+        codes=arrays.codes.reshape(places, width),
+        centroids=arrays.centroids.reshape(clusters, width),
+        directions=arrays.directions.reshape(-1, width)
+        if len(arrays.directions)
+        else np.zeros((width, 0)),
+    )
+    if not _sound(sketch, docs):
+        raise ValueError("Its arrays do not fit each other.")
+    return sketch
+
+
+def _sound(sketch: Sketch, docs: int) -> bool:
+    """Return whether kernels may use a sketch of a segment of `docs` documents."""
+    places, width = sketch.codes.shape
+    ordered = sketch.starts[0] == 0 and sketch.starts[-1] == places and (np.diff(sketch.starts) >= 0).all()
+    sizes = len(sketch.scales) == len(sketch.errors) == places and width > 0 and places > 0
+    if not (ordered and sizes and len(sketch.tails) == (places if sketch.directions.shape[1] else 0)):
+        return False
+    if not 0 <= int(sketch.docs.min()) <= int(sketch.docs.max()) < docs or np.bincount(sketch.docs).max() > 1:
+        return False
+    numbers = (sketch.scales, sketch.tails, sketch.centroids, sketch.directions)
+    return bool(
+        all(np.isfinite(values).all() for values in numbers)
+        and (sketch.scales >= 0).all()
+        and (sketch.scales <= 1).all()
+        and (sketch.errors >= 0).all()
+        and (sketch.tails >= 0).all()
+        and int(sketch.codes.min()) >= -LARGEST_CODE
+    )
