@@ -26,17 +26,20 @@ Score = Callable[[np.ndarray], np.ndarray]
 
 
 class Sketched(NamedTuple):
-    """A segment with its sketch, if it has one: the number of its first document, and which of its documents are deleted."""
+    """A segment with its sketch, if it has one: the number of its first document, and which documents are deleted.
+
+    `live` tells whether the document at each place of the sketch is live.
+    """
 
     base: int
     dead: np.ndarray
     sketch: Sketch | None
+    live: np.ndarray
 
-    @property
-    def live(self) -> np.ndarray:
-        """Whether the document at each place of the sketch is live."""
-        assert self.sketch is not None
-        return ~self.dead[self.sketch.docs]
+
+def sketched(base: int, dead: np.ndarray, sketch: Sketch | None) -> Sketched:
+    """Return a segment, given which of its documents are deleted, with its sketch."""
+    return Sketched(base, dead, sketch, np.zeros(0, np.bool_) if sketch is None else ~dead[sketch.docs])
 
 
 class Ranges(NamedTuple):

@@ -76,7 +76,7 @@ def sparse_products(data, columns, starts, vector, docs, sums):
 @inner
 def bucket_of(estimate):
     """Return the number of the bucket of an estimate, from 0 to `BUCKETS` - 1; a higher estimate is never in a lower bucket."""
-    return int(min(max((estimate + 2.0) * (BUCKETS / 4.0), 0.0), BUCKETS - 1.0))
+    return min(max(int((estimate + 2.0) * (BUCKETS / 4.0)), 0), BUCKETS - 1)
 
 
 @kernel((CODES, I16, F32, FLAGS, I64, I64, float64, F32, I64))
@@ -85,20 +85,24 @@ def estimate(codes, query, scales, live, begins, ends, scale, estimates, counts)
 
     Range r has the places from begins[r] to ends[r]. A place that is not live gets -inf; the others are counted in their buckets.
     """
-    n = 0
+    first = 0
     for r in range(len(begins)):
+        n = first
+        for place in range(begins[r], ends[r]):
+            total = np.int32(0)
+            for j in range(len(query)):
+                # The sum fits into 32 bits. It is cut to them at every step, so that compilers multiply many entries at once.
+                total = np.int32(total + np.int32(codes[place, j]) * np.int32(query[j]))
+            estimates[n] = np.float32(np.float64(total) * scale * np.float64(scales[place]))
+            n += 1
+        n = first
         for place in range(begins[r], ends[r]):
             if live[place]:
-                row = codes[place]
-                total = np.int32(0)
-                for j in range(len(query)):
-                    total += np.int32(row[j]) * np.int32(query[j])
-                product = np.float32(np.float64(total) * scale * np.float64(scales[place]))
-                estimates[n] = product
-                counts[bucket_of(product)] += 1
+                counts[bucket_of(estimates[n])] += 1
             else:
                 estimates[n] = -np.inf
             n += 1
+        first = n
 
 
 @kernel((F32, I64, I64, int64, I64))

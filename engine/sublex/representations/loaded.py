@@ -21,7 +21,7 @@ from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.messages import command, counted
 from sublex.plugins import Component
-from sublex.representations.finding import Sketched, find
+from sublex.representations.finding import Sketched, find, sketched
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import Vocabulary, inputs_of, size_of
 from sublex.representations.rows import checked_rows, kind_of_rows, read_rows, zero_rows
@@ -223,7 +223,7 @@ class LoadedRepresentation(LoadedModel):
         if self.model.find != "exact":
             found = self.view.once("all sketches", lambda: list(map(self._made_sketch, self.view.segments, found)))
         return [
-            Sketched(base, segment.dead, sketch)
+            sketched(base, segment.dead, sketch)
             for base, segment, sketch in zip(self.view.bases.tolist(), self.view.segments, found, strict=False)
         ]
 
