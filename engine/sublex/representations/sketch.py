@@ -43,7 +43,8 @@ class Sketch(NamedTuple):
     * `codes`: the entries of the document's vector of norm 1, each divided by the document's scale, as whole numbers.
     * `scales`, `errors`: the scale of each place, and a bound of the distance between the vector and its codes times the scale.
     * `tails`: a bound of the norm of what the projection leaves out; empty without a projection.
-    * `starts`, `centroids`: where each cluster's places start, and the direction of its middle.
+    * `starts`: where each cluster's places start, and the number of places.
+    * `means`, `variances`: of the entries of each cluster's vectors.
     * `directions`: the orthonormal columns that vectors are projected on; no columns if the vectors are not projected.
     """
 
@@ -53,17 +54,14 @@ class Sketch(NamedTuple):
     errors: np.ndarray
     tails: np.ndarray
     starts: np.ndarray
-    centroids: np.ndarray
+    means: np.ndarray
+    variances: np.ndarray
     directions: np.ndarray
 
     @property
     def width(self) -> int:
         """The number of entries of a vector that is not projected."""
-        return len(self.directions) or self.codes.shape[1]
-
-    def projected(self, vectors: np.ndarray) -> np.ndarray:
-        """Return the entries of vectors, one row each, that the codes stand for."""
-        return vectors @ self.directions if self.directions.shape[1] else vectors
+        return len(self.directions)
 
 
 class Source(NamedTuple):
@@ -90,26 +88,30 @@ def sketch_of(source: Source, run: Run = map) -> Sketch:
     rows = ceil(SAMPLE * clusters / blocks)
     sampled = run(lambda block: _units(source.vectors(block[:rows]))[0], source.inputs.blocks(source.segment))
     sample = np.concatenate(list(sampled))
-    empty = np.zeros((0, 0), np.float32)
     directions = _directions(sample[sample.any(axis=1)])
-    nothing = np.zeros(0, np.float32)
-    plan = Sketch(nothing, nothing, nothing, nothing, nothing, nothing, empty, directions)
-    plan = plan._replace(centroids=_centroids(plan.projected(sample).astype(np.float32), clusters))
+    middles = _middles(projected(sample, directions), clusters)
 
     def coded(block: Any) -> tuple[np.ndarray, ...]:
         units, norms = _units(source.vectors(block))
-        return norms, *_coded(plan.projected(units), bool(directions.shape[1])), _nearest(plan, units)
+        entries = projected(units, directions)
+        return norms, _nearest(entries, middles), *_coded(entries, bool(directions.shape[1]))
 
     parts = zip(*run(coded, source.inputs.blocks(source.segment)), strict=True)
-    norms, codes, scales, errors, tails, nearest = (np.concatenate(part) for part in parts)
+    norms, nearest, codes, scales, errors, tails = (np.concatenate(part) for part in parts)
     errors[norms < max(NOISE * norms.max(initial=0.0), SMALLEST)] = np.inf
     known = np.flatnonzero(norms)
     docs = known[np.argsort(nearest[known], kind="stable")]
-    starts = np.append(0, np.cumsum(np.bincount(nearest[known], minlength=len(plan.centroids))))
-    return Sketch(
-        docs.astype(np.int32), codes[docs], scales[docs], errors[docs], tails[docs] if len(tails) else tails,
-        starts, plan.centroids, directions,
-    )  # fmt: skip
+    sizes = np.bincount(nearest[known], minlength=len(middles))
+    starts = np.append(0, np.cumsum(sizes[sizes > 0]))
+    codes, scales, errors = codes[docs], scales[docs], errors[docs]
+    moments = _moments(codes, scales, starts)
+    tails = tails[docs] if len(tails) else tails
+    return Sketch(docs.astype(np.int32), codes, scales, errors, tails, starts, *moments, directions)
+
+
+def projected(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Return the entries of vectors, one row each, that codes stand for."""
+    return vectors @ directions if directions.shape[1] else vectors
 
 
 def _units(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -141,21 +143,30 @@ def _coded(entries: np.ndarray, projected: bool) -> tuple[np.ndarray, np.ndarray
     return codes, scales, errors.astype(np.float32), tails.astype(np.float32)
 
 
-def _centroids(sample: np.ndarray, number: int) -> np.ndarray:
+def _middles(sample: np.ndarray, number: int) -> np.ndarray:
     """Return the directions of the middles of clusters of a sample, by k-means that starts with documents spread over the sample."""
-    sample = sample[sample.any(axis=1)]
+    sample = sample[sample.any(axis=1)].astype(np.float32)
     if not len(sample):
         return np.zeros((1, sample.shape[1]), np.float32)
-    centroids = sample[np.linspace(0, len(sample) - 1, min(number, len(sample))).astype(np.int64)]
+    middles = sample[np.linspace(0, len(sample) - 1, min(number, len(sample))).astype(np.int64)]
     for _ in range(ROUNDS):
-        nearest = np.concatenate([(sample[span] @ centroids.T).argmax(axis=1) for span in spans(len(sample))])
+        nearest = np.concatenate([_nearest(sample[span], middles) for span in spans(len(sample))])
         order = np.argsort(nearest, kind="stable")
         used, starts = np.unique(nearest[order], return_index=True)
         # A cluster that has lost all its documents keeps its place.
-        centroids[used] = _units(np.add.reduceat(sample[order], starts))[0]
-    return centroids
+        middles[used] = _units(np.add.reduceat(sample[order], starts))[0]
+    return middles
 
 
-def _nearest(plan: Sketch, units: np.ndarray) -> np.ndarray:
-    """Return the number of the cluster of each vector."""
-    return (plan.projected(units).astype(np.float32) @ plan.centroids.T).argmax(axis=1)
+def _nearest(entries: np.ndarray, middles: np.ndarray) -> np.ndarray:
+    """Return the number of the cluster of each row of entries."""
+    return (entries.astype(np.float32) @ middles.T).argmax(axis=1)
+
+
+def _moments(codes: np.ndarray, scales: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the means and the variances of the entries in each cluster."""
+    moments = np.zeros((2, len(starts) - 1, codes.shape[1]), np.float32)
+    for cluster, (begin, end) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)):
+        entries = codes[begin:end] * scales[begin:end, None]
+        moments[:, cluster] = entries.mean(axis=0), entries.var(axis=0)
+    return moments[0], moments[1]

@@ -25,7 +25,7 @@ from sublex.representations.sketch import LEAST_DOCUMENTS, LARGEST_CODE, Run, Sk
 VERSION = 1
 SKETCH = "sketch"
 # The type of each array on disk, and the array that holds the key.
-TYPES = Sketch("<i4", "|i1", "<f4", "<f4", "<f4", "<i8", "<f4", "<f8")  # type: ignore[arg-type]
+TYPES = Sketch("<i4", "|i1", "<f4", "<f4", "<f4", "<i8", "<f4", "<f4", "<f8")  # type: ignore[arg-type]
 KEY = "key"
 
 
@@ -68,13 +68,13 @@ def _checked(folder: Folder, key: np.ndarray, docs: int) -> Sketch:
         folder.expect(name, (dtype,))
     arrays = Sketch(*(folder[name].all() for name in Sketch._fields))
     places, clusters = len(arrays.docs), len(arrays.starts) - 1
-    width = len(arrays.codes) // max(1, places)
+    entries = len(arrays.codes) // max(1, places)
+    widths = arrays.directions.reshape(-1, entries) if len(arrays.directions) else np.zeros((entries, 0))
     sketch = arrays._replace(
-        codes=arrays.codes.reshape(places, width),
-        centroids=arrays.centroids.reshape(clusters, width),
-        directions=arrays.directions.reshape(-1, width)
-        if len(arrays.directions)
-        else np.zeros((width, 0)),
+        codes=arrays.codes.reshape(places, entries),
+        means=arrays.means.reshape(clusters, entries),
+        variances=arrays.variances.reshape(clusters, entries),
+        directions=widths,
     )
     if not _sound(sketch, docs):
         raise ValueError("Its arrays do not fit each other.")
@@ -83,19 +83,19 @@ def _checked(folder: Folder, key: np.ndarray, docs: int) -> Sketch:
 
 def _sound(sketch: Sketch, docs: int) -> bool:
     """Return whether kernels may use a sketch of a segment of `docs` documents."""
-    places, width = sketch.codes.shape
-    ordered = sketch.starts[0] == 0 and sketch.starts[-1] == places and (np.diff(sketch.starts) >= 0).all()
-    sizes = len(sketch.scales) == len(sketch.errors) == places and width > 0 and places > 0
-    if not (ordered and sizes and len(sketch.tails) == (places if sketch.directions.shape[1] else 0)):
+    places, entries = sketch.codes.shape
+    starts, tails = sketch.starts, places if sketch.directions.shape[1] else 0
+    if not (places > 0 < entries and len(sketch.scales) == len(sketch.errors) == places and len(sketch.tails) == tails):
+        return False
+    if not (starts[0] == 0 and starts[-1] == places and (np.diff(starts) > 0).all()):
         return False
     if not 0 <= int(sketch.docs.min()) <= int(sketch.docs.max()) < docs or np.bincount(sketch.docs).max() > 1:
         return False
-    numbers = (sketch.scales, sketch.tails, sketch.centroids, sketch.directions)
+    # Products of codes with a query fit into 32 bits, and estimates are finite.
+    limits = (sketch.scales, 1.0), (sketch.tails, 2.0), (sketch.variances, 4.0), (sketch.errors, np.inf)
     return bool(
-        all(np.isfinite(values).all() for values in numbers)
-        and (sketch.scales >= 0).all()
-        and (sketch.scales <= 1).all()
-        and (sketch.errors >= 0).all()
-        and (sketch.tails >= 0).all()
+        all((values >= 0).all() and (values <= most).all() for values, most in limits)
+        and (np.abs(sketch.means) <= 2.0).all()
+        and (np.abs(sketch.directions) <= 2.0).all()
         and int(sketch.codes.min()) >= -LARGEST_CODE
     )
