@@ -1,8 +1,8 @@
 """Finding the best documents for a query by the sketches of their vectors, without scoring all documents.
 
-A sketch gives an estimate of each score with a bound of its error. Documents with high estimates are scored first; then those that may reach
-the worst of the best. So the documents, scores and ties are those of scoring all. `find=approximate` looks only into the clusters in which
-good documents are to be expected.
+A sketch gives an estimate of each score with a bound of its error. Documents with high estimates are scored first; then those that may
+reach the worst of the best. So the documents, scores and ties are those of scoring all. `find=approximate` looks only into the clusters in
+which good documents are to be expected.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import numpy as np
 from sublex.representations.sketch import LARGEST_CODE, Sketch, projected
 from sublex.scores import NO_OPINION
 
-# The share of the documents that `find=approximate` looks at first, and the share of the wanted documents that it may be expected to miss.
-FIRST, MISSED = 0.02, 0.002
+# `find=approximate` looks at this share of the documents first, and then at more of them until it expects to miss no more than a share
+# `MISSED` of those wanted. It takes scores in a cluster to be more spread than they are, by the factor `CAUTION`.
+FIRST, MISSED, CAUTION = 0.1, 0.03, 2.0
 # Scores differ from cosines by less than this, by the contract of `cosines`.
 SLACK = 1e-5
 # With more than this share of all documents wanted, all are scored.
@@ -133,9 +134,9 @@ def _near(probes: Sequence[Probe], depth: int, counts: np.ndarray) -> list[Look]
     for probe in probes:
         sketch = probe.sketch
         expected = sketch.means @ probe.entries.astype(np.float32)
-        spread = np.sqrt(sketch.variances @ (probe.entries * probe.entries).astype(np.float32))
+        spread = CAUTION * np.sqrt(sketch.variances @ (probe.entries * probe.entries).astype(np.float32))
         sizes = np.diff(sketch.starts)
-        order = np.argsort(-(expected + 2 * spread), kind="stable")
+        order = np.argsort(-expected, kind="stable")
         first = int(np.searchsorted(np.cumsum(sizes[order]), FIRST * len(sketch.docs))) + 1
         looks.append(_look(probe, sketch.starts[order[:first]], sketch.starts[order[:first] + 1], counts))
         others.append((probe, order[first:], expected, spread, sizes))

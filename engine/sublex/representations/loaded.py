@@ -5,7 +5,6 @@ The engine goes through these classes whenever it calls a fitted plugin: they ch
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,11 +25,10 @@ from sublex.representations.identity import Namer
 from sublex.representations.inputs import Vocabulary, inputs_of, size_of
 from sublex.representations.rows import checked_rows, kind_of_rows, read_rows, zero_rows
 from sublex.representations.sketch import Sketch, Source
-from sublex.representations.sketch_files import key_of, read_sketch, write_sketch
+from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
 from sublex.scores import NO_OPINION
-from sublex.workers import Workers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -177,9 +175,7 @@ class LoadedRepresentation(LoadedModel):
             raise PluginError(f"{self.name} gave a score that is not a number, or too large for one.")
         return rounded
 
-    def best(
-        self, scores: np.ndarray, depth: int, docs: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def best(self, scores: np.ndarray, depth: int, docs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the `depth` live documents with the highest scores, unordered, and their scores.
 
         `scores` are those of `docs`, or of all documents by number. Documents that tie with the last of the best are included.
@@ -228,16 +224,15 @@ class LoadedRepresentation(LoadedModel):
         ]
 
     def _read_sketch(self, segment: Segment) -> Sketch | None:
-        if segment.name not in self._rows:
+        if segment.name not in self._rows or not has_sketch(self.model, segment.docs):
             return None
         return read_sketch(self._folder / segment.name, self._sketch_key(segment), segment.docs)
 
     def _made_sketch(self, segment: Segment, sketch: Sketch | None) -> Sketch | None:
-        if sketch is not None or segment.name not in self._rows:
+        if sketch is not None or segment.name not in self._rows or not has_sketch(self.model, segment.docs):
             return sketch
         source = Source(self.model, self.inputs, segment, self.name)
-        with Workers(os.cpu_count() or 1) as workers:
-            return write_sketch(self._folder / segment.name, self._sketch_key(segment), source, workers.map)
+        return write_sketch(self._folder / segment.name, self._sketch_key(segment), source)
 
     def _sketch_key(self, segment: Segment) -> np.ndarray:
         return key_of(self._entry["model"], self._rows[segment.name]["data"])

@@ -19,8 +19,6 @@ from sublex.index.segment import Segment
 from sublex.representations.inputs import size_of
 from sublex.representations.rows import checked_rows
 
-# Segments with fewer documents have no sketch: all their documents are scored.
-LEAST_DOCUMENTS = 10_000
 # Entries of a vector in a sketch. Wider vectors are projected on the directions in which those of a sample differ most.
 MOST_ENTRIES = 256
 # The largest magnitude of an entry in 8 bits.
@@ -34,6 +32,7 @@ NOISE, SMALLEST = 1e-6, float(np.finfo(np.float32).tiny)
 ROUNDING = 1e-6
 # Runs a function on items and yields the results in the order of the items, as `map` does.
 Run = Callable[..., Iterator[Any]]
+Progress = Callable[[int, int], None]
 
 
 class Sketch(NamedTuple):
@@ -77,11 +76,13 @@ class Source(NamedTuple):
         with contract("representation", self.name):
             vectors = checked_rows(self.model.document_vectors(block), size_of(block), self.name)
             if hasattr(vectors, "indptr") or vectors.ndim != 2:
-                raise PluginError(f"{self.name} gave document vectors that are not a dense array, one row per document.")
+                raise PluginError(
+                    f"{self.name} gave document vectors that are not a dense array, one row per document."
+                )
             return np.asarray(vectors, np.float64)
 
 
-def sketch_of(source: Source, run: Run = map) -> Sketch:
+def sketch_of(source: Source, run: Run = map, progress: Progress = lambda done, total: None) -> Sketch:
     """Return the sketch of a segment; it is the same for any number of threads that `run` uses."""
     clusters = max(1, isqrt(source.segment.docs))
     blocks = max(1, ceil(source.segment.docs / size_of(next(iter(source.inputs.blocks(source.segment))))))
@@ -96,8 +97,11 @@ def sketch_of(source: Source, run: Run = map) -> Sketch:
         entries = projected(units, directions)
         return norms, _nearest(entries, middles), *_coded(entries, bool(directions.shape[1]))
 
-    parts = zip(*run(coded, source.inputs.blocks(source.segment)), strict=True)
-    norms, nearest, codes, scales, errors, tails = (np.concatenate(part) for part in parts)
+    parts = []
+    for part in run(coded, source.inputs.blocks(source.segment)):
+        parts.append(part)
+        progress(min(len(parts) * len(parts[0][0]), source.segment.docs), source.segment.docs)
+    norms, nearest, codes, scales, errors, tails = (np.concatenate(part) for part in zip(*parts, strict=True))
     errors[norms < max(NOISE * norms.max(initial=0.0), SMALLEST)] = np.inf
     known = np.flatnonzero(norms)
     docs = known[np.argsort(nearest[known], kind="stable")]

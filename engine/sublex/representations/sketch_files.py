@@ -7,6 +7,7 @@ that is missing, damaged or made for another model is never used.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -16,28 +17,35 @@ import xxhash
 
 from sublex.errors import IndexCorrupt, SublexError
 from sublex.estimators.blocks import one_thread
+from sublex.fitted import Job, Representation
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.index.format import Folder
-from sublex.representations.sketch import LEAST_DOCUMENTS, LARGEST_CODE, Run, Sketch, Source, sketch_of
+from sublex.representations.sketch import LARGEST_CODE, Sketch, Source, sketch_of
+from sublex.workers import Workers
 
 # The layout of the files, and the way in which sketches are made.
 VERSION = 1
 SKETCH = "sketch"
+# Segments with fewer documents have no sketch: all their documents are scored.
+LEAST_DOCUMENTS = 10_000
 # The type of each array on disk, and the array that holds the key.
 TYPES = Sketch("<i4", "|i1", "<f4", "<f4", "<f4", "<i8", "<f4", "<f4", "<f8")  # type: ignore[arg-type]
 KEY = "key"
 
 
-def write_sketch(rows: Directory, key: np.ndarray, source: Source, run: Run = map) -> Sketch | None:
+def has_sketch(model: Representation, docs: int) -> bool:
+    """Return whether a segment of `docs` documents has a sketch for a model."""
+    return model.cosines and docs >= LEAST_DOCUMENTS
+
+
+def write_sketch(rows: Directory, key: np.ndarray, source: Source, job: Job | None = None) -> Sketch:
     """Make the sketch of a segment and store it in the folder of the segment's rows; return it.
 
-    A segment with few documents, or a model whose scores are no cosines, has none. If it cannot be stored, it is made all the same.
+    The threads of the job make it, without a job those of all cores. If it cannot be stored, it is made all the same.
     """
-    if source.segment.docs < LEAST_DOCUMENTS or not source.model.cosines:
-        return None
-    with one_thread():
-        sketch = sketch_of(source, run)
+    with one_thread(), Workers(1 if job else os.cpu_count() or 1) as workers:
+        sketch = sketch_of(source, job.map if job else workers.map, job.progress if job else lambda done, total: None)
     with suppress(SublexError):
         derived.write(rows / SKETCH, {KEY: key, **sketch._asdict()})
     return sketch
@@ -45,7 +53,7 @@ def write_sketch(rows: Directory, key: np.ndarray, source: Source, run: Run = ma
 
 def read_sketch(rows: Directory, key: np.ndarray, docs: int) -> Sketch | None:
     """Return the sketch of a segment of `docs` documents, or None if there is none that can be used."""
-    if docs < LEAST_DOCUMENTS or (folder := derived.read(rows / SKETCH)) is None:
+    if (folder := derived.read(rows / SKETCH)) is None:
         return None
     try:
         return _checked(folder, key, docs)
@@ -87,7 +95,7 @@ def _sound(sketch: Sketch, docs: int) -> bool:
     starts, tails = sketch.starts, places if sketch.directions.shape[1] else 0
     if not (places > 0 < entries and len(sketch.scales) == len(sketch.errors) == places and len(sketch.tails) == tails):
         return False
-    if not (starts[0] == 0 and starts[-1] == places and (np.diff(starts) > 0).all()):
+    if not (len(starts) > 1 and starts[0] == 0 and starts[-1] == places and (np.diff(starts) > 0).all()):
         return False
     if not 0 <= int(sketch.docs.min()) <= int(sketch.docs.max()) < docs or np.bincount(sketch.docs).max() > 1:
         return False
