@@ -78,12 +78,14 @@ def find(
     """
     from sublex.representations import kernels
 
-    length = float(np.linalg.norm(query))
+    largest = float(np.abs(query).max(initial=0.0))
     docs = sum(len(segment.dead) for segment in segments)
-    if not 0 < length < np.inf or depth > MOST_WANTED * docs or not any(segment.sketch for segment in segments):
+    if largest == 0 or depth > MOST_WANTED * docs or not any(segment.sketch for segment in segments):
         return None
     counts = np.zeros(kernels.BUCKETS, np.int64)
-    probes = [_probe(segment, segment.sketch, query / length) for segment in segments if segment.sketch]
+    # The largest entry becomes 1 first, so that no square is too large or too small for a float.
+    unit = query / largest / np.linalg.norm(query / largest)
+    probes = [_probe(segment, segment.sketch, unit) for segment in segments if segment.sketch]
     if exact:
         looks = [_look(probe, probe.sketch.starts[:1], probe.sketch.starts[-1:], counts) for probe in probes]
     else:
