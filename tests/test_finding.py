@@ -23,7 +23,13 @@ from sublex.representations.sketch_files import read_sketch, write_sketch
 from sublex.workers import Workers
 
 KEY = np.arange(16, dtype=np.uint8)
-EXPRESSIONS = ("lsi(e=12)", "fisher(k=3, words=lsi(e=10))", "fisher(k=3, words=lsi(e=10), power=0.5)", "dcot(r=30)")
+EXPRESSIONS = (
+    "lsi(e=12)",
+    "fisher(k=3, words=lsi(e=10))",
+    "fisher(k=3, words=lsi(e=10), power=0.5)",
+    "dcot(r=30)",
+    "dcot(r=30, words=0.5)",
+)
 
 
 class Given(Representation):
@@ -211,7 +217,7 @@ def test_hits_scores_and_ties_are_those_of_scoring_all_documents(sketched, monke
     for blend in (expression, f"BM25 + 0.5*{expression}", f"{expression} % 5 >> BM25"):
         for k in (1, 3, 10, 40, 300):
             assert hits(sketched, blend, k) == all_scored(monkeypatch, sketched, blend, k), (blend, k)
-    assert bool(counted) == (not expression.startswith("dcot"))
+    assert bool(counted) == ("words=0.5" not in expression)
     sketched.merge()
     assert len(sketched.snapshot.segments) == 1
     for k in (3, 10):
@@ -225,13 +231,13 @@ def sketches(index) -> list[str]:
 
 
 def test_sketches_come_and_go_with_their_rows(sketched):
-    models = ("fisher", "fisher", "lsi", "lsi")
+    models = ("dcot", "fisher", "fisher", "lsi", "lsi")
     assert sketches(sketched) == sorted(f"{model}/00000{k}" for model in models for k in (1, 2, 3))
     sketched.merge()
     sketched.add([{"id": "new", "text": "A crane."}])
     names = [segment.name for segment in sketched.snapshot.segments]
     assert sketches(sketched) == sorted(f"{model}/{name}" for model in models for name in names)
-    sketched.forget(*EXPRESSIONS[:3], "lsi(e=10)")
+    sketched.forget(*EXPRESSIONS[:4], "lsi(e=10)")
     assert not sketches(sketched)
 
 
@@ -249,7 +255,7 @@ def test_find_is_printed_and_shares_the_model(sketched):
     ("expression", "sentence"),
     [
         ("lsi(e=12, find=fast)", "find=fast"),
-        ("dcot(r=30, find=approximate)", "has no parameter find"),
+        ("dcot(r=30, words=0.5, find=approximate)", "finds documents by scoring them all; leave out find=approximate"),
     ],
 )
 def test_what_find_cannot_be_is_one_sentence(sketched, expression, sentence):
