@@ -18,7 +18,7 @@ from sublex.scores import NO_OPINION
 
 # `find=approximate` looks at this share of the documents first, and then at more of them until it expects to miss no more than a share
 # `MISSED` of those wanted. It takes scores in a cluster to be more spread than they are, by the factor `CAUTION`.
-FIRST, MISSED, CAUTION = 0.1, 0.03, 2.0
+FIRST, MISSED, CAUTION = 0.15, 0.03, 2.0
 # Scores differ from cosines by less than this, by the contract of `cosines`.
 SLACK = 1e-5
 # With more than this share of all documents wanted, all are scored.
