@@ -201,22 +201,26 @@ class LoadedRepresentation(LoadedModel):
             query = np.asarray(self.model.query_vector(encoded), np.float64)
         if query.ndim != 1 or widths != {len(query)} or not np.isfinite(query).all():
             raise PluginError(f"{self.name} gave a query vector that does not fit the vectors of the documents.")
-        return find(self._sketched, query, lambda docs: self.scores(encoded, docs), depth, self.model.find == "exact")
+        return find(self._sketched, query, lambda docs: self.scores(encoded, docs), depth, not self._approximate)
 
     @cached_property
     def _dead(self) -> np.ndarray:
         """Whether each document is deleted."""
         return np.concatenate([segment.dead for segment in self.view.segments])
 
+    @property
+    def _approximate(self) -> bool:
+        return bool(self.model.find == "approximate")
+
     @cached_property
     def _sketched(self) -> list[Sketched]:
         """The segments with their sketches. With `find=approximate`, sketches that are missing are made now."""
         if not self.model.cosines:
-            if self.model.find == "exact":
+            if not self._approximate:
                 return []
             raise InputError(f"{self.name} finds documents by scoring them all; leave out find=approximate.")
         found = self.view.once("sketches", lambda: list(map(self._read_sketch, self.view.segments)))
-        if self.model.find != "exact":
+        if self._approximate:
             found = self.view.once("all sketches", lambda: list(map(self._made_sketch, self.view.segments, found)))
         return [
             sketched(base, segment.dead, sketch)
