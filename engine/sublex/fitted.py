@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sublex.base import NO_FIELDS, Explanation, Facet, Mark, TextWords, Token, WordArrays
+from sublex.base import NO_FIELDS, Explanation, Facet, Mark, Param, TextWords, Token, WordArrays
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +25,10 @@ Rows = Any
 CountTransform = Callable[[Any], Any]
 # Stands at the head of every page that Sublex writes. A file that holds it may be replaced by another page.
 PAGE_MARK = '<meta name="generator" content="Sublex">'
+# The parameter of a representation whose scores are cosines. Its factory keeps the value as the attribute `find`.
+FIND = Param(
+    "find", str, "exact", range=("exact", "approximate"), help="find all of the best documents, or nearly all, faster"
+)
 
 
 class Store(Protocol):
@@ -331,6 +335,10 @@ class Representation(Fitted):
 
     `row_shape` is the shape of a document's row, `()` for one number; `load` may set it. The engine then refuses stored rows of another
     shape, before `score` sees them.
+
+    `cosines` says that the score of a document is the cosine of `query_vector` and the document's vector of `document_vectors`, to within
+    0.000001, or -inf where a vector is 0. The engine then finds the best documents of a large index without scoring all of them. `find` is
+    the value of the parameter `FIND`, if the representation has it.
     """
 
     reads: str = "terms"
@@ -338,6 +346,8 @@ class Representation(Fitted):
     least_share: float = 0.2
     labels_name: str = "labels"
     row_shape: tuple[int, ...] | None = None
+    cosines: bool = False
+    find: str = "exact"
 
     def encode_documents(self, inputs: Any) -> Rows:
         """Return one row for each text of `inputs`.
@@ -351,6 +361,18 @@ class Representation(Fitted):
     def transform(self, inputs: Any) -> Rows:
         """Return one vector for each text of `inputs`, for use in other programs; `sublex encode` writes them. By default the rows."""
         return self.encode_documents(inputs)
+
+    def document_vectors(self, inputs: Any) -> np.ndarray:
+        """Return one vector for each text of `inputs`, a dense array, of which `cosines` speaks; by default what `transform` returns.
+
+        The engine calls it after documents were encoded, from several threads.
+        """
+        vectors: np.ndarray = self.transform(inputs)
+        return vectors
+
+    def query_vector(self, query: Any) -> np.ndarray:
+        """Return the vector of an object that `encode_queries` returned; with `cosines`, it has to be implemented."""
+        raise NotImplementedError
 
     def encode_queries(self, inputs: Any) -> Sequence[Any]:
         """Return one object of any kind for each query of `inputs`; `score` and `explain` get it back.

@@ -149,6 +149,23 @@ def some_scores_are_those_of_all(subject: Subject) -> None:
         np.testing.assert_array_equal(representation.scores(encoded, docs), representation.scores(encoded)[docs])
 
 
+def cosines_are_scores(subject: Subject) -> None:
+    """Where `cosines` says so, scores are the cosines of the vectors of query and documents, and -inf where a vector is 0."""
+    representation = subject.index.representation(subject.expression)
+    model, segment = representation.model, subject.index.snapshot.segments[0]
+    if not model.cosines:
+        return
+    vectors = np.concatenate([model.document_vectors(block) for block in representation.inputs.blocks(segment)])
+    for text in QUERIES:
+        encoded = representation.query(subject.index.query(text))
+        query, scores = np.asarray(model.query_vector(encoded), np.float64), representation.scores(encoded)
+        norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
+        known = norms > 0
+        assert ((scores > -np.inf) == known).all(), "a score is -inf where no vector is 0, or the reverse"
+        differ = np.abs(scores[known] - (vectors @ query)[known] / norms[known])
+        assert not differ.size or differ.max() <= 1e-6, f"a score differs by {differ.max():g} from the cosine"
+
+
 def encoding_alone_is_encoding_in_a_batch(subject: Subject) -> None:
     """A document encoded alone gets the row that it gets in a block."""
     representation = subject.index.representation(subject.expression)
@@ -315,6 +332,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     same_bytes_for_workers_and_hash_seeds,
     loads_in_a_fresh_process,
     some_scores_are_those_of_all,
+    cosines_are_scores,
     encoding_alone_is_encoding_in_a_batch,
     adding_is_building,
     deleting_and_merging_change_no_score,

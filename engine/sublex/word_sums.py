@@ -37,6 +37,7 @@ class WordSums(Representation):
     """
 
     row_shape: tuple[int, ...] | None = ()
+    cosines = True
     vectors_name = "vectors"
     transform_counts: CountTransform | None = None
     estimator: Any
@@ -60,6 +61,11 @@ class WordSums(Representation):
     def encode_queries(self, inputs: csr_array) -> list[Any]:
         """Return for each query its row, the values of all words, and its norm."""
         return [(inputs[[k]], *self.word_values(inputs[[k]])) for k in range(inputs.shape[0])]
+
+    def query_vector(self, query: Any) -> np.ndarray:
+        """Return the query's vector."""
+        vector: np.ndarray = self.estimator.transform(query[0])[0]
+        return vector
 
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the cosines of the query's vector with those of documents; -inf where either vector has norm 0."""

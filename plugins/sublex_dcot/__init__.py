@@ -3,7 +3,7 @@
 from typing import Any
 
 from sublex.base import Param
-from sublex.fitted import Representation
+from sublex.fitted import FIND, Representation
 from sublex.hookspecs import Register, hookimpl
 
 sublex_api = 2
@@ -24,6 +24,7 @@ PARAMS = [
         help="the largest share of documents that a word may occur in",
     ),
     Param("words", float, 0.0, range=(0, 1000), help="the weight of the words themselves next to the prototypes"),
+    FIND,
 ]
 
 

@@ -48,8 +48,11 @@ class DCoTRepresentation(Representation):
         min_df: int = 2,
         max_df: float = 0.1,
         words: float = 0.0,
+        find: str = "exact",
     ):
         self.estimator, self.max_df, self.words = DCoT(r, layers, p, log, min_df), max_df, words
+        # With words, a score is no cosine of vectors of a few hundred entries.
+        self.cosines, self.find = words == 0, find
 
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Learn the maps from the counts of words that are neither too rare nor too common."""
@@ -111,6 +114,14 @@ class DCoTRepresentation(Representation):
         """Return for each document the direction of its h, the norm of h and the norm of x, float32."""
         directions, lengths = _directions(self._above(inputs))
         return np.hstack([directions, lengths, self._lengths(inputs)]).astype(np.float32)
+
+    def document_vectors(self, inputs: csr_array) -> np.ndarray:
+        """Return for each document the direction of its h."""
+        return _directions(self._above(inputs))[0]
+
+    def query_vector(self, query: EncodedQuery) -> np.ndarray:
+        """Return the direction of the query's h."""
+        return query.direction
 
     def encode_queries(self, inputs: csr_array) -> list[EncodedQuery]:
         """Return the encoded queries. The h of a query's words of negative weight is subtracted from that of its other words."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from sublex import Expression
 from sublex.base import Param
-from sublex.fitted import Representation
+from sublex.fitted import FIND, Representation
 from sublex.hookspecs import Register, hookimpl
 
 sublex_api = 2
@@ -31,6 +31,7 @@ PARAMS = [
     ),
     Param("starts", int, 5, stage="fit", range=(1, 100), help="random starts; the likeliest mixture is kept"),
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of the random starts"),
+    FIND,
 ]
 
 

@@ -42,8 +42,9 @@ class FisherRepresentation(WordSums):
         power: float = 1.0,
         starts: int = 5,
         seed: int = 0,
+        find: str = "exact",
     ):
-        self.words = words
+        self.words, self.find = words, find
         self.estimator = Fisher(None, k, idf, power, l2=power != 1, variance=variance, starts=starts, seed=seed)
 
     def depends(self) -> Sequence[Expression]:

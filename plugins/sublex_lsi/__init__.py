@@ -3,7 +3,7 @@
 from typing import Any
 
 from sublex.base import Param
-from sublex.fitted import Representation
+from sublex.fitted import FIND, Representation
 from sublex.hookspecs import Register, hookimpl
 
 sublex_api = 2
@@ -21,6 +21,7 @@ PARAMS = [
     Param("unit", bool, False, stage="fit", help="scale documents to norm 1 before they are factorised"),
     Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="the fewest documents that a word must occur in"),
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of the random start"),
+    FIND,
 ]
 
 

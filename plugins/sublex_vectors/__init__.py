@@ -3,7 +3,7 @@
 from typing import Any
 
 from sublex.base import Param, Resource
-from sublex.fitted import Representation
+from sublex.fitted import FIND, Representation
 from sublex.hookspecs import Register, hookimpl
 
 sublex_api = 2
@@ -11,6 +11,7 @@ sublex_api = 2
 PARAMS = [
     Param("file", Resource, ..., stage="fit", help="word vectors in word2vec's text format, plain or compressed"),
     Param("idf", bool, True, stage="fit", help="weight words by ln(N/df)"),
+    FIND,
 ]
 
 

@@ -20,8 +20,8 @@ class VectorsRepresentation(BagSums):
     version = 1
     vectors_name = "sums of word vectors"
 
-    def __init__(self, file: str = "", idf: bool = True):
-        self.file, self.idf, self.estimator = file, idf, Bag()
+    def __init__(self, file: str = "", idf: bool = True, find: str = "exact"):
+        self.file, self.idf, self.estimator, self.find = file, idf, Bag(), find
 
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Read the vectors of the corpus's words from the file, and weight the words."""

@@ -39,6 +39,8 @@ from sublex.representations.inputs import READINGS, Vocabulary, inputs_of, size_
 from sublex.representations.job import Job, Options, open_job
 from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.rows import checked_rows, kind_of_rows, rows_in, write_rows
+from sublex.representations.sketch import Source
+from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import MODEL, TOKEN_COUNTS, load_model, namer, not_fitted
 
 NO_TOKENS = dict.fromkeys(TOKEN_COUNTS, 0)
@@ -233,17 +235,32 @@ class Fitting:
         counts = dict(entry["seen"])
         missing = [segment for segment in self.manifest["segments"] if segment["name"] not in covered]
         if not missing:
+            self.write_missing_sketches(model, identity, covered)
             return
         kind = next((kind_of_rows(rows_in(folder / name, rows["data"])) for name, rows in covered.items()), None)
         for described in missing:
             segment = Segment(Directory(self.root) / SEGMENTS / described["name"], described)
             covered[segment.name], tokens = self._encode_segment(model, identity, segment, kind)
             counts.setdefault(segment.name, tokens | {"added": NO_TOKENS if just_fitted else tokens})
+        self.write_missing_sketches(model, identity, covered)
         self._place(identity.model).sync()
         self._place(identity.model).parent.sync()
         rows = {"expression": identity.encoded, "segments": covered}
         self.fitted[identity.model] = entry | {"rows": entry["rows"] | {identity.rows: rows}, "seen": counts}
         self.changed = True
+
+    def write_missing_sketches(self, model: Representation, identity: Identity, covered: Manifest) -> None:
+        """Make the sketches that segments lack; `covered` has the manifest's entries for the rows of segments, by their names."""
+        for described in self.manifest["segments"]:
+            if not has_sketch(model, described["docs"]):
+                continue
+            folder = self._place(identity.model) / identity.rows / described["name"]
+            key = key_of(self.fitted[identity.model]["model"], covered[described["name"]]["data"])
+            if read_sketch(folder, key, described["docs"]) is None:
+                segment = Segment(Directory(self.root) / SEGMENTS / described["name"], described)
+                inputs = inputs_of(model, Vocabulary(model.vocabulary), self._analyzer)
+                with self._job() as job:
+                    write_sketch(folder, key, Source(model, inputs, segment, identity.expression), job)
 
     def _encode_segment(
         self, model: Representation, identity: Identity, segment: Segment, kind: tuple[Any, ...] | None

@@ -20,9 +20,12 @@ from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.messages import command, counted
 from sublex.plugins import Component
+from sublex.representations.finding import Sketched, find, sketched
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import Vocabulary, inputs_of, size_of
 from sublex.representations.rows import checked_rows, kind_of_rows, read_rows, zero_rows
+from sublex.representations.sketch import Sketch, Source
+from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
 from sublex.scores import NO_OPINION
@@ -113,10 +116,10 @@ class LoadedRepresentation(LoadedModel):
                 f"run: {command('fit', snapshot.path, component, '--update')}"
             )
         self._covered = np.repeat(covered, [segment.docs for segment in segments])
+        self._rows, self._folder = rows, Directory(snapshot.path) / REPRESENTATIONS / identity.model / identity.rows
         if identity.rows not in views:
             with advising_refit(snapshot.path, self._entry["expression"]):
-                folder = Directory(snapshot.path) / REPRESENTATIONS / identity.model / identity.rows
-                views[identity.rows] = self._view(segments, folder, rows)
+                views[identity.rows] = self._view(segments, self._folder, rows)
         self.view = views[identity.rows]
         self.vocabulary = self.view.vocabulary
         self.inputs = inputs_of(self.model, self.vocabulary, snapshot.analyzer)
@@ -172,19 +175,71 @@ class LoadedRepresentation(LoadedModel):
             raise PluginError(f"{self.name} gave a score that is not a number, or too large for one.")
         return rounded
 
-    def best(self, scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the `depth` live documents with the highest scores, unordered, and their scores, given those of all documents.
+    def best(self, scores: np.ndarray, depth: int, docs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the `depth` live documents with the highest scores, unordered, and their scores.
 
-        Documents that tie with the last of them are included.
+        `scores` are those of `docs`, or of all documents by number. Documents that tie with the last of the best are included.
         """
         if depth < 1:
             raise InputError(f"k={depth} should be at least 1.")
-        live = ~np.concatenate([segment.dead for segment in self.view.segments])
-        found = np.flatnonzero((scores > NO_OPINION) & live)
-        if len(found) > depth:
-            least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
-            found = found[scores[found] >= least]
-        return found.astype(np.int32), scores[found]
+        known = np.flatnonzero((scores > NO_OPINION) & ~(self._dead if docs is None else self._dead[docs]))
+        docs, scores = known if docs is None else docs[known], scores[known]
+        if len(docs) > depth:
+            high = scores >= np.partition(scores, len(docs) - depth)[len(docs) - depth]
+            docs, scores = docs[high], scores[high]
+        return docs.astype(np.int32), scores
+
+    def candidates(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return documents with their scores, among which are the best; None if all documents have to be scored.
+
+        With `find=approximate` a few of the best may be missing.
+        """
+        widths = {segment.sketch.width for segment in self._sketched if segment.sketch}
+        if not widths or depth < 1:
+            return None
+        with contract("representation", self.name):
+            query = np.asarray(self.model.query_vector(encoded), np.float64)
+        if query.ndim != 1 or widths != {len(query)} or not np.isfinite(query).all():
+            raise PluginError(f"{self.name} gave a query vector that does not fit the vectors of the documents.")
+        return find(self._sketched, query, lambda docs: self.scores(encoded, docs), depth, not self._approximate)
+
+    @cached_property
+    def _dead(self) -> np.ndarray:
+        """Whether each document is deleted."""
+        return np.concatenate([segment.dead for segment in self.view.segments])
+
+    @property
+    def _approximate(self) -> bool:
+        return bool(self.model.find == "approximate")
+
+    @cached_property
+    def _sketched(self) -> list[Sketched]:
+        """The segments with their sketches. With `find=approximate`, sketches that are missing are made now."""
+        if not self.model.cosines:
+            if not self._approximate:
+                return []
+            raise InputError(f"{self.name} finds documents by scoring them all; leave out find=approximate.")
+        found = self.view.once("sketches", lambda: list(map(self._read_sketch, self.view.segments)))
+        if self._approximate:
+            found = self.view.once("all sketches", lambda: list(map(self._made_sketch, self.view.segments, found)))
+        return [
+            sketched(base, segment.dead, sketch)
+            for base, segment, sketch in zip(self.view.bases.tolist(), self.view.segments, found, strict=False)
+        ]
+
+    def _read_sketch(self, segment: Segment) -> Sketch | None:
+        if segment.name not in self._rows or not has_sketch(self.model, segment.docs):
+            return None
+        return read_sketch(self._folder / segment.name, self._sketch_key(segment), segment.docs)
+
+    def _made_sketch(self, segment: Segment, sketch: Sketch | None) -> Sketch | None:
+        if sketch is not None or segment.name not in self._rows or not has_sketch(self.model, segment.docs):
+            return sketch
+        source = Source(self.model, self.inputs, segment, self.name)
+        return write_sketch(self._folder / segment.name, self._sketch_key(segment), source)
+
+    def _sketch_key(self, segment: Segment) -> np.ndarray:
+        return key_of(self._entry["model"], self._rows[segment.name]["data"])
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
         """Return the model's explanation of a document's score; one leaf that says so if the plugin gives none.

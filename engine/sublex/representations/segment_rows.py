@@ -6,7 +6,12 @@ to it. A model that cannot encode leaves the documents uncovered and says so, an
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+=======
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+>>>>>>> 1c563017fbd85b9dba0b24db8f4ecdcb478a4059
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +25,15 @@ from sublex.index.segment import Segment
 from sublex.index.writer import BeforeCommit
 from sublex.messages import command, counted
 from sublex.representations.fitting import Fitting
+from sublex.representations.identity import Identity
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.job import Options
+<<<<<<< HEAD
 from sublex.representations.rows import kind_of_rows, read_rows, stacked, write_rows
+=======
+from sublex.representations.rows import kind_of_rows, read_rows, write_rows
+from sublex.representations.sketch_files import LEAST_DOCUMENTS
+>>>>>>> 1c563017fbd85b9dba0b24db8f4ecdcb478a4059
 from sublex.representations.stored_models import load_model, token_counts
 
 # A refit is advised when the share of unknown tokens in documents added since the fit exceeds the share at the fit by more than this.
@@ -47,7 +58,12 @@ def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
         # Uncovered documents are encoded before the merge, so that every merged segment has rows to copy.
         unmerged = new | {"segments": replaced}
         unmerged[FITTED] = _encode_uncovered(root, unmerged, options, "merged")
+<<<<<<< HEAD
         new[FITTED] = _merge_rows(root, new, unmerged, order, options.say)
+=======
+        new[FITTED] = _merge_rows(root, new, unmerged, options.say)
+        _sketch_merged(Fitting(root, new, options))
+>>>>>>> 1c563017fbd85b9dba0b24db8f4ecdcb478a4059
 
     return before_commit
 
@@ -78,13 +94,18 @@ def _encode_uncovered(root: Path, manifest: Manifest, options: Options, which: s
 
 def _encode_rows(fitting: Fitting, name: str, folder: str, expression: str) -> None:
     """Encode the documents without rows for one set of rows of a model; `name` and `folder` are the names on disk of model and rows."""
+    fitting.encode_missing_rows(*_loaded(fitting, name, folder, expression))
+
+
+def _loaded(fitting: Fitting, name: str, folder: str, expression: str) -> tuple[Representation, Identity]:
+    """Return a fitted representation that can encode, and its identity."""
     component = fitting.namer.resolve(expression)
     model = fitting.namer.make(component)
     identity = fitting.namer.identity(component, model)
     if (identity.model, identity.rows) != (name, folder) or not isinstance(model, Representation):
         raise SublexError("The plugin, or a file that it reads, has changed since it was fitted; fit it again.")
     load_model(fitting.root, fitting.fitted[name], identity, model)
-    fitting.encode_missing_rows(model, identity)
+    return model, identity
 
 
 def _advise_refit(fitted: Manifest, name: str, root: Path, say: Callable[[str], None]) -> None:
@@ -132,6 +153,19 @@ def _merge_rows(
             all_rows[folder] = rows | {"segments": kept}
         fitted[name] = entry | {"rows": all_rows, "seen": _merge_token_counts(entry, merged_from, merged)}
     return fitted
+
+
+def _sketch_merged(fitting: Fitting) -> None:
+    """Make the sketches of merged segments. A model that cannot make one finds documents without it, so its error is no news."""
+    covering = {segment["name"] for segment in fitting.manifest["segments"]}
+    if fitting.manifest["segments"][-1]["docs"] < LEAST_DOCUMENTS:
+        return
+    for name, entry in fitting.fitted.items():
+        for folder, rows in entry["rows"].items():
+            if covering <= rows["segments"].keys():
+                with suppress(SublexError):
+                    model, identity = _loaded(fitting, name, folder, rows["expression"])
+                    fitting.write_missing_sketches(model, identity, rows["segments"])
 
 
 def _merge_token_counts(entry: Manifest, merged_from: set[str], merged: str) -> Manifest:

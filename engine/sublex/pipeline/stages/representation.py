@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -35,19 +36,29 @@ class RepresentationStage(Scorer):
 
 
 class RepresentationScoring(Scoring):
-    """A representation at work on a query without hits. All documents are scored once, to find the best and to look up others."""
+    """A representation at work on a query without hits.
+
+    The query is encoded once. If all documents have to be scored, they are scored once, to find the best and to look up others.
+    """
 
     scorer: RepresentationStage
 
     @cached_property
+    def _encoded(self) -> Any:
+        return self.scorer.representation.query(self.state.query)
+
+    @cached_property
     def _scores(self) -> np.ndarray:
         """The scores of all documents by number."""
-        loaded = self.scorer.representation
-        return loaded.scores(loaded.query(self.state.query))
+        return self.scorer.representation.scores(self._encoded)
 
     def find(self, k: int | None = None) -> Hits:
         loaded, most = self.scorer.representation, self.state.depth if k is None else k
-        return Hits.ranked(loaded.snapshot, *loaded.best(self._scores, most)).first(most)
+        found = loaded.candidates(self._encoded, most)
+        best = loaded.best(self._scores, most) if found is None else loaded.best(found[1], most, found[0])
+        return Hits.ranked(loaded.snapshot, *best).first(most)
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
-        return self._scores[docs]
+        if "_scores" in vars(self):
+            return self._scores[docs]
+        return self.scorer.representation.scores(self._encoded, docs)

@@ -1,0 +1,109 @@
+"""Sketches on disk, as derived data beside the rows of their segment: they can be deleted, and are made again.
+
+They are outside of the manifest and the fingerprint. A sketch goes with the rows, when a segment is merged or a model is forgotten. One
+that is missing, damaged or made for another model is never used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from sublex.errors import IndexCorrupt, SublexError
+from sublex.estimators.blocks import one_thread
+from sublex.fitted import Job, Representation
+from sublex.index import derived
+from sublex.index.directory import Directory
+from sublex.index.format import Folder
+from sublex.representations.sketch import LARGEST_CODE, Sketch, Source, sketch_of
+from sublex.workers import Workers
+
+# The layout of the files, and the way in which sketches are made.
+VERSION = 1
+SKETCH = "sketch"
+# Segments with fewer documents have no sketch: all their documents are scored.
+LEAST_DOCUMENTS = 10_000
+# The type of each array on disk, and the array that holds the key.
+TYPES = Sketch("<i4", "|i1", "<f4", "<f4", "<f4", "<i8", "<f4", "<f4", "<f8")  # type: ignore[arg-type]
+KEY = "key"
+
+
+def has_sketch(model: Representation, docs: int) -> bool:
+    """Return whether a segment of `docs` documents has a sketch for a model."""
+    return model.cosines and docs >= LEAST_DOCUMENTS
+
+
+def write_sketch(rows: Directory, key: np.ndarray, source: Source, job: Job | None = None) -> Sketch:
+    """Make the sketch of a segment and store it in the folder of the segment's rows; return it.
+
+    The threads of the job make it, without a job those of all cores. If it cannot be stored, it is made all the same.
+    """
+    with one_thread(), Workers(1 if job else os.cpu_count() or 1) as workers:
+        sketch = sketch_of(source, job.map if job else workers.map, job.progress if job else lambda done, total: None)
+    with suppress(SublexError):
+        derived.write(rows / SKETCH, {KEY: key, **sketch._asdict()})
+    return sketch
+
+
+def read_sketch(rows: Directory, key: np.ndarray, docs: int) -> Sketch | None:
+    """Return the sketch of a segment of `docs` documents, or None if there is none that can be used."""
+    if (folder := derived.read(rows / SKETCH)) is None:
+        return None
+    try:
+        return _checked(folder, key, docs)
+    except (IndexCorrupt, ValueError):
+        return None
+
+
+def key_of(model: Mapping[str, Any], rows: Mapping[str, Any]) -> np.ndarray:
+    """Return the key of a sketch: a hash of the manifest's entries for the model and for the rows of the segment."""
+    parts = [VERSION, model["checksum"], rows["checksum"]]
+    return np.frombuffer(xxhash.xxh3_128_digest(json.dumps(parts).encode()), np.uint8)
+
+
+def _checked(folder: Folder, key: np.ndarray, docs: int) -> Sketch:
+    """Return the sketch in a folder; raise `IndexCorrupt` or `ValueError` unless its arrays fit each other."""
+    folder.expect(KEY, ("|u1",), len(key))
+    if (folder[KEY].all() != key).any():
+        raise ValueError("It was made for another model.")
+    for name, dtype in TYPES._asdict().items():
+        folder.expect(name, (dtype,))
+    arrays = Sketch(*(folder[name].all() for name in Sketch._fields))
+    places, clusters = len(arrays.docs), len(arrays.starts) - 1
+    entries = len(arrays.codes) // max(1, places)
+    widths = arrays.directions.reshape(-1, entries) if len(arrays.directions) else np.zeros((entries, 0))
+    sketch = arrays._replace(
+        codes=arrays.codes.reshape(places, entries),
+        means=arrays.means.reshape(clusters, entries),
+        variances=arrays.variances.reshape(clusters, entries),
+        directions=widths,
+    )
+    if not _sound(sketch, docs):
+        raise ValueError("Its arrays do not fit each other.")
+    return sketch
+
+
+def _sound(sketch: Sketch, docs: int) -> bool:
+    """Return whether kernels may use a sketch of a segment of `docs` documents."""
+    places, entries = sketch.codes.shape
+    starts, tails = sketch.starts, places if sketch.directions.shape[1] else 0
+    if not (places > 0 < entries and len(sketch.scales) == len(sketch.errors) == places and len(sketch.tails) == tails):
+        return False
+    if not (len(starts) > 1 and starts[0] == 0 and starts[-1] == places and (np.diff(starts) > 0).all()):
+        return False
+    if not 0 <= int(sketch.docs.min()) <= int(sketch.docs.max()) < docs or np.bincount(sketch.docs).max() > 1:
+        return False
+    # Products of codes with a query fit into 32 bits, and estimates are finite.
+    limits = (sketch.scales, 1.0), (sketch.tails, 2.0), (sketch.variances, 4.0), (sketch.errors, np.inf)
+    return bool(
+        all((values >= 0).all() and (values <= most).all() for values, most in limits)
+        and (np.abs(sketch.means) <= 2.0).all()
+        and (np.abs(sketch.directions) <= 2.0).all()
+        and int(sketch.codes.min()) >= -LARGEST_CODE
+    )
