@@ -33,12 +33,17 @@ import sublex
 SPLITS, FOLDS = 5, 3
 COSTS, RADIAL_COSTS, WIDTHS = (0.1, 1.0, 10.0), (1.0, 10.0), (0.5, 2.0)
 REPLY = re.compile(r"^\s*(re|fwd?)(\[\d+\])?\s*:\s*", re.IGNORECASE)
-SUBJECT = re.compile(r"^Subject:[ \t]*(.*)$", re.MULTILINE)
+SUBJECT = re.compile(r"^Subject: *(.*)$", re.MULTILINE)
+
+
+def in_lines(text: str) -> str:
+    """Return a message with its lines apart; in the training half of 20 Newsgroups by date, tabs stand for line ends."""
+    return text.replace("\t", "\n")
 
 
 def subject(text: str) -> str:
     """Return the subject of a message without "Re:"."""
-    found = SUBJECT.search(text)
+    found = SUBJECT.search(in_lines(text))
     value = found.group(1).strip() if found else ""
     while REPLY.match(value):
         value = REPLY.sub("", value, count=1)
@@ -72,7 +77,7 @@ def write_bodies(path: str, to: str) -> None:
     with open(path, encoding="utf-8") as lines, open(to, "w", encoding="utf-8") as output:
         for line in lines:
             record = json.loads(line)
-            output.write(json.dumps({"id": record["id"], "text": record["text"].partition("\n\n")[2]}) + "\n")
+            output.write(json.dumps({"id": record["id"], "text": in_lines(record["text"]).partition("\n\n")[2]}) + "\n")
 
 
 def linear(rows: Any, labels: np.ndarray, train: np.ndarray, test: np.ndarray, cost: float) -> float:

@@ -19,6 +19,7 @@ from sublex.estimators.phrases.abbreviations import definitions, main_definition
 from sublex.estimators.phrases.features import count_uses, features
 from sublex.estimators.phrases.forms import written_forms
 from sublex.estimators.phrases.ngrams import frequent
+from sublex.estimators.phrases.quality import judge_words
 from sublex.estimators.phrases.segmentation import segment
 
 STOPS = ("of", "the", "a", "in", "for")
@@ -214,6 +215,24 @@ def test_the_phrases_of_a_text_are_found(mined):
     several = found.ngrams.lengths[found.nodes] > 1
     assert several.sum() < 1.5 * len(planted)
     assert (np.diff(several.astype(int)) <= 0).all() and (np.diff(found.quality[several]) <= 0).all()
+
+
+def test_single_words_are_those_that_texts_come_back_to():
+    # Both words end as many sequences and occur 60 times; "keen" in every tenth text, "dull" in every fifth one.
+    made = collection()
+    for k in range(0, 300, 5):
+        made[k] += f" . {('bax', 'kox', 'rux')[k % 3]} dull ."
+        made[k] += f" bax keen . {('kox', 'rux')[k % 3 % 2]} keen ." if k % 2 else ""
+    text = text_of(*made)
+    dull, keen = (text.lexicon.unit(word, word) for word in ("dull", "keen"))
+    assert text.counts[dull] == text.counts[keen] == 60
+    by_chance = -np.log(1 - np.exp(-60 / 300))
+    assert text.residual_idf[[dull, keen]] == pytest.approx([np.log(5) - by_chance, np.log(10) - by_chance])
+    ngrams = frequent(text, 5, 6)
+    table = features(text, ngrams, count_uses(text, ngrams), ngrams.counts)
+    every = np.ones(len(table))
+    quality = judge_words(text, ngrams, table, every, every > 0)
+    assert quality[ngrams.nodes([(keen,)])] > 0.5 > quality[ngrams.nodes([(dull,)])]
 
 
 def test_the_result_does_not_depend_on_the_workers(mined):

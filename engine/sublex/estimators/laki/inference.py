@@ -56,7 +56,7 @@ def encode(
     matrix : documents by units, counts
     method : "gibbs", or "propagation", which uses no random numbers
     most : int
-        The number of keyphrases that inference considers, those that explain the document's units best.
+        The number of keyphrases that inference considers: those that the document mentions, and then those that explain its units best.
     sweeps : int
         Sweeps of the chain; the first tenth does not count.
     swaps : int

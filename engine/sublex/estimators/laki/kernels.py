@@ -23,7 +23,7 @@ def cut(rows, units, counts, starts, parents, weights, strengths, leaks, totals,
     """Return the subgraph of each row: its best keyphrases, at most `most`, and the links among them and to the row's units.
 
     `totals` has the sum of the weights of each keyphrase's links. `mentioned` has the keyphrase that each unit mentions, or -1; these
-    keyphrases come before all others. An empty array means that mentions do not matter.
+    keyphrases come before all others.
 
     The result is: where the keyphrases of each row begin; the keyphrases, ascending; for each the sum of the weights of its links that
     leave the subgraph; where the links to each child begin, in which a row's children are its keyphrases and then its units; the parent
@@ -41,7 +41,7 @@ def cut(rows, units, counts, starts, parents, weights, strengths, leaks, totals,
         size = score(
             row, counts[rows[d] : rows[d + 1]], starts, parents, strengths, leaks, products, found, scores, touched
         )
-        for unit in row[: len(row) if len(mentioned) else 0]:
+        for unit in row:
             if mentioned[unit] >= 0 and scores[mentioned[unit]] > 0.0:
                 scores[mentioned[unit]] = np.inf
         kept = best(touched[:size], scores, most)

@@ -122,7 +122,7 @@ def expectation(
 
     def work(span: slice) -> Statistics:
         part = rows[span]
-        graphs = subgraphs(network, part, most, mentioned_first=True)
+        graphs = subgraphs(network, part, most)
         if hold:
             keyphrases = graphs.children()[: len(graphs.nodes)]
             graphs.on[keyphrases] *= HELD

@@ -71,15 +71,16 @@ def units_of(matrix: Any, network: Network) -> csr_array:
     return rows
 
 
-def subgraphs(network: Network, rows: csr_array, most: int, mentioned_first: bool = False) -> Subgraphs:
+def subgraphs(network: Network, rows: csr_array, most: int) -> Subgraphs:
     """Return the subgraphs of documents, which `units_of` has checked, with at most `most` keyphrases each.
 
-    With `mentioned_first` the keyphrases that a document mentions are kept before all others.
+    The keyphrases that a document mentions are kept before all others. In a large network they are often not those that explain its units
+    best.
     """
     places, units = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
     node_rows, nodes, outside, starts, parents, links = cut(
         places, units, rows.data, network.starts, network.parents, network.weights, network.strengths, network.leaks,
-        network.totals, network.mentioned if mentioned_first else np.empty(0, np.int32), most,
+        network.totals, network.mentioned, most,
     )  # fmt: skip
     child_rows = node_rows + places - places[0]
     empty = np.empty(0)

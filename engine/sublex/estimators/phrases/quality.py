@@ -20,7 +20,8 @@ ENOUGH, BEST_SHARE = 20, 0.1
 PHRASE = 0.5
 # The features whose ranks are summed, with their weights.
 RANKED = {"concordance": 1.0, "least_idf": 1.0, "before": 1.0, "capitals": 1.0, "right_choice": 0.5, "left_choice": 0.5}
-# Of a single word, the features by which it is judged. The other features of phrases say nothing of it, or tell abbreviations apart.
+# Of a single word, the features by which it is judged, beside the residual idf. The other features of phrases say nothing of it, or tell
+# abbreviations apart.
 SINGLE = "kept mean_idf quoted hyphened after before alone right left right_choice left_choice".split()
 
 
@@ -46,23 +47,24 @@ def judge_words(
 ) -> np.ndarray:
     """Return `quality`, which holds the quality of sequences of several words, with that of single words added.
 
-    `whole` says which sequences segmentation leaves whole often enough. Words with which phrases often end, as "network" and
-    "algorithm", are taken for good, and a forest finds words that are used like them. Common words and words without a letter have the
-    quality 0.
+    `whole` says which sequences segmentation leaves whole often enough. Words with which many phrases end and to which texts come back, as
+    "network" and "algorithm", are taken for good, and a forest finds words that are used like them. Common words and words without a letter
+    have the quality 0.
     """
     several, words = np.flatnonzero(ngrams.lengths > 1), np.flatnonzero(ngrams.lengths == 1)
     units = ngrams.last[words]
     phrases = several[(quality[several] >= PHRASE) & whole[several]]
     ends = np.bincount(ngrams.last[phrases], minlength=len(text.lexicon))[units]
-    sequences = np.bincount(ngrams.last[several], minlength=len(text.lexicon))[units]
-    head = ends / np.maximum(sequences, 1) * np.log1p(ends)
+    residual = text.residual_idf[units]
+    head = np.log1p(ends) * residual
     head[text.common[units]] = 0.0
     best = np.argsort(-head, kind="stable")[: max(ENOUGH, int(BEST_SHARE * len(head)))]
     best = np.sort(best[head[best] > 0])
     judged = quality.copy()
     judged[words] = 0.0
     if 0 < len(best) < len(words):
-        judged[words] = likeness(table[words][:, [NAMES.index(name) for name in SINGLE]], best, 2, run)
+        columns = table[words][:, [NAMES.index(name) for name in SINGLE]]
+        judged[words] = likeness(np.column_stack([columns, residual]), best, 2, run)
     judged[words[text.common[units]]] = 0.0
     judged[_without_letters(text, ngrams)] = 0.0
     return judged

@@ -88,6 +88,16 @@ class Text:
         return np.log(len(self.ends) / np.maximum(df, 1))
 
     @cached_property
+    def residual_idf(self) -> np.ndarray:
+        """For each unit its idf, less the idf that it would have if its occurrences were spread over the texts by chance.
+
+        Texts come back to the words that they are about, so these are in fewer texts (K. Church and W. Gale, Inverse Document Frequency: A
+        Measure of Deviations from Poisson, 1995).
+        """
+        counts = np.maximum(self.counts, 1)
+        return self.idf + np.log(-np.expm1(-counts / max(1, len(self.ends))))
+
+    @cached_property
     def common(self) -> np.ndarray:
         """For each unit whether it is a stop word or occurs in a large share of the texts."""
         common = self.idf <= -np.log(COMMON_SHARE)
