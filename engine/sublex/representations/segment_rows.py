@@ -6,12 +6,8 @@ to it. A model that cannot encode leaves the documents uncovered and says so, an
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-=======
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
->>>>>>> 1c563017fbd85b9dba0b24db8f4ecdcb478a4059
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +24,8 @@ from sublex.representations.fitting import Fitting
 from sublex.representations.identity import Identity
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.job import Options
-<<<<<<< HEAD
 from sublex.representations.rows import kind_of_rows, read_rows, stacked, write_rows
-=======
-from sublex.representations.rows import kind_of_rows, read_rows, write_rows
 from sublex.representations.sketch_files import LEAST_DOCUMENTS
->>>>>>> 1c563017fbd85b9dba0b24db8f4ecdcb478a4059
 from sublex.representations.stored_models import load_model, token_counts
 
 # A refit is advised when the share of unknown tokens in documents added since the fit exceeds the share at the fit by more than this.
@@ -58,12 +50,8 @@ def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
         # Uncovered documents are encoded before the merge, so that every merged segment has rows to copy.
         unmerged = new | {"segments": replaced}
         unmerged[FITTED] = _encode_uncovered(root, unmerged, options, "merged")
-<<<<<<< HEAD
         new[FITTED] = _merge_rows(root, new, unmerged, order, options.say)
-=======
-        new[FITTED] = _merge_rows(root, new, unmerged, options.say)
         _sketch_merged(Fitting(root, new, options))
->>>>>>> 1c563017fbd85b9dba0b24db8f4ecdcb478a4059
 
     return before_commit
 
