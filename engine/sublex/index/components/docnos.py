@@ -36,6 +36,7 @@ class DocnosWriter:
     def finish(self) -> None:
         """Write the docnos and their order."""
         data, sizes = np.concatenate(self._data), np.concatenate(self._sizes)
+        self._data, self._sizes = [], []
         writer = StringsWriter(self._folder, "docno")
         writer.add_arrays(data, sizes)
         writer.finish()
@@ -84,4 +85,5 @@ def byte_order(data: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         inside = columns < sizes[row : row + DOCNOS_PER_STEP, None]
         words[row : row + DOCNOS_PER_STEP][inside] = data[starts[row] : starts[row] + int(inside.sum())]
     keys = words.view(">u8").astype(np.uint64)
+    del words, starts
     return np.lexsort((sizes, *keys.T[::-1]))

@@ -14,8 +14,7 @@ from sublex.errors import IndexCorrupt
 from sublex.index.components.lexicon import LexiconReader
 from sublex.index.components.strings import piece_starts
 from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
-from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
-from sublex.workers import Workers
+from sublex.index.offsets import starts_of
 
 
 class EncodedPostings(NamedTuple):
@@ -51,17 +50,6 @@ class PostingsWriter:
         self._widths.write(encoded.block_widths)
         self._tails.write(encoded.tails)
         self._tail_sizes.append(encoded.tail_sizes)
-
-    def encode_and_add(self, docs: np.ndarray, tfs: np.ndarray, df: np.ndarray, workers: Workers) -> None:
-        """Encode posting lists that lie end to end, in several threads, and append them."""
-        ends = np.cumsum(df)
-
-        def encode(span: tuple[int, int]) -> EncodedPostings:
-            begin, end = (int(ends[term - 1]) if term else 0 for term in span)
-            return encode_postings(docs[begin:end], tfs[begin:end], df[span[0] : span[1]])
-
-        for encoded in workers.map(encode, spans(df, POSTINGS_PER_CALL)):
-            self.add(encoded)
 
     def finish(self) -> None:
         """Write the sizes of the tails."""
