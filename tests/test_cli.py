@@ -391,7 +391,7 @@ def test_check_and_info_know_the_impacts_that_are_kept(sublex):
     kept = json.loads(sublex("info", "demo", "--format", "json")[1])["impacts"]
     assert list(kept) == ["BM25", "documents"] and min(kept.values()) > 10_000
     assert "impacts kept" in sublex("info", "demo")[1] and sublex("check", "demo")[0] == 0
-    path = next(Path("indexes/demo/derived").rglob("impacts.npy"))
+    path = next(Path("indexes/demo/derived").rglob("codes.npy"))
     data = bytearray(path.read_bytes())
     data[5000] ^= 1
     path.write_bytes(data)
