@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 WIDTH, HEIGHT = 400, 330
 LEFT, RIGHT, TOP, BOTTOM = 56, 14, 34, 46
 # The height of the legend, and the width of an entry.
-LEGEND, ENTRY = 34, 150
+LEGEND, ENTRY = 34, 142
 # Colours on light and on dark pages, and the pattern of the line, of each engine in its turn.
 COLOURS = (
     ("#d55e00", "#f5904e"),

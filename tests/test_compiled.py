@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from numba import config
 from numba.core.caching import CacheImpl, UserProvidedCacheLocator
 from shared import DEMO
 
+import sublex
 from sublex import compile_kernels, compiled, plugins
 from sublex.cli import compiling
 from sublex.compile_kernels import MODULES, Job, all_jobs, compile_all, jobs_of, missing
@@ -83,8 +85,28 @@ def test_a_command_needs_the_kernels_that_are_compiled_ahead_with_the_types_that
     python(USED, json.dumps(commands, default=str), SUBLEX_INDEXES=str(tmp_path / "indexes"))
 
 
+def test_commands_of_many_queries_compile_the_kernels_of_blocks_for_large_indexes_only(tmp_path, monkeypatch):
+    asked: list[Mapping[str, str]] = []
+    monkeypatch.setattr(compiling, "_jobs", lambda needed: asked.append(needed) or [])
+    index = tmp_path / "index"
+    sublex.build([{"id": "a", "text": "a crane"}, {"id": "b", "text": "a river"}], index)
+    (tmp_path / "topics.tsv").write_text("1\tcrane\n")
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
+    topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels.txt"
+    commands = [
+        ("run", index, topics, "-o", tmp_path / "runs"), ("compare", index, topics, qrels, "-r", "BM25", "-r", "PL2"),
+        ("tune", index, topics, qrels, "BM25(k1={1,2})", "--folds", "1"), ("search", index, "crane"),
+    ]  # fmt: skip
+    for large in (False, True):
+        monkeypatch.setattr("sublex.retrieval.blocks.blocks.FEWEST", 2 if large else 3)
+        for command in commands:
+            done = invoke(*map(str, command))
+            assert "retrieval" in asked[-1], done
+            assert ("retrieval.blocks" in asked[-1]) is (large and command[0] != "search"), command
+
+
 def test_every_kernel_of_the_table_exists_and_every_module_of_kernels_is_listed():
-    for needed in compiling.NEEDED.values():
+    for needed in (compiling.BLOCKS, *compiling.NEEDED.values()):
         for room, names in needed.items():
             assert len(jobs_of(compiling.module_of(room), names.split())) >= len(names.split())
     engine = Path(compile_kernels.__file__).parent

@@ -18,6 +18,7 @@ from sublex.messages import counted
 
 if TYPE_CHECKING:
     from sublex.compile_kernels import Job
+    from sublex.pipeline.index import Index
 
 # The kernels that commands need: rooms, and packages of plugins, each with names of kernels.
 NOTHING: dict[str, str] = {}
@@ -32,6 +33,8 @@ BUILD = {
     "index": "count_terms add_frequencies scatter encode_postings document_lists",
 }
 NUMBERED = {**SEARCH, "analysis": "tokenize porter intern describe"}
+# What many queries need on top of SEARCH in an index with a large segment.
+BLOCKS = {"retrieval.coding": "read_list", "retrieval.blocks": "fill retrieve_by_blocks"}
 READ_RUNS = {"analysis": "intern describe", "trec": "split parse"}
 NEEDED = {
     "index": BUILD, "add": BUILD,
@@ -64,10 +67,11 @@ NEEDED = {
 }  # fmt: skip
 
 
-def say_if_compiling() -> None:
+def say_if_compiling(index: Index | None = None) -> None:
     """Compile what this process's command needs and is not yet compiled, and print what happens on standard error.
 
-    A kernel that is not foreseen here is compiled when it is called; a line on standard error says that too.
+    A command that searches `index` for many queries names it, so that kernels for large indexes are compiled, too. A kernel that is
+    not foreseen here is compiled when it is called; a line on standard error says that too.
     """
     context = click.get_current_context()
     needed = NEEDED.get(context.info_name or "", {})
@@ -75,21 +79,29 @@ def say_if_compiling() -> None:
         return
     from sublex.compile_kernels import jobs_of
 
-    jobs = _jobs(needed)
+    jobs = _jobs({**needed, **_for_size(index)})
     if _has_json(context.params.get("sources") or ()):
         jobs += jobs_of("sublex.readers.kernels", ["scan"])
     compile_missing(jobs)
     _announce_others()
 
 
-def compile_quietly(command: str, say_status: Callable[[str], None]) -> None:
-    """Compile what a command needs and is not yet compiled, and print nothing; `say_status` gets a few words meanwhile."""
+def compile_quietly(command: str, index: Index, say_status: Callable[[str], None]) -> None:
+    """Compile what a command needs for an index and is not yet compiled, and print nothing; `say_status` gets a few words meanwhile."""
     from sublex.compile_kernels import compile_all, missing, processors
 
-    left = missing(_jobs(NEEDED[command]))
+    left = missing(_jobs({**NEEDED[command], **_for_size(index)}))
     if left:
         say_status(f"compiling {counted(len(left), 'kernel')}, once")
         compile_all(left, min(len(left), processors()), lambda: None)
+
+
+def _for_size(index: Index | None) -> Mapping[str, str]:
+    """Return the kernels that many queries need because of the size of an index."""
+    from sublex.retrieval.blocks.blocks import FEWEST
+
+    large = index is not None and any(segment.docs >= FEWEST for segment in index.snapshot.segments)
+    return BLOCKS if large else NOTHING
 
 
 def _jobs(needed: Mapping[str, str]) -> list[Job]:

@@ -110,9 +110,9 @@ def compare(
         check_output(output, *PAGES)
     names = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     given = _files(files, rankers)
-    say_if_compiling()
-    judgements = sublex.read_qrels(given.qrels)
     index = open_index(given.index_name, allow_uncovered) if given.index_name else None
+    say_if_compiling(index)
+    judgements = sublex.read_qrels(given.qrels)
     topics = sublex.read_topics(given.topics, fields) if given.topics else None
     pipelines = [index.pipeline(ranker, profile) for ranker in rankers] if index is not None else []
     for pipeline in pipelines:

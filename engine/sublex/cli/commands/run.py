@@ -80,10 +80,10 @@ def run(
     from sublex.display.query_forms import topics_notes
     from sublex.pipeline.running import write
 
-    say_if_compiling()
     _check_tag(tag, rankers)
     place = place_of_run(output, rankers)
     index = open_index(name, allow_uncovered)
+    say_if_compiling(index)
     with step(f"Read {topics}"):
         queries = sublex.read_topics(topics, fields)
     say(str(queries), *queries.notes)
