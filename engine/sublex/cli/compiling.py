@@ -60,7 +60,8 @@ NEEDED = {
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
     "demo": {
         "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
-        "retrieval": SEARCH["retrieval"], "retrieval.coding": SEARCH["retrieval.coding"], "representations": "dot products", "estimators": "gram dots advance turn",
+        "retrieval": SEARCH["retrieval"], "retrieval.coding": SEARCH["retrieval.coding"],
+        "representations": "dot products", "estimators": "gram dots advance turn",
         "estimators.lda": "sweep fold_in", "estimators.word_graphs": "neighbourhoods",
         "sublex_fisher": "fisher similarities", "sublex_dcot": "affine",
     },
