@@ -38,7 +38,7 @@ REORDER = {
 }
 NUMBERED = {**SEARCH, "analysis": "tokenize porter intern describe"}
 # What many queries need on top of SEARCH in an index with a large segment.
-BLOCKS = {"retrieval.blocks": "fill retrieve_by_blocks"}
+BLOCKS = {"retrieval.coding": "read_list", "retrieval.blocks": "fill retrieve_by_blocks"}
 READ_RUNS = {"analysis": "intern describe", "trec": "split parse"}
 NEEDED = {
     "index": BUILD, "add": BUILD,
