@@ -338,7 +338,7 @@ def test_the_lists_of_batches_are_joined_to_posting_lists_and_turned_back_into_d
         data.append(lists)
         documents += terms_of(batch)
         uniques = np.array([len(set(document)) for document in terms_of(batch)], np.int64)
-        code, ends = kernels.document_lists(terms, sizes, lists, ranks, uniques)
+        code, ends = kernels.document_lists(terms, sizes, np.append(lists, np.zeros(3, np.uint8)), ranks, uniques)
         by_rank = [sorted(Counter(ranks[document].tolist()).items()) for document in terms_of(batch)]
         expected, expected_sizes = kernels.encode_lists(
             np.array([rank for items in by_rank for rank, _ in items], np.int32),

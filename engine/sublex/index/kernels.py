@@ -250,8 +250,8 @@ def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, fir
 def document_lists(terms, sizes, data, ranks, counts):
     """Return the byte code of the terms of a batch's documents, and the size of each document's list in bytes.
 
-    The batch has the list of term terms[k] in the next sizes[k] bytes of `data`; the terms ascend by their ranks. Document d
-    of the batch has counts[d] terms.
+    The batch has the list of term terms[k] in the next sizes[k] bytes of `data`, which three spare bytes follow; the terms
+    ascend by their ranks. Document d of the batch has counts[d] terms.
     """
     cursors, total = np.empty(len(counts), np.int64), np.int64(0)
     for doc in range(len(counts)):
