@@ -16,7 +16,8 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from sublex.index import check as checking
 from sublex.index import manifest as manifests
 from sublex.index.directory import Directory
 from sublex.index.format import CHECKSUMS, FolderWriter
+from sublex.representations import segment_rows, sketch_files
 
 # Forgeries that one child tries, seconds that one may take, and memory that they may take beyond the parent's.
 BATCH, PATIENCE, MEMORY = 25, 60, 2 << 30
@@ -46,6 +48,7 @@ LAKI = f"laki(phrases={PHRASES}, width=30, iterations=2)"
 READING = [
     ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "*"), ("search", "INDEX", QUERY),
     ("search", "INDEX", QUERY, "-r", "PL2 >> RM3 >> PL2"), ("search", "INDEX", QUERY, "-r", "lsi(e=5)"),
+    ("search", "INDEX", QUERY, "-k", "3", "-r", "lsi(e=5, find=approximate)"),
     ("search", "INDEX", QUERY, "-r", "BM25 + dcot(r=8)"), ("search", "INDEX", QUERY, "-r", "fisher(k=2, words=lsi(e=5))"),
     ("explain", "INDEX", QUERY, "birds-02"), ("explain", "INDEX", QUERY, "birds-02", "-r", "lsi(e=5)"), ("card", "INDEX"),
     ("card", "INDEX", "lsi(e=5)"), ("run", "INDEX", str(TOPICS), "-o", "out.run"), ("encode", "INDEX", "lsi(e=5)", "-o", "out.npz"),
@@ -77,6 +80,16 @@ EXCEPTION = re.compile(r"failed \(\w+: ")
 CONTENT = {"terms", "surfaces", "docnos", "texts", "term_sizes", "surface_sizes", "docno_sizes"}
 
 
+@contextmanager
+def sketches_of_small_segments() -> Iterator[None]:
+    """Have sketches made and read for segments of any size."""
+    kept = sketch_files.LEAST_DOCUMENTS
+    sketch_files.LEAST_DOCUMENTS = segment_rows.LEAST_DOCUMENTS = 1
+    yield
+    sketch_files.LEAST_DOCUMENTS = segment_rows.LEAST_DOCUMENTS = kept
+
+
+@sketches_of_small_segments()
 def make(folder: Path) -> Path:
     """Build an index with every kind of component, and an unfinished build, in `folder`; return its path."""
     (folder / "vectors.txt").write_text("crane 1 2\nriver 2 1\n")
@@ -269,7 +282,8 @@ def forge_component(root: Path, chance: random.Random, below: list[Path]) -> tup
 def register(root: Path, folder: Path, entry: dict[str, Any]) -> None:
     """Enter the sizes and the checksum of a forged folder where they are recorded."""
     place = folder.relative_to(root).parts
-    if place[0] == "derived":
+    if (folder / "entry.json").exists():
+        # Derived data: impacts, kept runs, sketches.
         write((folder / "entry.json"), json.dumps(entry))
         return
     if place[0] == "building":
@@ -308,6 +322,7 @@ def reading(what: str) -> list[tuple[str, ...]]:
     return [words for words in READING if model and any(f"{model[1]}(" in word for word in words)] or READING
 
 
+@sketches_of_small_segments()
 def attempt(whole: Path, place: Path, seed: int, right: list[Any], below: str = "") -> list[str]:
     """Make one forgery and try it. Return what was found wrong; an exception or a signal ends the child."""
     chance = random.Random(seed)
@@ -396,6 +411,7 @@ def findings(whole: Path, folder: Path, number: int, first: int = 0, workers: in
         ]
 
 
+@sketches_of_small_segments()
 def main(number: int, first: int = 0, place: str = "") -> int:
     """Try forgeries, print the findings, and return 1 if there are any."""
     with tempfile.TemporaryDirectory(prefix="sublex-forged-") as folder:
