@@ -157,6 +157,7 @@ def test_other_exceptions_that_python_ignores_are_printed(monkeypatch, capsys):
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "moment",
     [
@@ -173,6 +174,7 @@ def test_a_command_ends_by_an_interrupt_at_a_bad_moment(index, moment):
     assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_machine_code_is_loaded_ends_a_command_without_a_crash(index):
     assert invoke("search", index.path, "crane").code == 0
     command = [sys.executable, "-c", LOADING, "search", index.path, "crane"]

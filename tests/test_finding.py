@@ -183,19 +183,32 @@ def test_a_sketch_is_the_same_for_any_number_of_workers():
 # On an index.
 
 
-@pytest.fixture
-def sketched(monkeypatch, tmp_path):
-    """An index of the demo collection in three segments with deletions, in which every segment gets a sketch."""
+def sketch_all(monkeypatch):
+    """Let segments of any size have a sketch."""
     monkeypatch.setattr(sketch_files, "LEAST_DOCUMENTS", 1)
     monkeypatch.setattr("sublex.representations.segment_rows.LEAST_DOCUMENTS", 1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """An index of the demo collection in three segments with deletions, in which every segment has a sketch."""
     documents = [json.loads(line) for line in DEMO.read_text(encoding="utf-8").splitlines()]
-    index = sublex.build(documents[:100], tmp_path / "sketched")
-    for expression in EXPRESSIONS:
-        index.fit(expression)
-    index.add(documents[100:160])
-    index.add(documents[160:])
-    index.delete(["birds-05", "river-01"])
-    return index
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        sketch_all(monkeypatch)
+        index = sublex.build(documents[:100], tmp_path_factory.mktemp("whole") / "sketched")
+        for expression in EXPRESSIONS:
+            index.fit(expression)
+        index.add(documents[100:160])
+        index.add(documents[160:])
+        index.delete(["birds-05", "river-01"])
+    return index.path
+
+
+@pytest.fixture
+def sketched(folder, monkeypatch, tmp_path):
+    """A copy of the index, which a test may change."""
+    sketch_all(monkeypatch)
+    return sublex.open(shutil.copytree(folder, tmp_path / "sketched"))
 
 
 def hits(index, expression: str, k: int) -> list[list[tuple[str, float]]]:
