@@ -33,9 +33,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests of real collections, and those that run Java, as slow."""
+    """Mark tests of real collections, those that run Java, and those of single plugins as slow."""
     for item in items:
-        if {"collections", "lucene_folders"} & set(getattr(item, "fixturenames", ())):
+        if {"collections", "lucene_folders"} & set(
+            getattr(item, "fixturenames", ())
+        ) or item.path.parent.name == "plugins":
             item.add_marker(pytest.mark.slow)
 
 

@@ -104,6 +104,7 @@ def read(data: bytes, folder: Path, name: str = "f.ciff", **options: Any) -> Pat
     return folder / "index"
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(collections(), collections(), st.integers(0, 3), st.sampled_from(["f.ciff", "f.ciff.gz"]))
 def test_a_round_trip_keeps_every_posting_and_statistic(
@@ -341,6 +342,7 @@ def test_a_file_that_is_cut_anywhere_is_refused(tmp_path: Path) -> None:
         assert outcome(packed[:size], tmp_path)
 
 
+@pytest.mark.slow
 def test_a_file_with_any_byte_changed_is_refused_or_makes_a_sound_index(tmp_path: Path) -> None:
     whole = ciff()
     for place in range(0, len(whole), every(3)):

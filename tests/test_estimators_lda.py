@@ -62,6 +62,7 @@ def corpus(documents: int = 120, words: int = 60, topics: int = 4, seed: int = 3
 # Gibbs sampling.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [ALPHA, np.array([0.2, 0.5, 0.3])])
 def test_the_chain_visits_states_as_often_as_their_exact_posterior_says(alpha):
     x, sweeps = TINY.toarray(), 40_000
@@ -204,6 +205,7 @@ def test_every_word_of_a_document_gets_one_topic():
 # Learning alpha.
 
 
+@pytest.mark.slow
 def test_minkas_fixed_point_is_the_optimum_of_a_generic_optimiser():
     rng = np.random.default_rng(2)
     counts = np.array([rng.multinomial(n, rng.dirichlet([0.3, 1.2, 0.1])) for n in rng.integers(0, 40, 200)])
@@ -300,6 +302,7 @@ def test_an_iteration_is_that_of_figure_6_written_out():
     np.testing.assert_allclose(shares, sums, rtol=1e-7, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_topics_of_documents_are_those_of_scikit_learn():
     from sklearn.decomposition import LatentDirichletAllocation
 
@@ -445,6 +448,7 @@ def test_a_document_gets_the_same_topics_whatever_stands_beside_it():
     assert (other.topic_counts(x) != counts).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["gibbs", "variational"])
 @pytest.mark.parametrize("x", [[[3, 1]], [[0, 0], [2, 1], [0, 0]], [[1]], [[0, 5, 0, 0]]])
 @pytest.mark.parametrize("k", [1, 2, 9])

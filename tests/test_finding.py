@@ -151,6 +151,7 @@ def test_few_documents_are_scored():
     assert len(docs) < 300
 
 
+@pytest.mark.slow
 def test_approximate_finding_misses_little_and_looks_at_few():
     random = np.random.default_rng(2)
     middles = random.standard_normal((200, 40))
@@ -171,6 +172,7 @@ def test_approximate_finding_misses_little_and_looks_at_few():
     assert np.mean(recalls) >= 0.99 and np.mean(shares) < 0.4
 
 
+@pytest.mark.slow
 def test_a_sketch_is_the_same_for_any_number_of_workers():
     vectors = made("normal", 3000, 300, 3)
     alone = sketch_of(source(vectors, 100))
@@ -222,6 +224,7 @@ def all_scored(monkeypatch, index, expression: str, k: int) -> list[list[tuple[s
         return hits(index, expression, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_hits_scores_and_ties_are_those_of_scoring_all_documents(sketched, monkeypatch, expression):
     counted = []

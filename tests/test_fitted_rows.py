@@ -341,6 +341,7 @@ LIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", LIES)
 def test_a_model_that_lies_is_refused(index, expression):
     index.fit(expression)

@@ -389,6 +389,7 @@ def test_a_run_says_the_version_of_its_functions(demo_index, tmp_path):
     assert run.tag == "BM25%9>>rerank(short)"
 
 
+@pytest.mark.slow
 def test_a_trained_cross_encoder_reranks(demo_index):
     """The model has the interface of a cross-encoder of sentence-transformers: `predict(pairs)` gives an array."""
     pytest.importorskip("sklearn")

@@ -175,6 +175,7 @@ STORES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", STORES)
 def test_a_store_that_lies_about_its_rows_costs_a_sentence(index, lie):
     import numpy as np

@@ -215,6 +215,7 @@ def test_the_kernel_reads_nothing_behind_a_file_that_ends_in_a_backslash():
     assert kernels._string_end.py_func(buf, len(data) - 4, len(data), marks, 0)[0] == -1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "byte", [b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b" ", b"0", b"\x01", b"\xff", b"\r", b"\n", b""]
 )

@@ -54,6 +54,7 @@ def searched(index: Index, topics: pd.DataFrame, expression: str | sublex.Expres
     return {qid: {hit.docno: hit.score for hit in hits} for qid, hits in answers.items() if len(hits)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", ["BM25", "BM25 >> RM3 >> BM25", "BM25 + 0.3*PL2", "PL2 % 20 >> BM25"])
 def test_a_retriever_finds_the_hits_of_a_search(index, topics, expression):
     frame = sublex.pyterrier.Retriever(index, expression, k=30).transform(topics)
@@ -74,6 +75,7 @@ def test_a_retriever_opens_the_index_and_ranks_by_its_own_ranker(built_demo):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", ["PL2", "BM25 + 0.5*PL2", "PL2 % 3", "zscore(PL2)"])
 def test_retrievers_are_chained_as_stages_are(index, topics, second):
     retriever = sublex.pyterrier.Retriever

@@ -139,6 +139,7 @@ def test_slopes_are_the_differences_of_the_cost():
     assert np.abs(log_slopes(1000) - kernels.BIT * np.diff(cost)).max() <= 0.5001
 
 
+@pytest.mark.slow
 def test_the_gaps_of_the_demo_collection_take_fewer_bits(built_demo, tmp_path):
     given = random.Random(1).sample(list(sublex.open(built_demo).documents()), 252)
     plain, reordered = (sublex.build(given, tmp_path / str(reorder), reorder=reorder) for reorder in (False, True))
@@ -159,6 +160,7 @@ def test_documents_of_one_topic_come_together(tmp_path):
 # The index says the same.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", RANKERS)
 def test_the_run_files_of_the_demo_collection_are_the_same_bytes(reordered, built_demo, expression):
     assert docnos(reordered) != docnos(sublex.open(built_demo))
@@ -329,6 +331,7 @@ def test_indexes_of_one_document_and_of_equal_ones_are_reordered(tmp_path, numbe
     assert check(reordered.path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", ["lsi(e=8)", "lda(k=3, iterations=5, min_df=5)", "projection(r=4)"])
 def test_the_rows_of_a_fitted_model_move_with_their_documents(index, projection, expression):
     index.fit(expression)
@@ -391,6 +394,7 @@ def test_an_index_that_another_engine_builds_is_not_reordered(sublex: Callable):
     assert "--reorder does not go with --backend lucene" in done.messages
 
 
+@pytest.mark.slow
 def test_a_forged_segment_is_refused_or_written_whole(tmp_path, built_demo):
     given = [
         Document(f"{document.docno}-{k}", document.text, document.title, document.fields)

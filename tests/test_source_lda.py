@@ -240,6 +240,7 @@ def test_sources_that_the_corpus_follows_closely_are_found_again():
     assert np.abs(model.chain_.theta() - theta).mean() < 0.05
 
 
+@pytest.mark.slow
 def test_topics_that_owe_nothing_to_their_source_are_found_with_lambda_0_only():
     rng = np.random.default_rng(3)
     phi = rng.dirichlet(np.full(30, 0.1), 3)
@@ -319,6 +320,7 @@ def test_likeness_is_1_for_equal_words_and_0_without_a_label():
     np.testing.assert_allclose(model.likeness(some_sources()), [1, 1, 1, 0, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["full", "eda", "ctm"])
 def test_surplus_topics_are_given_up_until_exactly_k_are_left(model):
     rng = np.random.default_rng(5)

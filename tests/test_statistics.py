@@ -350,6 +350,7 @@ def test_intervals_over_ten_thousand_topics_keep_to_their_memory():
 # Edges and mistakes.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", CHOICES)
 @pytest.mark.parametrize("test", TESTS)
 def test_systems_that_score_the_same_are_not_told_apart(test, correction):

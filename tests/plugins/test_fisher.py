@@ -91,6 +91,7 @@ def test_the_scale_of_the_words_dimensions_does_not_matter():
     np.testing.assert_allclose(one.scores(np.ones(60), matrix), two.scores(np.ones(60), matrix), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_it_is_scikit_images_block_of_means_times_the_number_of_words():
     """Compare with the formula of skimage.feature.fisher_vector 0.26, and with the function itself."""
     # These packages take a second to import, which only this test has to spend.

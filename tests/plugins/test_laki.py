@@ -155,6 +155,7 @@ def test_a_text_without_known_units_has_no_opinion(fitted, found, model):
     assert fitted.search("loan", f"BM25 + 0.3*{model}")[0].score > 0
 
 
+@pytest.mark.slow
 def test_documents_without_units_have_no_opinion_and_deleted_ones_are_not_found(tmp_path, model):
     index = sublex.build([*texts(), Document("empty", ""), Document("odd", "zyzzyva")], tmp_path / "i")
     index.fit(model)
@@ -185,6 +186,7 @@ def test_inference_without_chance_and_swaps_find_the_same_keyphrases(fitted, fou
         assert all(int(docno[1:]) % 2 == 0 for docno in hits)
 
 
+@pytest.mark.slow
 def test_similarities_may_come_from_another_model_or_from_a_file_with_phrases(tmp_path, model):
     file = tmp_path / "vectors.txt"
     lines = [f"{word} {int(word in WATER)} {int(word in MONEY)} 0" for word in (*WATER, *MONEY)]

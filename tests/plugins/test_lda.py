@@ -391,6 +391,7 @@ def test_unknown_words_and_documents_without_known_words_have_no_opinion(tmp_pat
         assert {int(hit.docno[1:]) % 2 for hit in index.search("loan", model, k=6)} == {1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", ["k=1", "k=50", "k=50, method=variational", "k=3, learn_alpha=asymmetric"])
 @pytest.mark.parametrize("number", [1, 3])
 def test_few_documents_are_no_trouble(tmp_path, parameters, number):

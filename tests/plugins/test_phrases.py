@@ -73,6 +73,7 @@ def test_a_phrase_is_listed_with_quality_features_forms_and_abbreviations(fitted
     assert table[0].split() == ["phrase", "quality", "mentions", "abbreviations", "other", "forms"] and len(table) == 3
 
 
+@pytest.mark.slow
 def test_an_edited_list_is_given_back(fitted, tmp_path):
     text = invoke("phrases", fitted.path, MODEL, "--format", "csv").output
     rows = list(csv.DictReader(io.StringIO(text)))[:6]
@@ -90,6 +91,7 @@ def test_an_edited_list_is_given_back(fitted, tmp_path):
     assert re.search(r"of the list, not found +1\n", invoke("card", index.path, expression).output)
 
 
+@pytest.mark.slow
 def test_good_phrases_of_the_user_are_learned_from(fitted, tmp_path):
     file = tmp_path / "good.txt"
     file.write_text("\n".join(row["phrase"] for row in listed(fitted, "--words", "several")[:30]))

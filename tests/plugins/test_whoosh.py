@@ -130,6 +130,7 @@ def test_attaching_writes_nothing_into_the_folder_of_whoosh(built, work):
     assert {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in built.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_deleted_documents_are_left_out(work):
     folder = build(work / "w", segments=2)
     writer = index.open_dir(folder).writer()
