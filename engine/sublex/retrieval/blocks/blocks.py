@@ -13,7 +13,7 @@ FEWEST = 1 << 14
 # The cost of retrieval by blocks, counted in impacts that are added up in that time: for the bounds of 100 blocks of a term with a
 # row, and for each term of a block that is visited. Between them a first guess of the blocks that are visited for k hits, divided by
 # k ** 1.3. Measured on 100,000, 1,000,000 and 3,000,000 abstracts and on 776,007 sentences.
-COSTS = np.array([10.0, 60.0, 8.0])
+COSTS = np.array([14.0, 80.0, 11.0])
 
 
 # The most bytes of memory for the rows of a segment. Terms that come later have no row, and their postings are added up.
