@@ -1,4 +1,6 @@
-"""Measure LAKI by iterations of EM, number of keyphrases and sweeps, and its cost; draw figures 4, 5, 6 and 8 of the paper on open data.
+"""Draw figures 4, 5, 6 and 8 of the paper on LAKI from open data.
+
+They show how accuracy depends on the iterations of EM, the number of keyphrases and the number of sweeps, and how long sampling takes.
 
     python benchmarks/laki_figures.py INDEX FILE.jsonl [--model laki] [--each 150] [--parts cost iterations] [--out FOLDER]
 
@@ -66,7 +68,7 @@ class Task:
 
 
 def show_iterations(task: Task, matrix: csr_array) -> tuple[list[int], list[float], list[float]]:
-    """Print how training proceeds (figure 4): perplexity and accuracy before each iteration of EM."""
+    """Train, and print the perplexity and the accuracy before each iteration of EM (figure 4 of the paper)."""
     vectors = unit_vectors(matrix, task.model.width, task.model.seed, 2)
     network = structure(matrix, task.model.network.phrases, vectors, most=task.model.links, workers=2)
     print("\n| iterations | training perplexity | accuracy |\n|---|---|---|")

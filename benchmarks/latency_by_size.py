@@ -31,7 +31,7 @@ SIZES = (10_000, 31_000, 100_000, 310_000, 1_000_000, 3_000_000)
 DEPTHS = (10, 1000)
 PEERS = {"PISA": "pisa-block_max_maxscore", "tantivy": "tantivy", "bm25s": "bm25s"}
 OURS = ("Sublex", "adding up")
-# Documents, engine and k, with the milliseconds of a query.
+# Maps (number of documents, name of the engine, k) to milliseconds a query.
 Figures = dict[tuple[int, str, int], float]
 
 

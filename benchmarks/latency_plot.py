@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 # The panel: its width and height with margins, and the margins at the left, the right, the top and the bottom.
 WIDTH, HEIGHT = 400, 330
 LEFT, RIGHT, TOP, BOTTOM = 56, 14, 34, 46
-# The height of the legend, and the width of an entry.
+# The height of the legend, and the width of each engine's entry in it.
 LEGEND, ENTRY = 34, 142
 # Colours on light and on dark pages, and the pattern of the line, of each engine in its turn.
 COLOURS = (

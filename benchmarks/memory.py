@@ -24,7 +24,7 @@ from pathlib import Path
 
 # Rankers whose impacts `disk` stores; the first one also pays for the documents.
 RANKERS = ("BM25", "PL2", "TFIDF", "DirichletLM")
-# Fresh processes for each figure, and queries between two looks at the memory.
+# How many new processes measure each figure, and after how many queries the memory is read again.
 RUNS, STEP = 5, 500
 
 
@@ -84,7 +84,7 @@ def child(args: argparse.Namespace) -> dict[str, float]:
 
 
 def fresh(arguments: list[str], engine: str | None) -> dict[str, float]:
-    """Return the figures of a new process, which imports Sublex from the folder `engine` of a checkout if one is given."""
+    """Measure in a new process, and return its figures. `engine` is the folder `engine` of a checkout whose Sublex it imports, or None."""
     # The process may be this file of another checkout's benchmark: it needs nothing of this one but the file.
     env = {
         **os.environ,

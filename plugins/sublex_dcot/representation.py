@@ -116,11 +116,11 @@ class DCoTRepresentation(Representation):
         return np.hstack([directions, lengths, self._lengths(inputs)]).astype(np.float32)
 
     def document_vectors(self, inputs: csr_array) -> np.ndarray:
-        """Return for each document the direction of its h."""
+        """Return the vector h of each document, scaled to norm 1."""
         return _directions(self._above(inputs))[0]
 
     def query_vector(self, query: EncodedQuery) -> np.ndarray:
-        """Return the direction of the query's h."""
+        """Return the vector of an encoded query, scaled to norm 1."""
         return query.direction
 
     def encode_queries(self, inputs: csr_array) -> list[EncodedQuery]:

@@ -47,7 +47,8 @@ class EncodedQuery(NamedTuple):
 class LAKIRepresentation(Representation):
     """Documents by the keyphrases that they are about, mentioned or not (J. Liu et al. 2016)."""
 
-    version = 1
+    # Raised when inference came to consider the keyphrases that a text mentions before others.
+    version = 2
     reads = "words"
     least_share = 0.5
     units: Units

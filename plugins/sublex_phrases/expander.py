@@ -26,6 +26,8 @@ class Phrases(Fitted):
     words that it stands for, and to a phrase its abbreviations.
     """
 
+    # Raised when single words came to be judged in another way.
+    version = 2
     docs = 0
     phrases: PhraseList
 

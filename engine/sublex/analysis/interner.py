@@ -14,8 +14,9 @@ from sublex.strings import Strings, read_only
 
 
 class Numbered(NamedTuple):
-    """The strings that a table holds at one moment, for other threads. The table only writes behind them, or makes new arrays.
+    """The strings of an `Interner` at one moment. Other threads may read them while the `Interner` adds more.
 
+    Adding never changes these entries: the `Interner` writes behind them, or copies all to larger arrays.
     String k ends before `arena[ends[k] - 1]`; `keys` is what `kernels.describe` says of each string.
     """
 

@@ -30,7 +30,8 @@ def handle_unraisable(ignored: sys.UnraisableHookArgs) -> None:
     """Interrupt this thread again in a moment if Python ignored an interrupt; print any other exception that it ignored."""
     error = ignored.exc_value
     if isinstance(error, KeyboardInterrupt) or (error and is_interrupt(error)):
-        # Here, too, Python would ignore the interrupt. `threading.Thread` takes a lock, which this thread may hold already.
+        # An interrupt that is raised in this function would be ignored as well, so another thread raises it a moment later. That
+        # thread is not a `threading.Thread`: starting one takes a lock, and this thread may hold that lock already.
         _thread.start_new_thread(_interrupt_soon, (threading.get_ident(),))
     else:
         sys.__unraisablehook__(ignored)

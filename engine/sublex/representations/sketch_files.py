@@ -24,7 +24,7 @@ from sublex.index.format import Folder
 from sublex.representations.sketch import LARGEST_CODE, Sketch, Source, sketch_of
 from sublex.workers import Workers
 
-# The layout of the files, and the way in which sketches are made.
+# Raise this number when the files of a sketch, or the way to make them, change: sketches of another version are not used.
 VERSION = 1
 SKETCH = "sketch"
 # Segments with fewer documents have no sketch: all their documents are scored.

@@ -102,7 +102,10 @@ class PairScores:
     def _values(
         self, terms: np.ndarray, ends: np.ndarray, tfs: np.ndarray, kinds: np.ndarray, stats: DocStats, dtype: np.dtype
     ) -> np.ndarray | None:
-        """Return the formula's value for each pair; None if it reads statistics that the classes do not tell apart."""
+        """Return the formula's value for each pair.
+
+        Return None if the formula read a statistic in which documents of one class differ, such as the number of distinct terms.
+        """
         df, cf = (np.repeat(np.maximum(own[terms], 1), np.diff(ends, prepend=0)) for own in self._term)
         values, asked = np.empty(len(tfs), dtype), set[str]()
         for begin in range(0, len(tfs), PAIRS_PER_CALL):
