@@ -182,6 +182,15 @@ def test_an_interrupt_while_machine_code_is_loaded_ends_a_command_without_a_cras
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nsublex: interrupted.\n")
 
 
+def test_an_interrupt_within_python_that_a_kernel_calls_is_an_interrupt():
+    with pytest.raises(SystemError) as raised:
+        try:
+            interrupted()
+        except SystemError as inner:
+            raise SystemError("CPUDispatcher(…) returned a result with an exception set") from inner
+    assert is_interrupt(raised.value)
+
+
 def test_other_errors_of_the_system_are_no_interrupts():
     assert not is_interrupt(SystemError("x")) and not is_interrupt(KeyboardInterrupt())
     error = SystemError("x")

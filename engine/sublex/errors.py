@@ -73,6 +73,10 @@ def contract(kind: str, part: object) -> Iterator[None]:
 def is_interrupt(error: BaseException) -> bool:
     """Return whether an exception is an interrupt by the user that came while a compiled kernel was called.
 
-    Python then reports that the call "returned a result with an exception set", and the interrupt is the cause of that error.
+    Python then reports that the call "returned a result with an exception set", and the interrupt is the cause of that error,
+    or the cause of its cause if the kernel in turn called Python.
     """
-    return isinstance(error, SystemError) and isinstance(error.__cause__ or error.__context__, KeyboardInterrupt)
+    cause: BaseException | None = error
+    while isinstance(cause, SystemError):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not error and isinstance(cause, KeyboardInterrupt)
