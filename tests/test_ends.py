@@ -56,6 +56,27 @@ def interrupted(engine, notify, get):
 ExecutionEngine.set_object_cache = interrupted
 cli.main()
 """
+# Work in a thread that is interrupted whenever LLVM asks Python for the machine code of a kernel.
+LOADING_WORK = """
+import sys, threading, time
+from llvmlite.binding import ExecutionEngine
+import sublex
+from sublex.cli.interrupts import interrupt
+from sublex.cli.work import Work
+
+set_object_cache = ExecutionEngine.set_object_cache
+
+def asked(module, get):
+    threading.Thread(target=interrupt, args=(threading.get_ident(),), daemon=True).start()
+    time.sleep(0.05)
+    return get(module)
+
+ExecutionEngine.set_object_cache = lambda engine, notify, get: set_object_cache(engine, notify, lambda m: asked(m, get))
+try:
+    Work(lambda: sublex.open(sys.argv[1]).search("crane")).result()
+except KeyboardInterrupt:
+    print("interrupted")
+"""
 
 
 def interrupted(*arguments: object) -> None:
@@ -180,6 +201,14 @@ def test_an_interrupt_while_machine_code_is_loaded_ends_a_command_without_a_cras
     command = [sys.executable, "-c", LOADING, "search", index.path, "crane"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nsublex: interrupted.\n")
+
+
+@pytest.mark.slow
+def test_an_interrupt_while_a_thread_loads_machine_code_ends_its_work_without_a_crash(index):
+    assert invoke("search", index.path, "crane").code == 0
+    command = [sys.executable, "-c", LOADING_WORK, index.path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
 
 
 def test_an_interrupt_within_python_that_a_kernel_calls_is_an_interrupt():

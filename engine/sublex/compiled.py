@@ -36,6 +36,8 @@ Function = Callable[..., Any]
 Signature = tuple[Any, ...]
 # The beginning of the names of folders for machine code that last as long as a process.
 TEMPORARY = "sublex-kernels-"
+# Held by a thread that loads machine code. Whoever raises an exception in another thread holds it too: see `_interrupted_later`.
+loading = threading.RLock()
 
 # Decorates a function that only kernels call. It becomes a part of their machine code. Python must not call it: such a
 # function has no code that unpacks Python's objects, which saves a quarter of the time that its kernels take to compile.
@@ -114,7 +116,8 @@ def _interrupted_later() -> Iterator[None]:
     """
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler) or threading.current_thread() is not threading.main_thread():
-        yield
+        with loading:
+            yield
         return
     came: list[tuple] = []
     signal.signal(signal.SIGINT, lambda *arguments: came.append(arguments))

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from sublex.errors import is_interrupt
@@ -49,7 +49,9 @@ def interrupt(thread: int) -> None:
         return
     import ctypes
 
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
+    # Without this lock the exception could come while LLVM loads machine code, and the thread would crash.
+    with getattr(sys.modules.get("sublex.compiled"), "loading", nullcontext()):
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
 
 @contextmanager

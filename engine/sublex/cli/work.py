@@ -59,8 +59,8 @@ class Work(threading.Thread, Generic[T]):
 
     def _interrupt(self) -> None:
         """Raise KeyboardInterrupt in the thread and wait a moment for its end. Raise KeyboardInterrupt here if it goes on."""
-        interrupt(self.ident or 0)
         with suppress(KeyboardInterrupt):
+            interrupt(self.ident or 0)
             self._over.wait(GRACE)
         if not self._over.is_set():
             self.given_up = True
