@@ -319,7 +319,7 @@ def test_a_damaged_mirror_is_read_again_by_a_refresh(shelf):
     path = Path("index/segments/000001/docnos.npy")
     path.write_bytes(path.read_bytes()[:-1] + b"?")
     with pytest.raises(IndexCorrupt):
-        sublex.open("index").search("crane").docnos
+        str(sublex.open("index").search("crane").docnos)
     index = sublex.attach(None, "index", refresh=True, say=said.append)
     assert said[0].startswith("index/segments/000001/docnos.npy is damaged") and said[0].endswith("is read again.")
     assert index.search("crane", k=4).scores.tolist() == right and checking.check(index.path) == []
@@ -369,7 +369,8 @@ def test_a_copy_is_attached_again_by_the_same_field(shelf):
 def test_an_index_that_runs_code_is_not_opened_without_trust(shelf):
     Path("shelves-run-code").touch()
     assert refused(InputError) == (
-        f"Opening a shelf index runs code that its folder holds; if you trust whoever wrote {os.path.realpath('books')}, add --trust (in Python trust=True)."
+        "Opening a shelf index runs code that its folder holds; "
+        f"if you trust whoever wrote {os.path.realpath('books')}, add --trust (in Python trust=True)."
     )
     assert shelf.OPENED == []
     index = attached(trust=True)

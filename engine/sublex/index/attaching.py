@@ -94,7 +94,8 @@ def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
         state = backend.state(place.path)
     if backend.runs_code and not place.trusted:
         raise InputError(
-            f"Opening a {place.backend} index runs code that its folder holds; if you trust whoever wrote {place.path}, add --trust (in Python trust=True)."
+            f"Opening a {place.backend} index runs code that its folder holds; "
+            f"if you trust whoever wrote {place.path}, add --trust (in Python trust=True)."
         )
     return state
 
