@@ -313,6 +313,11 @@ def test_a_foreign_index_that_cannot_be_opened_costs_the_texts_and_no_hits(shelf
     assert "books is damaged." in invoke("search", "./index", "crane", "-r", "ShelfCount").messages
 
 
+def test_an_index_without_a_name_costs_one_sentence(shelf):
+    done = invoke("attach", "shelf:books")
+    assert done.messages == "sublex: Name the new index before the other one: sublex attach NAME shelf:books\n"
+
+
 def test_a_damaged_mirror_is_read_again_by_a_refresh(shelf):
     said: list[str] = []
     right = attached().search("crane", k=4).scores.tolist()

@@ -12,6 +12,8 @@ from sublex.arguments import shown
 from sublex.base import Document, Report
 from sublex.errors import InputError
 from sublex.frames import frame_records, is_frame
+from sublex.index.directory import Directory
+from sublex.index.manifest import MANIFEST, SEGMENTS
 from sublex.readers import SourceReader, choose_readers
 from sublex.readers.batch import MakeBatch, batches
 from sublex.readers.fields import to_document
@@ -67,6 +69,7 @@ def source_of(documents: Documents, registry: plugins.Registry, reader: str | No
     if isinstance(documents, (str, os.PathLike)):
         documents = [documents]
     if isinstance(documents, Sequence) and documents and all(isinstance(d, (str, os.PathLike)) for d in documents):
+        _refuse_indexes(documents)
         report = Report(strict)
         return DocumentSource(choose_readers(documents, registry, reader, report), (), strict, report)  # type: ignore[arg-type]
     if is_frame(documents):
@@ -74,6 +77,13 @@ def source_of(documents: Documents, registry: plugins.Registry, reader: str | No
     if isinstance(documents, (Mapping, Document)) or not isinstance(documents, Iterable):
         raise InputError(f"The documents are {shown(documents)}; give a path, a DataFrame, or a list of documents.")
     return DocumentSource((), _checked_documents(documents), strict)  # type: ignore[arg-type]
+
+
+def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise InputError if one of the paths is an index of Sublex, whose files hold no documents that a reader could read."""
+    for path in paths:
+        if Directory(path).has(MANIFEST) and Directory(path).has(SEGMENTS):
+            raise InputError(f"{path} is an index of Sublex and no collection; name the files of the collection.")
 
 
 def _checked_documents(documents: Iterable[Document | Mapping[str, Any]]) -> Iterator[Document]:
