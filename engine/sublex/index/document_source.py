@@ -82,7 +82,7 @@ def source_of(documents: Documents, registry: plugins.Registry, reader: str | No
 def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
     """Raise InputError if one of the paths is an index of Sublex, whose files hold no documents that a reader could read."""
     for path in paths:
-        if Directory(path).has(MANIFEST) and Directory(path).has(SEGMENTS):
+        if os.path.isdir(path) and Directory(path).has(MANIFEST) and Directory(path).has(SEGMENTS):
             raise InputError(f"{path} is an index of Sublex and no collection; name the files of the collection.")
 
 
