@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from sublex import plugins
@@ -82,7 +83,7 @@ def source_of(documents: Documents, registry: plugins.Registry, reader: str | No
 def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
     """Raise InputError if one of the paths is an index of Sublex, whose files hold no documents that a reader could read."""
     for path in paths:
-        if os.path.isdir(path) and Directory(path).has(MANIFEST) and Directory(path).has(SEGMENTS):
+        if os.path.isdir(path) and all(Directory(Path(path)).has(name) for name in (MANIFEST, SEGMENTS)):
             raise InputError(f"{path} is an index of Sublex and no collection; name the files of the collection.")
 
 
