@@ -18,20 +18,24 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import EntryPoint
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from child import run
 from command import invoke
-from shared import DEMO, QRELS, TOPICS
+from shared import DEMO, PLUGINS, QRELS, TOPICS
 
 import sublex
 from sublex import plugins
 from sublex.errors import SublexError
 from sublex.index import check as checking
 from sublex.index import manifest as manifests
+from sublex.index.attaching import attach_index
 from sublex.index.directory import Directory
 from sublex.index.format import CHECKSUMS, FolderWriter
 from sublex.representations import segment_rows, sketch_files
@@ -74,10 +78,41 @@ WRITING = [
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
     ("resource", "remove", "INDEX", "given"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume"),
 ]  # fmt: skip
+# Commands that read an index that is attached to the engine of tests/plugins/shelf.py. The forged copy lies elsewhere, so it has no
+# texts before it is attached again.
+ATTACHED = [
+    ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "*"), ("search", "INDEX", QUERY), ("card", "INDEX"),
+    ("search", "INDEX", QUERY, "-r", "PL2 >> RM3 >> ShelfCount"), ("explain", "INDEX", QUERY, "birds-02"),
+    ("run", "INDEX", str(TOPICS), "-o", "out.run"), ("attach", "INDEX", "--refresh"), ("attach", "INDEX", "shelf:shelf", "--refresh"),
+    ("attach", "INDEX", "shelf:shelf", "--refresh", "--field", "text"), ("delete", "INDEX", "birds-02"), ("merge", "INDEX", "--reorder"),
+    ("fit", "INDEX", "lsi(e=3)"), ("attach", "INDEX", "shelf:shelf", "--overwrite"),
+]  # fmt: skip
+# Each forgery whose number is a multiple of this is of the attached index.
+ATTACHED_EVERY = 10
 # How messages show an exception of a plugin.
 EXCEPTION = re.compile(r"failed \(\w+: ")
 # Components that say what the documents are, or what a model learned: other values make another index, and none that is wrong.
 CONTENT = {"terms", "surfaces", "docnos", "texts", "term_sizes", "surface_sizes", "docno_sizes"}
+
+
+def make_attached(folder: Path) -> None:
+    """Attach an index to a shelf in `folder`."""
+    texts = {
+        doc.docno: doc.contents for doc in sublex.open(folder / "index").documents() if not doc.docno.startswith("more")
+    }
+    (folder / "shelf").mkdir()
+    (folder / "shelf" / "shelf.json").write_text(json.dumps({"texts": texts}))
+    with patch.dict(os.environ, XDG_CONFIG_HOME=str(folder / "config")):
+        attach_index(folder / "attached", f"shelf:{folder / 'shelf'}", registry=registry())
+
+
+@cache
+def registry() -> plugins.Registry:
+    """Return the installed plugins and that of the shelf, which comes before Sublex's own."""
+    if str(PLUGINS) not in sys.path:
+        sys.path.insert(0, str(PLUGINS))
+    points = [EntryPoint("shelf", "shelf", plugins.GROUP), *plugins.entry_points(group=plugins.GROUP)]
+    return plugins.Registry(sorted(points, key=lambda point: not point.value.startswith(plugins.BUILT_IN)))
 
 
 @contextmanager
@@ -136,6 +171,7 @@ def make(folder: Path) -> Path:
     sources = [identity, manifest["analyzer"], manifest["store"]]
     journal = {"sources": sources, "batches": 1, "docs": entry["docs"], "spills": [entry], "outcome": outcome}
     (spill.parent / "journal.json").write_text(json.dumps(journal))
+    make_attached(folder)
     return index.path
 
 
@@ -246,6 +282,17 @@ def forge(root: Path, chance: random.Random, place: str = "") -> tuple[str, bool
     return forge_component(root, chance, folders(root / "segments") if chance.random() < 0.6 else folders(root))
 
 
+def forge_attached(root: Path, chance: random.Random) -> tuple[str, bool]:
+    """Forge a component of an attached index, or what its manifest says of the other engine. Return the same as `forge`."""
+    if chance.random() < 0.5:
+        return forge_component(root, chance, folders(root / "segments"))
+    manifest = json.loads((root / "index.json").read_text())
+    del manifest["checksum"]
+    what, manifest["attached"] = forged_json(manifest["attached"], chance)
+    write(root / "index.json", json.dumps(manifest | {"checksum": manifests._checksum(manifest)}))
+    return f"index.json: attached.{what}", True
+
+
 def forge_component(root: Path, chance: random.Random, below: list[Path]) -> tuple[str, bool]:
     """Forge one component in some folders, or exchange two, and make checksums and manifest right again."""
     folder = chance.choice(below)
@@ -323,15 +370,17 @@ def reading(what: str) -> list[tuple[str, ...]]:
 
 
 @sketches_of_small_segments()
-def attempt(whole: Path, place: Path, seed: int, right: list[Any], below: str = "") -> list[str]:
+def attempt(whole: Path, place: Path, seed: int, rights: dict[str, list[Any]], below: str = "") -> list[str]:
     """Make one forgery and try it. Return what was found wrong; an exception or a signal ends the child."""
     chance = random.Random(seed)
     shutil.rmtree(place, ignore_errors=True)
     # Sublex never writes into a file that is there, so the copies share the files of the whole index.
     shutil.copytree(whole.parent, place, copy_function=os.link)
     os.chdir(place)
-    root = place / "index"
-    what, content = forge(root, chance, below)
+    os.environ["XDG_CONFIG_HOME"] = str(place / "config")
+    is_attached = not below and seed % ATTACHED_EVERY == 0
+    root = place / ("attached" if is_attached else "index")
+    what, content = forge_attached(root, chance) if is_attached else forge(root, chance, below)
     (place.parent / f"begun-{seed}").write_text(what)
     findings = []
     signal.alarm(PATIENCE)
@@ -343,14 +392,15 @@ def attempt(whole: Path, place: Path, seed: int, right: list[Any], below: str = 
         findings += [f"{what}: check met an exception: {line}" for line in odd]
     except SublexError as error:
         problems = [str(error)]
+    right = rights[root.name]
     try:
         answered = answers(root)
     except SublexError:
         answered = right
     if answered != right and not problems and not content:
         findings.append(f"{what}: wrong answers, and check finds nothing")
-    able = reading(what)
-    for words in [*chance.sample(able, min(3, len(able))), *chance.sample(WRITING, 1)]:
+    able = ATTACHED if is_attached else reading(what)
+    for words in [*chance.sample(able, min(3, len(able))), *chance.sample(ATTACHED if is_attached else WRITING, 1)]:
         done = invoke(*(str(root) if word == "INDEX" else word for word in words))
         last = done.messages.splitlines()[-1:]
         if done.code not in (0, 1, 2) or done.code == 2 and not "".join(last).startswith("sublex: "):
@@ -365,11 +415,11 @@ def attempt(whole: Path, place: Path, seed: int, right: list[Any], below: str = 
 
 def preload() -> None:
     """Find the installed plugins once, and not for each command."""
-    registry = plugins.load()
-    plugins.load = lambda builtin=True: registry  # type: ignore[misc, assignment]
+    known = registry()
+    plugins.load = lambda builtin=True: known  # type: ignore[misc, assignment]
 
 
-def batch(whole: Path, folder: Path, seeds: list[int], right: list[Any], place: str = "") -> list[str]:
+def batch(whole: Path, folder: Path, seeds: list[int], right: dict[str, list[Any]], place: str = "") -> list[str]:
     """Try forgeries in a child; return the findings."""
 
     def work() -> list[str]:
@@ -402,7 +452,7 @@ def batch(whole: Path, folder: Path, seeds: list[int], right: list[Any], place: 
 
 def findings(whole: Path, folder: Path, number: int, first: int = 0, workers: int = 1, place: str = "") -> list[str]:
     """Try `number` forgeries of an index, and return the findings."""
-    right = answers(whole)
+    right = {name: answers(whole.parent / name) for name in ("index", "attached")}
     seeds = list(range(first, first + number))
     batches = [seeds[begin : begin + BATCH] for begin in range(0, number, BATCH)]
     with ThreadPool(workers) as pool:

@@ -16,6 +16,7 @@ from shared import PLUGINS
 import sublex
 from sublex import plugins
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
+from sublex.index import check as checking
 from sublex.index import manifest as manifests
 from sublex.index.directory import Directory
 from sublex.index.foreign_build import _replacing
@@ -232,7 +233,8 @@ def test_a_copy_searches_by_its_mirror_and_asks_to_be_attached_again(shelf):
     assert copy.search("crane").docnos == ["b1", "b2"] and copy.store == {"terms"}
     for ask in (lambda: copy.document("b1"), lambda: copy.search("crane", "ShelfCount")):
         with pytest.raises(
-            IndexProblem, match="copy was attached to a shelf index elsewhere, so there are no texts; attach it again"
+            IndexProblem,
+            match="copy was attached to a shelf index elsewhere, so there are no texts and no retrievers; attach it again",
         ):
             ask()
     done = invoke("search", "./copy", "crane")
@@ -295,6 +297,42 @@ def test_an_index_that_was_open_before_a_change_reads_no_other_texts(shelf):
         sublex.open("index").document("b1")
 
 
+def test_a_foreign_index_that_cannot_be_opened_costs_the_texts_and_no_hits(shelf, monkeypatch):
+    attached()
+    right = invoke("search", "./index", "crane")
+
+    def damaged(self, path, field):
+        raise InputError(f"{path} is damaged.")
+
+    monkeypatch.setattr(shelf.Shelf, "__init__", damaged)
+    done = invoke("search", "./index", "crane")
+    first = [line for line in right.output.splitlines() if "  b" in line]
+    assert done.code == 0 and [line.strip() for line in done.output.splitlines()] == [line.strip() for line in first]
+    assert done.messages.endswith("books is damaged.\n") and done.messages.count("damaged") == 1
+    assert invoke("doc", "./index", "b1").code == 2
+    assert "books is damaged." in invoke("search", "./index", "crane", "-r", "ShelfCount").messages
+
+
+def test_an_index_without_a_name_costs_one_sentence(shelf):
+    done = invoke("attach", "shelf:books")
+    assert done.messages == "sublex: Name the new index before the other one: sublex attach NAME shelf:books\n"
+
+
+def test_a_damaged_mirror_is_read_again_by_a_refresh(shelf):
+    said: list[str] = []
+    right = attached().search("crane", k=4).scores.tolist()
+    path = Path("index/segments/000001/docnos.npy")
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    with pytest.raises(IndexCorrupt):
+        str(sublex.open("index").search("crane").docnos)
+    index = sublex.attach(None, "index", refresh=True, say=said.append)
+    assert said[0].startswith("index/segments/000001/docnos.npy is damaged") and said[0].endswith("is read again.")
+    assert index.search("crane", k=4).scores.tolist() == right and checking.check(index.path) == []
+    said.clear()
+    sublex.attach(None, "index", refresh=True, say=said.append)
+    assert said[0] == "index is up to date."
+
+
 def test_options_are_kept_for_the_next_time(shelf):
     attached(analyzer="english", profile="terrier")
     write(TEXTS | {"b5": "a new crane"})
@@ -336,7 +374,8 @@ def test_a_copy_is_attached_again_by_the_same_field(shelf):
 def test_an_index_that_runs_code_is_not_opened_without_trust(shelf):
     Path("shelves-run-code").touch()
     assert refused(InputError) == (
-        f"Opening a shelf index runs code that its folder holds; if you trust whoever wrote {os.path.realpath('books')}, add --trust."
+        "Opening a shelf index runs code that its folder holds; "
+        f"if you trust whoever wrote {os.path.realpath('books')}, add --trust (in Python trust=True)."
     )
     assert shelf.OPENED == []
     index = attached(trust=True)

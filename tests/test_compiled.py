@@ -155,6 +155,11 @@ def test_processes_compile_side_by_side_and_nothing_is_compiled_twice(tmp_path):
     assert len(list(tmp_path.rglob("*.nbi"))) == len(list(tmp_path.rglob("*.nbc"))) == 2
 
 
+def test_one_kernel_is_stored_in_the_singular():
+    assert compiling._fate(SMALL[:1]) == "which is then stored for every later command"
+    assert compiling._fate(SMALL[:2]) == "which are then stored for every later command"
+
+
 def test_processes_that_fail_leave_their_kernels_to_this_process(monkeypatch):
     monkeypatch.setattr(compile_kernels, "_PROGRAM", "raise SystemExit(1)")
     counted = []

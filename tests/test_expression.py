@@ -230,6 +230,10 @@ WRONG = {
     "BM25 > PL2": ("Expected >> in place of >", 6),
     "BM25 - PL2": ("Expected >>, + or the end after BM25 (to subtract, give a negative weight, as in a + -0.5*b)", 6),
     "(BM25 + PL2": ("Expected >>, + or ) after PL2", 12),
+    "keyphrase('river bank')": (
+        'Expected , or ) after \'river (a text of several words stands in ", as in "river bank")',
+        18,
+    ),
     "BM25)": ("Expected >>, + or the end after BM25", 5),
     "0.3 lsi": ("Expected * and a name after 0.3", 5),
     "0.3*": ("Expected a name or ( after *", 5),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import mmap
+import os
 import sys
 import threading
 
@@ -435,13 +436,20 @@ def test_any_sparse_rows_will_do(index, projection, monkeypatch, kind):
     assert len(sublex.open(index.path).search("crane", "projection", k=300)) == 252
 
 
-def test_a_full_disk_is_not_the_plugins_fault(index, monkeypatch):
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (errno.ENOSPC, "The disk is full; .* is as it was before"),
+        (errno.EFBIG, "Cannot write .*: File too large; the index is as it was before"),
+    ],
+)
+def test_a_full_disk_is_not_the_plugins_fault(index, monkeypatch, code, message):
     def full(*given):
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise OSError(code, os.strerror(code))
 
     with monkeypatch.context() as broken:
         broken.setattr("sublex.representations.rows.StoreWriter.put_rows", full)
-        with pytest.raises(IndexProblem, match="The disk is full; .* is as it was before"):
+        with pytest.raises(IndexProblem, match=message):
             index.fit("lsi(e=5)")
     assert not sublex.open(index.path).fitted and check(index.path) == []
 

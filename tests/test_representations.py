@@ -578,6 +578,44 @@ def test_fitting_goes_on_after_one_that_cannot_be_fitted(index, command):
     assert code == 0 and "is found by lsi(e=5, seed=3) for" in said
 
 
+def test_a_list_of_models_says_which_are_outdated(index, command, tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("crane 1 2\nriver 2 1\n")
+    expression = f'vectors("{words}")'
+    index.fit(expression)
+    (old,) = index.fitted
+    words.write_text("crane 1 2\nriver 2 3\n")
+    index.fit(expression)
+    (new,) = set(index.fitted) - {old}
+    listed = {
+        row["model"]: row["outdated"] for row in json.loads(command("card", str(index.path), "--format", "json")[1])
+    }
+    assert (
+        listed == {old: "a file or a model that it uses has changed", new: ""} and listed.keys() == index.fitted.keys()
+    )
+    code, output, said = command("card", str(index.path), old)
+    assert (code, output) == (2, "") and said.startswith(f"sublex: {old}, which was vectors(")
+    assert f"to remove it: sublex forget {index.path} {old}" in said
+    assert command("card", str(index.path), new)[0] == 0
+    index.forget(old)
+    assert index.outdated_models() == {}
+
+
+def test_the_model_of_another_version_of_a_plugin_is_outdated(index, monkeypatch, projection):
+    index.fit("projection")
+    (name,) = index.fitted
+    monkeypatch.setattr(projection.Projection, "version", projection.Projection.version + 1)
+    assert index.outdated_models()[name].startswith("fitted by version ")
+
+
+def test_a_model_is_described_by_its_name_whatever_its_rows(index, command):
+    """The name stands for an expression that has rows, which the expression of the fit alone need not have."""
+    expression = "neighbours(log=true)"
+    index.fit(expression)
+    (name,) = index.fitted
+    assert command("card", str(index.path), name)[1] == command("card", str(index.path), expression)[1]
+
+
 def test_damage_is_said_with_what_mends_it(index):
     index.fit("projection")
     index.add([{"id": "new", "text": "A crane."}])
@@ -704,8 +742,13 @@ def test_what_is_not_fitted_cannot_be(index):
     for expression in ("BM25", "RM3", "PL2(c=3)"):
         with pytest.raises(InputError, match="needs no fit; name a model that needs one"):
             index.fit(expression)
-        with pytest.raises(InputError, match="is not a single fitted model"):
+        with pytest.raises(InputError, match=r"is not a single fitted model, and demo has none; fit one: sublex fit"):
             index.card(expression)
+    index.fit("projection")
+    with pytest.raises(
+        InputError, match="BM25 is not a single fitted model; name one that is fitted in demo: projection"
+    ):
+        index.card("BM25")
     with pytest.raises(SublexError, match="No representation nope"):
         index.fit("nope")
 

@@ -579,12 +579,23 @@ def test_a_pipe_may_hold_any_bytes(fitted):
 def test_a_failed_line_costs_a_sentence_and_the_next_is_answered(fitted, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = shell(
-        fitted, ":nope", ":doc 3", ":doc nowhere", "crane", ":explain x y", ":topics no.file", "::doc", ":quit", "seal"
+        fitted,
+        ":nope",
+        ":merge x",
+        ":doc 3",
+        ":doc nowhere",
+        "crane",
+        ":explain x y",
+        ":topics no.file",
+        "::doc",
+        ":quit",
+        "seal",
     )
     assert done.code == 2 and "birds-05" in done.output and "sea-01" not in done.output
     sentences = done.messages.splitlines()
     for expected in (
-        "No command :nope", "No hit 3 among the last results; there are none", "No document nowhere", "Write :explain 3",
+        "No command :nope", "The shell has no command :merge; run sublex merge outside of it.",
+        "No hit 3 among the last results; there are none", "No document nowhere", "Write :explain 3",
     ):  # fmt: skip
         assert any(f"sublex: {expected}" in sentence for sentence in sentences), expected
     assert "Traceback" not in done.messages

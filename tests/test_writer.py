@@ -960,3 +960,13 @@ def test_an_unknown_profile_is_refused_beside_an_analyzer(tmp_path):
     with pytest.raises(SublexError, match="No profile nowhere"):
         sublex.build([{"id": "a", "text": "crane"}], tmp_path / "index", analyzer="plain", profile="nowhere")
     assert not (tmp_path / "index").exists()
+
+
+def test_an_index_is_no_collection(tmp_path):
+    sublex.build([{"id": "a", "text": "crane"}], tmp_path / "first")
+    with pytest.raises(InputError, match="first is an index of Sublex and no collection; name the files"):
+        sublex.build(tmp_path / "first", tmp_path / "second")
+    for path in ("a\0b", "x" * 5000):
+        with pytest.raises(InputError, match="No file or folder"):
+            sublex.build(path, tmp_path / "second")
+    assert not (tmp_path / "second").exists()

@@ -51,8 +51,8 @@ def contract(kind: str, part: object) -> Iterator[None]:
     """Run code of a plugin, and turn any exception into a `PluginError` with one sentence that names the plugin's part.
 
     `kind` and `part` name the part in the message, as in "The ranker BM25 failed". A `SublexError` passes through; a
-    `PluginError` that does not name the part gets its name in front. An error because the disk is full passes through
-    too, since the plugin did not cause it.
+    `PluginError` that does not name the part gets its name in front. An error because the disk is full, or a file
+    too large for it or for a limit, passes through too, since the plugin did not cause it.
     """
     try:
         yield
@@ -65,7 +65,7 @@ def contract(kind: str, part: object) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from None
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         raise PluginError(f"The {kind} {part} failed ({in_short(error)}); its results are not used.") from error
 

@@ -36,9 +36,8 @@ def find_label(wanted: str | int, labels: Sequence[str], noun: str, model: objec
     if not found:
         close = next((label for label in labels if plain and plain in _plain(label)), "")
         hint = f"did you mean {close}? " if close else nearest(plain, labels)
-        raise InputError(
-            f"{model} has no {noun} {wanted}; {hint}{'T' if hint else 't'}o list them, run: {command('card', 'INDEX', model)}"
-        )
+        unknown = f"{model} has no {noun} {wanted or repr(wanted)}; {hint}{'T' if hint else 't'}o list them"
+        raise InputError(f"{unknown}, run: {command('card', 'INDEX', model)}")
     return found[0]
 
 

@@ -164,7 +164,10 @@ class _Parser:
         """Raise _Unreadable: `what` was expected at the position."""
         before = self.tokens[self.at - 1].text if self.at else ""
         after = f" after {_printable(before[:30])}{'…' * (len(before) > 30)}" if before else ""
-        raise _Unreadable(f"Expected {what}{after}{self.hint() if what.startswith('>>') else ''}", self.now.at)
+        hint = ' (a text of several words stands in ", as in "river bank")' if before.startswith("'") else ""
+        if what.startswith(">>"):
+            hint = self.hint()
+        raise _Unreadable(f"Expected {what}{after}{hint}", self.now.at)
 
     def hint(self) -> str:
         """Return how to write what the token at the position seems to mean, or an empty string."""

@@ -168,6 +168,8 @@ def test_the_nearest_label_is_named(fitted):
             find_label(part, [label, "Natural gas"], "topic", MODEL)
     with pytest.raises(InputError, match="several topics NATURAL_GAS; write one of their numbers: 0 and 2"):
         find_label("NATURAL_GAS", ["Natural gas", "Coffee", "natural  gas"], "topic", MODEL)
+    with pytest.raises(InputError, match=f"{re.escape(MODEL)} has no topic ''; to list them"):
+        find_label("", ["Coffee"], "topic", MODEL)
     with pytest.raises(InputError, match="names no topics"):
         find_label("gas", [], "topic", "lsi(e=5)")
 

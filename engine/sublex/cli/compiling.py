@@ -159,7 +159,7 @@ def _fate(jobs: Sequence[Job]) -> str:
 
     if is_temporary(jobs[0].kernel()):
         return "for this command only; name a folder in NUMBA_CACHE_DIR that can be written to"
-    return "which are then stored for every later command"
+    return f"{'which is' if len(jobs) == 1 else 'which are'} then stored for every later command"
 
 
 def _announce_others() -> None:

@@ -6,20 +6,43 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sublex.display.lines import Line, Shown, line, records, table_lines
+from sublex.errors import IndexProblem
+from sublex.messages import command
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
 
 
 def models(index: Index) -> Shown:
-    """Return the fitted models of an index as Shown: their expressions and their names on disk."""
-    rows = [(expression, model) for model, entry in index.fitted.items() for expression in expressions_of(entry)]
-    return records(("expression", "model"), rows)
+    """Return the fitted models of an index as Shown: their expressions, their names on disk, and why one is outdated, if it is."""
+    outdated = index.outdated_models()
+    rows = [
+        (expression, model, outdated.get(model, ""))
+        for model, entry in index.fitted.items()
+        for expression in expressions_of(entry)
+    ]
+    return records(("expression", "model", "outdated"), rows)
+
+
+def named(index: Index, text: str) -> str:
+    """Return the expression of the fitted model that `text` names: itself, or that of the model with this name on disk.
+
+    Raise IndexProblem for the name of an outdated model, whose expression names another model or none.
+    """
+    if text not in index.fitted:
+        return text
+    expression = expressions_of(index.fitted[text])[0]
+    if reason := index.outdated_models().get(text):
+        raise IndexProblem(
+            f"{text}, which was {expression}, is outdated ({reason.rstrip('.')}), so nothing can use it; "
+            f"to remove it: {command('forget', index.path, text)}"
+        )
+    return expression
 
 
 def card(index: Index, expression: str) -> Shown:
-    """Return the description of a fitted model as Shown."""
-    facts = index.card(expression)
+    """Return the description of a fitted model as Shown. The model is named by its expression or by its name on disk."""
+    facts = index.card(named(index, expression))
     return Shown(lambda: _lines(facts), lambda: facts)
 
 

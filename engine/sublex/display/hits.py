@@ -63,14 +63,14 @@ def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
 
 
 def excerpt(index: Index, answer: Answer, hit: Hit) -> Found:
-    """Return a hit with its title and its best passage; both are empty if the index stores no texts."""
+    """Return a hit with its title and its best passage; both are empty if no text of it can be read."""
     # The shortest decimal form of the float32 score, which is what a run has.
     score = float(str(np.float32(hit.score)))
-    if "text" not in index.store:
+    document = index.snapshot.shown(hit.doc)
+    if document is None:
         return Found(hit, score)
     from sublex.pipeline.passages import passage
 
-    document = index.snapshot.stored(hit.doc)
     best = passage(document.text, index.analyzer, answer.query.weights())
     return Found(hit, score, document.title, best.text, best.spans)
 

@@ -68,7 +68,7 @@ def attach_index(
     place = _place(path, source, given, trust, old if refresh else None, registry)
     backend = _backend(place, registry)
     state = _trusted_state(path, place, backend)
-    if old and given == Given() and _mirrors(old, place, state):
+    if old and given == Given() and _mirrors(old, place, state) and not _is_damaged(path, old, say):
         keep_place(path, place)
         say(f"{path} is up to date.")
         return
@@ -94,7 +94,8 @@ def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
         state = backend.state(place.path)
     if backend.runs_code and not place.trusted:
         raise InputError(
-            f"Opening a {place.backend} index runs code that its folder holds; if you trust whoever wrote {place.path}, add --trust."
+            f"Opening a {place.backend} index runs code that its folder holds; "
+            f"if you trust whoever wrote {place.path}, add --trust (in Python trust=True)."
         )
     return state
 
@@ -186,6 +187,16 @@ def _backend(place: Place, registry: plugins.Registry) -> Backend:
 def _mirrors(old: Manifest, place: Place, state: str) -> bool:
     """Return whether an attached index is the mirror of this state of this foreign index."""
     return (old[ATTACHED]["backend"], old[ATTACHED]["state"]) == (place.backend, state)
+
+
+def _is_damaged(path: Path, old: Manifest, say: Say) -> bool:
+    """Return whether a file of the mirror is damaged, and say which."""
+    from sublex.index.check import damaged_segments
+
+    problems = damaged_segments(path, old)
+    if problems:
+        say(f"{problems[0].rpartition(';')[0] or problems[0]}, so the other index is read again.")
+    return bool(problems)
 
 
 def _mirror(

@@ -49,14 +49,17 @@ class Attachment:
     def problem(self) -> str | None:
         """The sentence that says why the foreign index cannot be read, or has changed since it was attached; None if it can be read.
 
-        It is found out once, when it is first asked for.
+        It is found out when it is first asked for, without opening the index. Opening it, or reading a document, may show another.
         """
         return self._problem()
 
     def _problem(self) -> str | None:
         again = command("attach", self.root, f"{self.backend}:PATH", "--refresh")
         if self.place is None:
-            return f"{self.root} was attached to a {self.backend} index elsewhere, so there are no texts; attach it again: {again}"
+            return (
+                f"{self.root} was attached to a {self.backend} index elsewhere, so there are no texts and no retrievers; "
+                f"attach it again: {again}"
+            )
         try:
             backend = self._backend
             if missing := backend.missing():
@@ -113,9 +116,18 @@ class Attachment:
                 self._opened = opened
             yield self._opened
 
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Remember an error of the block as the problem of the foreign index."""
+        try:
+            yield
+        except SublexError as error:
+            self.problem = str(error)
+            raise
+
     def document(self, doc: int, docno: str) -> Document:
         """Return a stored document of the foreign index, which must have this docno."""
-        with self.index() as index, contract("back end", self.backend):
+        with self._noting(), self.index() as index, contract("back end", self.backend):
             document = index.document(doc)
             if document.docno != docno:
                 raise PluginError(

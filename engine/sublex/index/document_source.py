@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from sublex import plugins
@@ -12,6 +13,8 @@ from sublex.arguments import shown
 from sublex.base import Document, Report
 from sublex.errors import InputError
 from sublex.frames import frame_records, is_frame
+from sublex.index.directory import Directory
+from sublex.index.manifest import MANIFEST, SEGMENTS
 from sublex.readers import SourceReader, choose_readers
 from sublex.readers.batch import MakeBatch, batches
 from sublex.readers.fields import to_document
@@ -67,6 +70,7 @@ def source_of(documents: Documents, registry: plugins.Registry, reader: str | No
     if isinstance(documents, (str, os.PathLike)):
         documents = [documents]
     if isinstance(documents, Sequence) and documents and all(isinstance(d, (str, os.PathLike)) for d in documents):
+        _refuse_indexes(documents)
         report = Report(strict)
         return DocumentSource(choose_readers(documents, registry, reader, report), (), strict, report)  # type: ignore[arg-type]
     if is_frame(documents):
@@ -74,6 +78,13 @@ def source_of(documents: Documents, registry: plugins.Registry, reader: str | No
     if isinstance(documents, (Mapping, Document)) or not isinstance(documents, Iterable):
         raise InputError(f"The documents are {shown(documents)}; give a path, a DataFrame, or a list of documents.")
     return DocumentSource((), _checked_documents(documents), strict)  # type: ignore[arg-type]
+
+
+def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise InputError if one of the paths is an index of Sublex, whose files hold no documents that a reader could read."""
+    for path in paths:
+        if os.path.isdir(path) and all(Directory(Path(path)).has(name) for name in (MANIFEST, SEGMENTS)):
+            raise InputError(f"{path} is an index of Sublex and no collection; name the files of the collection.")
 
 
 def _checked_documents(documents: Iterable[Document | Mapping[str, Any]]) -> Iterator[Document]:

@@ -71,7 +71,7 @@ def create_from_postings(
     default = find_profile(profile).analyzer
     expression = default if analyzer is None else analyzer
     described = describe_analyzer(registry.make("analyzer", expression), expression, registry)
-    with locked(root, "index", create=True):
+    with locked(root, "ciff import" if attached is None else "attach", create=True):
         old = existing_index(root, overwrite)
         if old or not Directory(root).has(MANIFEST):
             remove_leftovers(root, old or {"segments": []})

@@ -21,7 +21,7 @@ import numpy as np
 
 from sublex import plugins
 from sublex.base import Analyzer, Document, Statistics
-from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
@@ -257,6 +257,15 @@ class Snapshot:
         document = segment.document(local)
         assert document is not None
         return document
+
+    def shown(self, doc: int) -> Document | None:
+        """Return a stored document; None if no texts are stored, or if another engine's index, which has them, cannot be read."""
+        try:
+            return self.stored(doc) if "text" in self.store else None
+        except SublexError:
+            if self.attachment and self.attachment.problem:
+                return None
+            raise
 
     def documents(self) -> Iterator[Document]:
         """Yield all live stored documents, in the order in which they were indexed."""

@@ -255,8 +255,16 @@ class Index(Contents):
         """Return a fitted model of this index."""
         component = self._resolve(expression)
         if not isinstance(component, Component) or not self._composer.is_fitted(component):
-            raise InputError(f"{component} is not a single fitted model.")
+            from sublex.representations.stored_models import not_a_model
+
+            raise InputError(not_a_model(self.path, component, self.fitted))
         return self._composer.model(component)
+
+    def outdated_models(self) -> dict[str, str]:
+        """Return the fitted models that no expression names any more, by their names on disk, each with the reason."""
+        from sublex.representations.stored_models import namer, outdated_models
+
+        return outdated_models(namer(self.path, self.snapshot.manifest, self.registry), self.fitted)
 
     def representation(self, expression: Expr) -> LoadedRepresentation:
         """Return a fitted representation of this index: its model, the rows of the documents, and their scores."""

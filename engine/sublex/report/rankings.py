@@ -87,7 +87,9 @@ class Rankings:
         titles = {}
         # Read in the order of the index, in which neighbours share a compressed block.
         for number, doc in sorted(((n, d) for n, d in places.items() if d is not None), key=lambda pair: pair[1]):
-            document = index.snapshot.stored(doc)
+            document = index.snapshot.shown(doc)
+            if document is None:
+                continue
             text = " ".join((document.title or document.text[:TEXT_LENGTH]).split())
             titles[number] = text if len(text) <= TITLE_LENGTH else f"{text[: TITLE_LENGTH - 1].rsplit(' ', 1)[0]}…"
         return titles

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sublex import plugins
-from sublex.errors import IndexCorrupt, contract
+from sublex.errors import IndexCorrupt, SublexError, contract
 from sublex.fitted import Fitted
 from sublex.index.directory import Directory
 from sublex.index.manifest import REPRESENTATIONS, Manifest
@@ -66,20 +66,49 @@ def advising_refit(root: Path, expression: str) -> Iterator[None]:
 
 def not_fitted(root: Path, expression: Any, fitted: Manifest, advise: bool = True) -> str:
     """Return the message for a model that is not fitted; with `advise` it ends with the command that fits the model."""
-    name = str(expression).partition("(")[0]
-    # Models of the same component come first.
-    by_name = {entry["expression"]: entry["expression"].partition("(")[0] != name for entry in fitted.values()}
-    fitted_expressions = sorted(by_name, key=lambda text: (by_name[text], text))
     advice = f" Run: {command('fit', root, expression)}" if advise else ""
-    if str(expression) in fitted_expressions:
+    if any(str(expression) == entry["expression"] for entry in fitted.values()):
         return (
             f"{expression} was fitted in {root.name} with another version of the plugin, "
             f"or with a file that has changed since.{advice}"
         )
-    listed = ", ".join(fitted_expressions[:LISTED_MODELS]) or "nothing"
-    if len(fitted_expressions) > LISTED_MODELS:
-        listed += f" and {len(fitted_expressions) - LISTED_MODELS:,} more"
-    return f"No {expression} in {root.name}; fitted: {listed}.{advice}"
+    return f"No {expression} in {root.name}; fitted: {_listed(expression, fitted)}.{advice}"
+
+
+def not_a_model(root: Path, expression: Any, fitted: Manifest) -> str:
+    """Return the message for an expression, such as BM25, that stands in the place of a fitted model and is none."""
+    if not fitted:
+        return (
+            f"{expression} is not a single fitted model, and {root.name} has none; "
+            f"fit one: {command('fit', root, 'lsi(e=100)')}"
+        )
+    return f"{expression} is not a single fitted model; name one that is fitted in {root.name}: {_listed(expression, fitted)}."
+
+
+def _listed(expression: Any, fitted: Manifest) -> str:
+    """Return the first expressions of the fitted models as a list, those of the same component as `expression` first."""
+    name = str(expression).partition("(")[0]
+    others = {entry["expression"]: entry["expression"].partition("(")[0] != name for entry in fitted.values()}
+    expressions = sorted(others, key=lambda text: (others[text], text))
+    more = f" and {len(expressions) - LISTED_MODELS:,} more" if len(expressions) > LISTED_MODELS else ""
+    return (", ".join(expressions[:LISTED_MODELS]) or "nothing") + more
+
+
+def outdated_models(names: Namer, fitted: Manifest) -> dict[str, str]:
+    """Return the fitted models that their own expressions no longer name, by their names on disk, each with the reason."""
+    known: dict[str, str] = {}
+    reasons: dict[str, str] = {}
+    for name, entry in fitted.items():
+        try:
+            component = names.resolve(entry["expression"])
+            model = names.make(component)
+            if model.version != entry["version"]:
+                reasons[name] = f"fitted by version {entry['version']} of the plugin, which is now {model.version}"
+            elif names.identity(component, model, known).model != name:
+                reasons[name] = "a file or a model that it uses has changed"
+        except SublexError as error:
+            reasons[name] = str(error)
+    return reasons
 
 
 def token_counts(entry: Manifest, segments: Collection[str] = ()) -> tuple[Manifest, Manifest]:

@@ -79,9 +79,20 @@ class Commands:
             raise InputError("Write a command after the colon; :help lists all.")
         found = self._commands.get(name.lower())
         if found is None:
+            if name in _command_line():
+                raise UnknownName(f"The shell has no command :{name}; run sublex {name} outside of it.")
             hint = nearest(name, self._commands)
             raise UnknownName(f"No command :{name}; {hint}:help lists all. To search for a colon, begin with two.")
         return found
+
+
+def _command_line() -> list[str]:
+    """Return the names of the commands of the command line, those of plugins included."""
+    from click import Context
+
+    from sublex.cli import cli
+
+    return cli.list_commands(Context(cli))
 
 
 class Theme:

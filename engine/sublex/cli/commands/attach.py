@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from sublex.cli.options import examples, format_option, index_argument
 from sublex.cli.output import say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
+from sublex.errors import InputError
 from sublex.index.lookup import index_path
 from sublex.messages import counted
 
@@ -63,6 +65,8 @@ def attach(
     rankers and models then work as on any index. Stored texts and the rankers of the other engine are read from the other
     index, which is never changed. `sublex backends` lists the engines.
     """
+    if source is None and ":" in name and os.sep not in name.partition(":")[0]:
+        raise InputError(f"Name the new index before the other one: sublex attach NAME {name}")
     path = index_path(name)
     say_if_compiling()
     with (

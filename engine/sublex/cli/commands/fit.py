@@ -28,7 +28,7 @@ from sublex.cli.plugin_commands import PAGES, check_output
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
 from sublex.display.card import card as describe
-from sublex.display.card import expressions_of, models
+from sublex.display.card import expressions_of, models, named
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.expression import Call
 from sublex.index.lookup import existing_path
@@ -138,7 +138,8 @@ def _takes_seed(call: Call, index: Index) -> bool:
 def card(name: str, expression: str | None, form: str, output: str | None) -> None:
     """Describe a fitted model, or list all fitted models.
 
-    EXPR is the expression of the model, or its name on disk. Without EXPR, the command lists all fitted models.
+    EXPR is the expression of the model, or its name on disk. Without EXPR, the command lists all fitted models. The last
+    column says why a model is outdated: no expression names it any more.
     """
     index = open_index(name, allow_uncovered=True)
     if expression is None:
@@ -146,7 +147,7 @@ def card(name: str, expression: str | None, form: str, output: str | None) -> No
             raise InputError("Name the model that the page shows, as in: sublex card INDEX 'lda(k=20)' -o topics.html.")
         print_shown(models(index), form)
         return
-    chosen = index.fitted[expression]["expression"] if expression in index.fitted else expression
+    chosen = named(index, expression)
     if output is not None:
         from sublex.report.page import write_page
 

@@ -250,7 +250,7 @@ def delete(name: str, docnos: tuple[str, ...]) -> None:
     show(f"Deleted {deleted:,} of {len(opened) + deleted:,} documents from {path}")
 
 
-@click.command(epilog=examples("sublex merge demo"))
+@click.command(epilog=examples("sublex merge demo", "sublex merge demo --reorder"))
 @index_argument
 @reorder_option
 @workers_option

@@ -79,7 +79,7 @@ def card(session: Session, rest: str) -> Shown:
         session.step = Step(("card", "INDEX"), "index.fitted", "rows")
         return cards.models(index)
     session.step = Step(("card", "INDEX", rest), call("card", rest))
-    return cards.card(index, index.fitted[rest]["expression"] if rest in index.fitted else rest)
+    return cards.card(index, rest)
 
 
 @command("[NAME]", completes="component")
