@@ -67,9 +67,9 @@ class Hits:
         return summary(counted(len(self), "hit"), ["rank", "docno", "title", "score"], rows, len(self), 3)
 
     def _title(self, doc: int) -> str:
-        """Return a document's title, or the beginning of its text without one."""
-        document = self.snapshot.stored(doc)
-        title = " ".join((document.title or document.text[: 2 * TITLE_SHOWN]).split())
+        """Return a document's title, or the beginning of its text without one; an empty text if neither can be shown."""
+        document = self.snapshot.shown(doc)
+        title = " ".join((document.title or document.text[: 2 * TITLE_SHOWN]).split()) if document else ""
         return title if len(title) <= TITLE_SHOWN else f"{title[: TITLE_SHOWN - 1]}…"
 
     @property
