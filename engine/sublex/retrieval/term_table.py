@@ -28,11 +28,15 @@ class TermTable:
     def numbers(self, terms: Sequence[str]) -> list[int]:
         """Return the number of each term, -1 for a term that no live document contains."""
         known = self._number_of
+        try:
+            return [known[term] for term in terms]
+        except KeyError:
+            pass
         if len(known) > REMEMBERED:
             # A new dictionary is made, because another thread may be reading the old one.
             known = self._number_of = {}
-        if fresh := [term for term in dict.fromkeys(terms) if term not in known]:
-            known.update(zip(fresh, self._find(fresh), strict=True))
+        fresh = [term for term in dict.fromkeys(terms) if term not in known]
+        known.update(zip(fresh, self._find(fresh), strict=True))
         return [known[term] for term in terms]
 
     def _find(self, terms: list[str]) -> list[int]:
