@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import ModuleType
@@ -192,29 +193,33 @@ class Searcher:
 
     def terms(self, query: Mapping[str, float]) -> list[tuple[str, int, float]]:
         """Return (term, number, weight) for each query term that the index contains, in the order in which impacts are added up."""
-        known = self._known(query, iter(self.term_table.numbers(list(query))))
-        names = self.term_table.names(np.array([n for _, n, _ in known], np.int64))
-        numbers = (n for _, n, _ in known)
+        known = self._known(query, self.term_table.numbers(query))
+        numbers = [n for _, n, _ in known]
+        names = self.term_table.names(np.array(numbers, np.int64))
         return list(zip(names, numbers, self._weights(known), strict=True))
 
     def _weighted(self, queries: Sequence[Weighted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the terms of all queries as three arrays: where each query ends, term numbers, weights."""
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
-        numbers = iter(self.term_table.numbers([term for query in counted for term in query]))
+        numbers = self.term_table.numbers([term for query in counted for term in query])
+        known: list[tuple[float, int, float]] = []
         ends: list[int] = []
-        terms: list[int] = []
         weights: list[float] = []
+        begin = 0
         for query in counted:
-            known = self._known(query, numbers)
-            terms += [n for _, n, _ in known]
-            weights += self._weights(known)
-            ends.append(len(terms))
-        return np.array(ends, np.int64), np.array(terms, np.int64), np.array(weights, np.float64)
+            own = self._known(query, numbers[begin : begin + len(query)])
+            begin += len(query)
+            known += own
+            ends.append(len(known))
+            if self._weighs:
+                weights += self._weights(own)
+        terms = np.array([n for _, n, _ in known], np.int64)
+        return np.array(ends, np.int64), terms, np.array(weights or [qtf for *_, qtf in known], np.float64)
 
-    def _known(self, query: Mapping[str, float], numbers: Iterator[int]) -> list[tuple[float, int, float]]:
+    def _known(self, query: Mapping[str, float], numbers: list[int]) -> list[tuple[float, int, float]]:
         """Return the known terms of a query as (df, number, qtf), rarest first. This order fixes how sums are rounded."""
         df = self.term_table.df
-        return sorted([(df[n], n, qtf) for qtf, n in zip(query.values(), numbers, strict=False) if n >= 0 and qtf])
+        return sorted([(df[n], n, qtf) for n, qtf in zip(numbers, query.values(), strict=True) if n >= 0 and qtf])
 
     def _weights(self, known: list[tuple[float, int, float]]) -> list[float]:
         """Return the factors that the ranker gives to the impacts of these terms."""
@@ -239,11 +244,8 @@ def _counts(query: Weighted) -> Mapping[str, float]:
         )
     terms = list(query)
     counts = dict.fromkeys(terms, 1.0)
-    if len(counts) < len(terms):
-        counts = dict.fromkeys(terms, 0.0)
-        for term in terms:
-            counts[term] += 1.0
-    return counts
+    # Most queries repeat no term.
+    return counts if len(counts) == len(terms) else {term: float(n) for term, n in Counter(terms).items()}
 
 
 def _of_segment(

@@ -5,7 +5,7 @@ With one segment, a term's number is its ordinal in that segment. With several, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,7 @@ class TermTable:
         self._number_of: dict[str, int] = {}
         self._name_of: dict[int, str] = {}
 
-    def numbers(self, terms: Sequence[str]) -> list[int]:
+    def numbers(self, terms: Collection[str]) -> list[int]:
         """Return the number of each term, -1 for a term that no live document contains."""
         known = self._number_of
         try:
