@@ -111,7 +111,7 @@ def _of_index(index: Index | None, once: bool = False) -> list[Mapping[str, str]
     from sublex.retrieval.blocks.blocks import FEWEST
     from sublex.retrieval.impact_store import declared
 
-    stored = [STORED] if declared(index.path) else []
+    stored: list[Mapping[str, str]] = [STORED] if declared(index.path) else []
     large = any(segment.docs >= FEWEST for segment in index.snapshot.segments)
     return [*stored, BLOCKS] if large and not once else stored
 

@@ -173,13 +173,13 @@ def _next_span(runs, at, ends, stops, next_runs):
 
 @inner
 def _add_values(
-    docs, codes, values, i, end, to_code, to_value, first, width, weight, threshold, sums, noted, candidates, found
+    docs, codes, values, i, end, to_code, to_value, first, weight, threshold, sums, noted, candidates, found
 ):
     """Add the impacts of a term with a table to the sums of a window. Return the place of the next posting, and `found`."""
     # Unsigned indexes: for signed ones Numba adds a test whether they count from the end.
     while i < end:
         doc = np.uint64(docs[i]) - first
-        if doc >= width:
+        if doc >= np.uint64(len(sums)):
             break
         total = sums[doc] + weight * np.float64(values[to_value + np.uint64(codes[i + to_code])])
         sums[doc] = total
@@ -192,11 +192,11 @@ def _add_values(
 
 
 @inner
-def _add_impacts(docs, impacts, i, end, to_impact, first, width, weight, threshold, sums, noted, candidates, found):
+def _add_impacts(docs, impacts, i, end, to_impact, first, weight, threshold, sums, noted, candidates, found):
     """Add the impacts of a term without a table to the sums of a window. Return the place of the next posting, and `found`."""
     while i < end:
         doc = np.uint64(docs[i]) - first
-        if doc >= width:
+        if doc >= np.uint64(len(sums)):
             break
         total = sums[doc] + weight * np.float64(impacts[i + to_impact])
         sums[doc] = total
@@ -210,68 +210,25 @@ def _add_impacts(docs, impacts, i, end, to_impact, first, width, weight, thresho
 
 @inner
 def _add_window(
-    docs,
-    codes,
-    halves,
-    floats,
-    lists,
-    terms,
-    weights,
-    at,
-    ends,
-    stops,
-    first,
-    width,
-    threshold,
-    sums,
-    noted,
-    candidates,
+    docs, codes, halves, floats, lists, terms, weights, at, ends, stops, first, threshold, sums, noted, candidates
 ):
     """Add the impacts of all terms in a window to its sums. Return the number of candidates."""
     found = 0
     for t in range(len(terms)):
-        i, end, weight, bytes_ = np.uint64(at[t]), np.uint64(ends[t]), weights[t], lists[terms[t], WIDTH]
+        i, end, weight, width = np.uint64(at[t]), np.uint64(ends[t]), weights[t], lists[terms[t], WIDTH]
         to_code = np.uint64(code_place(lists, terms[t]) - lists[terms[t], FIRST])
         values = np.uint64(lists[terms[t], BEGIN] >> 2)
-        if bytes_ == 2:
+        if width == 2:
             i, found = _add_values(
-                docs,
-                halves,
-                floats,
-                i,
-                end,
-                to_code,
-                values,
-                first,
-                width,
-                weight,
-                threshold,
-                sums,
-                noted,
-                candidates,
-                found,
+                docs, halves, floats, i, end, to_code, values, first, weight, threshold, sums, noted, candidates, found
             )
-        elif bytes_ == 4:
+        elif width == 4:
             i, found = _add_impacts(
-                docs, floats, i, end, to_code, first, width, weight, threshold, sums, noted, candidates, found
+                docs, floats, i, end, to_code, first, weight, threshold, sums, noted, candidates, found
             )
         else:
             i, found = _add_values(
-                docs,
-                codes,
-                floats,
-                i,
-                end,
-                to_code,
-                values,
-                first,
-                width,
-                weight,
-                threshold,
-                sums,
-                noted,
-                candidates,
-                found,
+                docs, codes, floats, i, end, to_code, values, first, weight, threshold, sums, noted, candidates, found
             )
         stops[t] = i
     return found
@@ -304,7 +261,7 @@ def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ra
         at[t] = ends[t] = lists[terms[t], FIRST]
         lasts[t], next_runs[t] = at[t] + lists[terms[t], COUNT], lists[terms[t], RUN]
     n, base = np.int64(0), np.int64(0)
-    width = SPAN if postings_of(lists, terms) * FEW < len(docno_ranks) else WINDOW
+    sums = sums[: SPAN if postings_of(lists, terms) * FEW < len(docno_ranks) else WINDOW]
     while True:
         lowest = np.int64(SPAN)
         for t in range(len(terms)):
@@ -316,10 +273,10 @@ def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ra
                 break
             base = span * SPAN
             continue
-        first = lowest // width * width
+        first = lowest // len(sums) * len(sums)
         found = _add_window(
-            docs, codes, halves, floats, lists, terms, weights, at, ends, stops, np.uint64(first), np.uint64(width), threshold,
-            sums, noted, candidates,
+            docs, codes, halves, floats, lists, terms, weights, at, ends, stops, np.uint64(first), threshold, sums, noted,
+            candidates,
         )  # fmt: skip
         for c in range(found):
             total = sums[candidates[c]]
@@ -331,7 +288,7 @@ def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ra
                     threshold = max(threshold, at_least(score_of(keys[k - 1])))
                 keys[n] = key_of(total, docno_ranks[base + first + candidates[c]])
                 n += 1
-        _clear(docs, at, stops, len(terms), first, sums[:width])
+        _clear(docs, at, stops, len(terms), first, sums)
         for t in range(len(terms)):
             at[t] = stops[t]
     if n >= k:

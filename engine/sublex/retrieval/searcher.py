@@ -135,6 +135,7 @@ class Searcher:
     def _retrieve(
         self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
     ) -> np.ndarray:
+        """Return the keys of the best documents of a segment, a row for each query, in no order, followed by zeros."""
         impacts = self.impacts[segment]
         impacts.settle(terms)
         blocks = impacts.blocks
@@ -158,7 +159,7 @@ class Searcher:
     @cached_property
     def _postings(self) -> list[tuple[np.ndarray, ...]]:
         """The arrays of each segment that kernels read for every query."""
-        arrays = []
+        arrays: list[tuple[np.ndarray, ...]] = []
         for impacts, base, end in zip(self.impacts, self.snapshot.bases, self.snapshot.bases[1:], strict=False):
             lists, ranks = impacts.lists, self.snapshot.docno_ranks[base:end]
             arrays.append((lists.docs, lists.runs, lists.codes, lists.rows, ranks, impacts.least, impacts.most))
