@@ -20,7 +20,9 @@ from sublex.errors import IndexCorrupt
 from sublex.index import derived
 from sublex.rankers.bm25 import BM25
 from sublex.rankers.coordination_level import CoordinateMatch
-from sublex.retrieval.blocks import blocks, kernels
+from sublex.retrieval.blocks import blocks
+from sublex.retrieval.blocks.blocks import Blocks
+from sublex.retrieval.kernels import MOST_TERMS
 from sublex.retrieval.searcher import Searcher
 
 # Costs with which every query with a row is answered by blocks, whatever it takes.
@@ -40,33 +42,31 @@ def rows_of(searcher: Searcher) -> list[np.ndarray]:
     """Give all frequent terms of the searcher rows, and return the rows of each segment."""
     searcher._prepare()
     for impacts in searcher.impacts:
-        terms = np.arange(len(impacts.segment.terms))
-        impacts.need(terms)
         for _ in range(2):
-            impacts.rows(terms)
+            impacts.settle(np.arange(len(impacts.segment.terms)))
     return [impacts.blocks.row_of for impacts in searcher.impacts]
 
 
 def answered(searcher: Searcher, query: Mapping[str, float], k: int) -> list[bool]:
     """Return for each segment whether blocks answer the query."""
-    flags = []
+    flags = [False] * len(searcher.impacts)
     real = Searcher._by_blocks
 
-    def noting(self: Searcher, *arguments: object) -> np.ndarray:
-        flags.append(real(self, *arguments))  # type: ignore[arg-type]
-        return flags[-1]
+    def noting(self: Searcher, blocks: Blocks, *arguments: np.ndarray) -> None:
+        real(self, blocks, *arguments)  # type: ignore[arg-type]
+        flags[[impacts.blocks for impacts in searcher.impacts].index(blocks)] = bool(arguments[-1].all())
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Searcher, "_by_blocks", noting)
         searcher.search(query, k)
-    return [bool(own.all()) for own in flags]
+    return flags
 
 
 def check(searcher: Searcher, query: Mapping[str, float], k: int) -> None:
     """Assert that the hits are those of adding up every impact."""
     hits = searcher.search(query, k)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Searcher, "_by_blocks", lambda self, segment, ends, *_: np.zeros(len(ends), np.bool_))
+        patch.setattr(Searcher, "_by_blocks", lambda *_: None)
         expected = searcher.search(query, k)
     assert hits.docs.tolist() == expected.docs.tolist()
     assert hits.scores.tolist() == expected.scores.tolist()
@@ -146,7 +146,7 @@ def test_blocks_answer_queries_with_frequent_terms_and_leave_others(index):
 
 
 def test_a_query_with_more_terms_than_bounds_allow_is_added_up(tmp_path):
-    terms = [f"t{k}" for k in range(kernels.MOST_TERMS + 1)]
+    terms = [f"t{k}" for k in range(MOST_TERMS + 1)]
     index = sublex.build([Document(f"d{k}", " ".join(terms[k:])) for k in range(20)], tmp_path / "index")
     searcher = Searcher(index.snapshot, CoordinateMatch())
     rows_of(searcher)

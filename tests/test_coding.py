@@ -22,7 +22,7 @@ from sublex.rankers.bm25 import BM25
 from sublex.retrieval import kernels
 from sublex.retrieval.coding.kernels import BEGIN, COUNT, LEVELS, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
 from sublex.retrieval.coding.lists import Lists
-from sublex.retrieval.searcher import WORKSPACE_ROWS, Searcher
+from sublex.retrieval.searcher import COSTS, WORKSPACE_ROWS, Searcher
 
 DOCUMENTS = 200_000
 # Documents at the borders of 65,536 documents and of windows.
@@ -131,12 +131,13 @@ def test_searches_and_scores_equal_the_sums_of_all_impacts(postings, seed, k):
     expected = np.flatnonzero(there)
     expected = expected[np.lexsort((-ranks[expected], -scores[expected]))][:k]
     lists = postings.lists
-    found, width = np.empty((1, k), np.uint64), max(2 * k, k + 256)
+    found, width = np.empty((1, k), np.uint64), max(2 * k, k + 32)
     kernels.retrieve(
-        lists.docs, lists.runs, lists.codes, lists.rows, postings.least, postings.most, np.full(len(lists.rows), -np.inf, np.float32),
-        ranks, np.array([len(terms)]), terms, weights, np.array([kernels.LOWEST]),
-        np.empty((WORKSPACE_ROWS, len(terms)), np.int64), np.zeros(kernels.WINDOW), np.zeros(kernels.WINDOW, np.uint8),
-        np.empty(kernels.WINDOW, np.int32), np.empty(width, np.uint64), found, np.zeros(1, np.bool_),
+        lists.docs, lists.runs, lists.codes, lists.rows, ranks, postings.least, postings.most,
+        np.full(len(lists.rows), -np.inf, np.float32), np.array([len(terms)]), terms, weights,
+        np.full(len(terms), -1, np.int32), COSTS, np.array([kernels.LOWEST]), 0,
+        np.empty((WORKSPACE_ROWS, len(terms)), np.int64), np.zeros(kernels.SPAN), np.zeros(kernels.SPAN, np.uint8),
+        np.empty(kernels.SPAN, np.int32), np.empty(width, np.uint64), found, np.zeros(1, np.bool_),
     )  # fmt: skip
     found.sort(axis=1)
     docs, values = np.empty((1, k), np.int32), np.empty((1, k), np.float32)

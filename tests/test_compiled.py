@@ -85,7 +85,7 @@ def test_a_command_needs_the_kernels_that_are_compiled_ahead_with_the_types_that
     python(USED, json.dumps(commands, default=str), SUBLEX_INDEXES=str(tmp_path / "indexes"))
 
 
-def test_commands_of_many_queries_compile_the_kernels_of_blocks_for_large_indexes_only(tmp_path, monkeypatch):
+def test_commands_that_ask_for_terms_again_compile_the_kernels_of_blocks_for_large_indexes_only(tmp_path, monkeypatch):
     asked: list[Mapping[str, str]] = []
     monkeypatch.setattr(compiling, "_jobs", lambda needed: asked.append(needed) or [])
     index = tmp_path / "index"
@@ -95,14 +95,29 @@ def test_commands_of_many_queries_compile_the_kernels_of_blocks_for_large_indexe
     topics, qrels = tmp_path / "topics.tsv", tmp_path / "qrels.txt"
     commands = [
         ("run", index, topics, "-o", tmp_path / "runs"), ("compare", index, topics, qrels, "-r", "BM25", "-r", "PL2"),
-        ("tune", index, topics, qrels, "BM25(k1={1,2})", "--folds", "1"), ("search", index, "crane"),
+        ("tune", index, topics, qrels, "BM25(k1={1,2})", "--folds", "1"), ("search", index, "crane", "-r", "BM25 >> RM3 >> BM25"),
+        ("search", index, "crane"), ("explain", index, "crane", "a"),
     ]  # fmt: skip
     for large in (False, True):
         monkeypatch.setattr("sublex.retrieval.blocks.blocks.FEWEST", 2 if large else 3)
         for command in commands:
             done = invoke(*map(str, command))
             assert "retrieval" in asked[-1], done
-            assert ("retrieval.blocks" in asked[-1]) is (large and command[0] != "search"), command
+            many = command[0] not in ("search", "explain") or command[-1] == "BM25 >> RM3 >> BM25"
+            assert ("retrieval.blocks" in asked[-1]) is (large and many), command
+            # No table hides the kernels that another one names for the same room.
+            assert {"find_pairs", "put_impacts"} <= {*asked[-1]["retrieval.coding"].split()}
+
+
+def test_the_check_of_stored_impacts_is_compiled_ahead_where_there_are_some(tmp_path, monkeypatch):
+    asked: list[Mapping[str, str]] = []
+    monkeypatch.setattr(compiling, "_jobs", lambda needed: asked.append(needed) or [])
+    index = sublex.build([{"id": "a", "text": "a crane"}, {"id": "b", "text": "a river"}], tmp_path / "index")
+    for stored in (False, True):
+        index.store_impacts(["BM25"] if stored else [])
+        for command in ("search", "explain"):
+            invoke(command, str(tmp_path / "index"), "crane", *(["a"] if command == "explain" else []))
+            assert ("sound" in asked[-1]["retrieval.coding"].split()) is stored, command
 
 
 def test_every_kernel_of_the_table_exists_and_every_module_of_kernels_is_listed():

@@ -39,6 +39,8 @@ REORDER = {
 NUMBERED = {**SEARCH, "analysis": "tokenize porter intern describe"}
 # What many queries need on top of SEARCH in an index with a large segment.
 BLOCKS = {"retrieval.coding": "read_list", "retrieval.blocks": "fill retrieve_by_blocks"}
+# What a search needs on top of SEARCH in an index with stored impacts.
+STORED = {"retrieval.coding": "sound"}
 READ_RUNS = {"analysis": "intern describe", "trec": "split parse"}
 NEEDED = {
     "index": BUILD, "add": BUILD,
@@ -72,11 +74,12 @@ NEEDED = {
 }  # fmt: skip
 
 
-def say_if_compiling(index: Index | None = None) -> None:
+def say_if_compiling(index: Index | None = None, once: bool = False) -> None:
     """Compile what this process's command needs and is not yet compiled, and print what happens on standard error.
 
-    A command that searches `index` for many queries names it, so that kernels for large indexes are compiled, too. A kernel that is
-    not foreseen here is compiled when it is called; a line on standard error says that too.
+    A command that searches `index` names it, so that kernels for stored impacts and for large indexes are compiled, too. The latter
+    are left out if the command asks for each term only `once`. A kernel that is not foreseen here is compiled when it is called; a
+    line on standard error says that too.
     """
     context = click.get_current_context()
     needed = NEEDED.get(context.info_name or "", {})
@@ -84,7 +87,7 @@ def say_if_compiling(index: Index | None = None) -> None:
         return
     from sublex.compile_kernels import jobs_of
 
-    jobs = _jobs({**needed, **_for_size(index)}) + (_jobs(REORDER) if context.params.get("reorder") else [])
+    jobs = _jobs(_joined(needed, *_of_index(index, once))) + (_jobs(REORDER) if context.params.get("reorder") else [])
     if _has_json(context.params.get("sources") or ()):
         jobs += jobs_of("sublex.readers.kernels", ["scan"])
     compile_missing(jobs)
@@ -95,18 +98,28 @@ def compile_quietly(command: str, index: Index, say_status: Callable[[str], None
     """Compile what a command needs for an index and is not yet compiled, and print nothing; `say_status` gets a few words meanwhile."""
     from sublex.compile_kernels import compile_all, missing, processors
 
-    left = missing(_jobs({**NEEDED[command], **_for_size(index)}))
+    left = missing(_jobs(_joined(NEEDED[command], *_of_index(index))))
     if left:
         say_status(f"compiling {counted(len(left), 'kernel')}, once")
         compile_all(left, min(len(left), processors()), lambda: None)
 
 
-def _for_size(index: Index | None) -> Mapping[str, str]:
-    """Return the kernels that many queries need because of the size of an index."""
+def _of_index(index: Index | None, once: bool = False) -> list[Mapping[str, str]]:
+    """Return the kernels that a search needs because of the size of an index and of its stored impacts."""
+    if index is None:
+        return []
     from sublex.retrieval.blocks.blocks import FEWEST
+    from sublex.retrieval.impact_store import declared
 
-    large = index is not None and any(segment.docs >= FEWEST for segment in index.snapshot.segments)
-    return BLOCKS if large else NOTHING
+    stored: list[Mapping[str, str]] = [STORED] if declared(index.path) else []
+    large = any(segment.docs >= FEWEST for segment in index.snapshot.segments)
+    return [*stored, BLOCKS] if large and not once else stored
+
+
+def _joined(*tables: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the kernels of all tables as one table."""
+    rooms = dict.fromkeys(room for table in tables for room in table)
+    return {room: " ".join(table[room] for table in tables if room in table) for room in rooms}
 
 
 def _jobs(needed: Mapping[str, str]) -> list[Job]:

@@ -53,6 +53,11 @@ class Pipeline:
         """The components that the expression names, with those in the parameters of others."""
         return list(components_in(self.expression))
 
+    @property
+    def expands(self) -> bool:
+        """Whether the expression has an expander, after which the terms of a query are searched again."""
+        return any(component.kind == "expander" for component in self.components)
+
     def answer(self, query: Query, k: int) -> Answer:
         """Return the best k documents for a query."""
         begin = time.perf_counter()

@@ -21,6 +21,8 @@ from sublex.retrieval.coding.pairs import PairScores, exact_or_rounded
 
 # Postings whose impacts are computed in one call: their arrays fit the processor's cache.
 POSTINGS_PER_FILL = 1 << 17
+# How far a term is: its impacts are missing, there, there and asked for once, or there with a row in the blocks if it gets one.
+MISSING, THERE, ASKED, SETTLED = range(4)
 
 
 class Impacts:
@@ -40,11 +42,11 @@ class Impacts:
     ):
         from sublex.retrieval.coding import kernels
 
+        self._levels = kernels.LEVELS
         self.segment, self.ranker, self.term, self.collection = segment, ranker, term, collection
         terms = len(segment.terms)
-        self._ready = np.zeros(terms, np.bool_)
-        # How often the row of each term was asked for: not at all, once, or more often.
-        self._asked = np.zeros(terms, np.uint8)
+        # How far each term is.
+        self._state = np.full(terms, MISSING, np.uint8)
         self.blocks = Blocks(segment.docs, segment.df)
         self._lock = Lock()
         self.lists = Lists(segment.df, segment.docs)
@@ -70,12 +72,10 @@ class Impacts:
 
     def need(self, terms: np.ndarray) -> None:
         """Compute the impacts of these terms, given by ordinal, unless that is done; with stored impacts, verify their checksums."""
-        if self._ready[terms].all():
+        if not self._state[terms].tobytes().count(MISSING):
             return
         with self._lock:
-            # np.unique would load NumPy's masked arrays, which takes 20 ms.
-            missing = np.sort(terms[~self._ready[terms]])
-            missing = missing[np.diff(missing, prepend=-1) > 0]
+            missing = self._of_state(terms, MISSING)
             if self._stored:
                 self.lists.check(missing, *self._stored)
             else:
@@ -84,21 +84,27 @@ class Impacts:
                 if int(self.segment.df[missing].sum()) > POSTINGS_PER_FILL:
                     # The postings are in memory now, in another form.
                     self.segment.release()
-            self._ready[missing] = True
+            self._state[missing] = THERE
 
-    def rows(self, terms: np.ndarray) -> np.ndarray:
-        """Return the row of each term in the blocks, -1 for a term without one. The impacts of the terms must be there.
+    def settle(self, terms: np.ndarray) -> None:
+        """Prepare terms for a search: compute their impacts, and give frequent terms their rows in the blocks.
 
-        A frequent term gets its row when it is asked for again, since making a row takes longer than one query without it.
+        A term gets its row when it is asked for again, since making a row takes longer than one query without it.
         """
-        if not (self._asked[terms] == 2).all():
-            with self._lock:
-                again = np.unique(terms[self._asked[terms] == 1])
-                if not self.blocks.add(again, self.lists, self.most):
-                    raise self._corrupt()
-                self._asked[np.unique(terms[self._asked[terms] == 0])] = 1
-                self._asked[again] = 2
-        return self.blocks.row_of[terms]
+        if self._state[terms].tobytes().count(SETTLED) == len(terms):
+            return
+        self.need(terms)
+        with self._lock:
+            again = self._of_state(terms, ASKED)
+            if not self.blocks.add(again, self.lists, self.most):
+                raise self._corrupt()
+            self._state[terms[self._state[terms] == THERE]] = ASKED
+            self._state[again] = SETTLED
+
+    def _of_state(self, terms: np.ndarray, state: int) -> np.ndarray:
+        """Return those of the terms that have a state, ascending, each once. np.unique would first load a module for 20 ms."""
+        found = np.sort(terms[self._state[terms] == state])
+        return found[np.diff(found, prepend=-1) > 0]
 
     def _corrupt(self) -> IndexCorrupt:
         documents, _ = self._stored  # type: ignore[misc]
@@ -106,10 +112,8 @@ class Impacts:
 
     def best(self, k: int) -> np.ndarray:
         """Return for each term a lower bound of its k-th best impact; -inf where none is known."""
-        from sublex.retrieval.coding import kernels
-
-        level = bisect_left(kernels.LEVELS, k)
-        return self.kth[level] if level < len(kernels.LEVELS) else self._unknown
+        level = bisect_left(self._levels, k)
+        return self.kth[level] if level < len(self._levels) else self._unknown
 
     @cached_property
     def _unknown(self) -> np.ndarray:
@@ -117,7 +121,7 @@ class Impacts:
 
     def write(self, documents: Directory, impacts: Directory) -> None:
         """Compute the impacts of all terms and write them, and the decoded documents, to these folders unless they are there."""
-        self.need(np.arange(len(self._ready)))
+        self.need(np.arange(len(self._state)))
         if derived.read(documents) is None:
             derived.write(documents, self.lists.stored_documents())
         if derived.read(impacts) is None:

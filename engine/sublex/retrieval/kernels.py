@@ -39,8 +39,12 @@ SCORES = float32[:, ::1]
 KEYS = uint64[:, ::1]
 CURSORS = int64[:, ::1]
 
-# Documents per window. Their float64 sums, 128 KB, fit the processor's cache.
+# Documents per window. Their float64 sums, 128 KB, fit the processor's cache. Queries with few postings have windows of SPAN documents.
 WINDOW = 1 << 14
+# A query has few postings if it has less than one for so many documents.
+FEW = 8
+# The most terms of a query that blocks answer.
+MOST_TERMS = 1000
 # The score of a document that no term matches; below every real score.
 NOTHING = -np.inf
 # The threshold before any document is known: the lowest finite float64, so that no real score is below it.
@@ -140,6 +144,15 @@ def first_threshold(terms, weights, least, most, kth):
 
 
 @inner
+def postings_of(lists, terms):
+    """Return the number of postings of some terms."""
+    postings = np.int64(0)
+    for term in terms:
+        postings += lists[term, COUNT]
+    return postings
+
+
+@inner
 def _next_span(runs, at, ends, stops, next_runs):
     """Turn to the next 65,536 documents that any term is in: move the `ends` of its postings there. Return their number, or -1.
 
@@ -166,7 +179,7 @@ def _add_values(
     # Unsigned indexes: for signed ones Numba adds a test whether they count from the end.
     while i < end:
         doc = np.uint64(docs[i]) - first
-        if doc >= np.uint64(WINDOW):
+        if doc >= np.uint64(len(sums)):
             break
         total = sums[doc] + weight * np.float64(values[to_value + np.uint64(codes[i + to_code])])
         sums[doc] = total
@@ -183,7 +196,7 @@ def _add_impacts(docs, impacts, i, end, to_impact, first, weight, threshold, sum
     """Add the impacts of a term without a table to the sums of a window. Return the place of the next posting, and `found`."""
     while i < end:
         doc = np.uint64(docs[i]) - first
-        if doc >= np.uint64(WINDOW):
+        if doc >= np.uint64(len(sums)):
             break
         total = sums[doc] + weight * np.float64(impacts[i + to_impact])
         sums[doc] = total
@@ -222,6 +235,20 @@ def _add_window(
 
 
 @inner
+def _clear(docs, at, stops, terms, first, sums):
+    """Set the sums of a window to 0: those of its postings, which lie from `at` to `stops` for each term, or all if there are many."""
+    postings = np.int64(0)
+    for t in range(terms):
+        postings += stops[t] - at[t]
+    if FEW * postings >= len(sums):
+        sums[:] = 0.0
+        return
+    for t in range(terms):
+        for i in range(np.uint64(at[t]), np.uint64(stops[t])):
+            sums[np.uint64(docs[i]) - np.uint64(first)] = 0.0
+
+
+@inner
 def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ranks, k, sums, noted, candidates, keys):
     """Write the keys of the best documents for one query to `keys`, in no order. Return their number, at most k, and the threshold.
 
@@ -234,6 +261,7 @@ def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ra
         at[t] = ends[t] = lists[terms[t], FIRST]
         lasts[t], next_runs[t] = at[t] + lists[terms[t], COUNT], lists[terms[t], RUN]
     n, base = np.int64(0), np.int64(0)
+    sums = sums[: SPAN if postings_of(lists, terms) * FEW < len(docno_ranks) else WINDOW]
     while True:
         lowest = np.int64(SPAN)
         for t in range(len(terms)):
@@ -245,7 +273,7 @@ def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ra
                 break
             base = span * SPAN
             continue
-        first = lowest // WINDOW * WINDOW
+        first = lowest // len(sums) * len(sums)
         found = _add_window(
             docs, codes, halves, floats, lists, terms, weights, at, ends, stops, np.uint64(first), threshold, sums, noted,
             candidates,
@@ -260,15 +288,7 @@ def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ra
                     threshold = max(threshold, at_least(score_of(keys[k - 1])))
                 keys[n] = key_of(total, docno_ranks[base + first + candidates[c]])
                 n += 1
-        postings = np.int64(0)
-        for t in range(len(terms)):
-            postings += stops[t] - at[t]
-        if 16 * postings < WINDOW:
-            for t in range(len(terms)):
-                for i in range(at[t], stops[t]):
-                    sums[docs[i] - first] = 0.0
-        else:
-            sums[:] = 0.0
+        _clear(docs, at, stops, len(terms), first, sums)
         for t in range(len(terms)):
             at[t] = stops[t]
     if n >= k:
@@ -278,26 +298,47 @@ def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ra
     return n, threshold
 
 
-@kernel((U16, U32, U8, LISTS, F32, F32, F32, I32, I64, I64, F64, F64, CURSORS, F64, U8, I32, U64, KEYS, FLAGS))
+@inner
+def most_visits_of(terms, rows, lists, blocks, k, costs):
+    """Return how many blocks can be visited in the time that it takes to add up a query; 0 if blocks do not seem to pay."""
+    postings, cost, visit = 0, 0.0, costs[2] * len(terms)
+    for t in range(len(terms)):
+        own = lists[terms[t], COUNT]
+        postings += own
+        cost += own if rows[t] < 0 else costs[0] / 100 * blocks
+    return postings / visit if postings > cost + costs[1] * k**1.3 * visit and len(terms) <= MOST_TERMS else 0.0
+
+
+@kernel((
+    U16, U32, U8, LISTS, I32, F32, F32, F32, I64, I64, F64, I32, F64, F64, int64, CURSORS, F64, U8, I32, U64, KEYS, FLAGS,
+))  # fmt: skip
 def retrieve(
-    docs, runs, codes, lists, least, most, kth, docno_ranks, query_ends, terms, weights, thresholds,
+    docs, runs, codes, lists, docno_ranks, least, most, kth, query_ends, terms, weights, all_rows, costs, thresholds, blocks,
     cursors, sums, noted, candidates, keys, found, answered
 ):  # fmt: skip
     """Fill each row of `found` with the keys of the best documents for a query, in no order, followed by zeros.
 
+    Queries that are `answered`, and those for which blocks seem to pay, stay as they are. Return the number of the latter ones.
+
     `docs`, `runs`, `codes` and `lists` hold the postings; the impacts of deleted documents are NaN.
     `least`, `most` and `kth` are the least, greatest and k-th best impact of each term. `query_ends` are the ends of the queries in
-    `terms` and `weights`; impacts are added in this order of the terms. `thresholds` has the threshold that each query reached in the
-    segments before, and is raised. `cursors`, five rows as long as the longest query, `sums`, `noted`, `candidates` and `keys`
-    are scratch arrays of the calling thread. Queries that are `answered` already are left as they are.
+    `terms` and `weights`; impacts are added in this order of the terms. `all_rows` has the row of each query term in the blocks,
+    -1 without one, `blocks` is the number of blocks, and `costs` tell when they pay; with 0 blocks they never do.
+    `thresholds` has the threshold that each query reached in the segments before, and is raised. `cursors`, five rows as long as the
+    longest query, `sums`, `noted`, `candidates` and `keys` are scratch arrays of the calling thread.
     """
     k = found.shape[1]
-    begin = 0
+    begin = left = 0
     for q in range(len(query_ends)):
-        own, factors = terms[begin : query_ends[q]], weights[begin : query_ends[q]]
-        begin = query_ends[q]
+        end = query_ends[q]
+        own, factors, rows = terms[begin:end], weights[begin:end], all_rows[begin:end]
+        begin = end
         if answered[q]:
             continue
+        if blocks and most_visits_of(own, rows, lists, blocks, k, costs) > 0:
+            left += 1
+            continue
+        answered[q] = True
         threshold = max(first_threshold(own, factors, least, most, kth), thresholds[q])
         n, thresholds[q] = _best(
             docs, runs, codes, lists, own, factors, cursors, threshold, docno_ranks, k, sums, noted, candidates, keys
@@ -306,6 +347,7 @@ def retrieve(
             found[q, i] = keys[i]
         for i in range(n, k):
             found[q, i] = 0
+    return left
 
 
 @inner

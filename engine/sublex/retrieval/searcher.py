@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import ModuleType
@@ -20,6 +20,7 @@ from sublex.retrieval.blocks.blocks import COSTS, Blocks
 from sublex.retrieval.coding.pairs import checked
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts
+from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.term_table import TermTable
 from sublex.workers import Workers
 
@@ -43,7 +44,6 @@ class Searcher:
     ):
         self.snapshot, self.ranker, self.name, self.code = snapshot, ranker, name, code
         self.term_table = term_table or TermTable(snapshot)
-        self._scratch = threading.local()
 
     @cached_property
     def impacts(self) -> list[Impacts]:
@@ -109,7 +109,7 @@ class Searcher:
 
     def _prepare(self) -> None:
         """Compute what threads share before they start."""
-        _ = self.impacts, self.term_table.df, self.term_table.ordinals, self.snapshot.docno_ranks
+        _ = self._postings, self._scratch, self.term_table.df, self.term_table.ordinals
 
     def _at_most(self, k: int) -> int:
         """Return k, or the number of documents where that is smaller."""
@@ -120,8 +120,9 @@ class Searcher:
     def _group(self, queries: Sequence[Weighted], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return documents and scores, one row for each query, best first, and the number of hits in each row."""
         ends, terms, weights = self._weighted(queries)
-        thresholds = np.full(len(queries), self._kernels.LOWEST)
-        found = []
+        thresholds, found = np.empty(len(queries)), []
+        # np.full takes four times as long.
+        thresholds.fill(self._kernels.LOWEST)
         for segment, ordinals in zip(range(len(self.snapshot.segments)), self.term_table.ordinals, strict=True):
             found.append(self._retrieve(segment, *_of_segment(ordinals, ends, terms, weights), thresholds, k))
         keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
@@ -134,57 +135,39 @@ class Searcher:
     def _retrieve(
         self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
     ) -> np.ndarray:
+        """Return the keys of the best documents of a segment, a row for each query, in no order, followed by zeros."""
         impacts = self.impacts[segment]
-        impacts.need(terms)
-        found = np.empty((len(ends), k), np.uint64)
-        base, end = self.snapshot.bases[segment : segment + 2]
-        sums, noted, candidates, keys = self._buffers(k)
-        answered = self._by_blocks(segment, ends, terms, weights, thresholds, keys, found)
+        impacts.settle(terms)
+        blocks = impacts.blocks
+        found, answered = np.empty((len(ends), k), np.uint64), np.zeros(len(ends), np.bool_)
         cursors = np.empty((WORKSPACE_ROWS, len(terms)), np.int64)
-        lists = impacts.lists
-        self._kernels.retrieve(
-            lists.docs, lists.runs, lists.codes, lists.rows, impacts.least, impacts.most, impacts.best(k),
-            self.snapshot.docno_ranks[base:end], ends, terms, weights, thresholds,
-            cursors, sums, noted, candidates, keys, found, answered,
-        )  # fmt: skip
+        postings = *self._postings[segment], impacts.best(k)
+        asked = ends, terms, weights, blocks.row_of[terms], COSTS, thresholds
+        rest = cursors, *self._scratch.windows(k), found, answered
+        if self._kernels.retrieve(*postings, *asked, blocks.count, *rest):
+            self._by_blocks(blocks, postings, asked, found, answered)
+            self._kernels.retrieve(*postings, *asked, 0, *rest)
         return found
 
     def _by_blocks(
-        self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray,
-        keys: np.ndarray, found: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
-        """Answer the queries for which blocks pay, in their rows of `found`. Return a flag for each query that is answered."""
-        impacts = self.impacts[segment]
-        blocks, lists = impacts.blocks, impacts.lists
-        answered = np.zeros(len(ends), np.bool_)
-        rows = impacts.rows(terms)
-        if not (rows >= 0).any():
-            return answered
-        base, end = self.snapshot.bases[segment : segment + 2]
-        self._block_kernels.retrieve_by_blocks(
-            lists.docs, lists.runs, lists.codes, lists.rows, impacts.least, impacts.most, impacts.best(found.shape[1]),
-            self.snapshot.docno_ranks[base:end], blocks.bits, blocks.bytes, blocks.ranks, blocks.bounds, ends, terms, weights,
-            rows, thresholds, COSTS, *self._block_buffers(blocks), keys, found, answered,
-        )  # fmt: skip
-        return answered
+        self, blocks: Blocks, postings: tuple[np.ndarray, ...], asked: tuple[np.ndarray, ...], found: np.ndarray, answered: np.ndarray
+    ) -> None:  # fmt: skip
+        """Answer the queries for which blocks pay, in their rows of `found`, and set their flags in `answered`."""
+        scratch = *self._scratch.blocks(blocks), self._scratch.keys(found.shape[1])
+        self._block_kernels.retrieve_by_blocks(*postings, *asked, *blocks.rows, *scratch, found, answered)
 
-    def _block_buffers(self, blocks: Blocks) -> tuple[np.ndarray, ...]:
-        """Return the scratch arrays of this thread for the blocks of a segment."""
-        mine = self._scratch
-        if getattr(mine, "words", 0) != blocks.words:
-            mine.words, mine.blocks = blocks.words, blocks.scratch()
-        return mine.blocks
+    @cached_property
+    def _postings(self) -> list[tuple[np.ndarray, ...]]:
+        """The arrays of each segment that kernels read for every query."""
+        arrays: list[tuple[np.ndarray, ...]] = []
+        for impacts, base, end in zip(self.impacts, self.snapshot.bases, self.snapshot.bases[1:], strict=False):
+            lists, ranks = impacts.lists, self.snapshot.docno_ranks[base:end]
+            arrays.append((lists.docs, lists.runs, lists.codes, lists.rows, ranks, impacts.least, impacts.most))
+        return arrays
 
-    def _buffers(self, k: int) -> tuple[np.ndarray, ...]:
-        """Return the scratch arrays of this thread. The kernel leaves them as it finds them."""
-        mine = self._scratch
-        if not hasattr(mine, "sums"):
-            mine.sums = np.zeros(self._kernels.WINDOW)
-            mine.noted = np.zeros(self._kernels.WINDOW, np.uint8)
-            mine.candidates = np.empty(self._kernels.WINDOW, np.int32)
-        if getattr(mine, "k", 0) != k:
-            mine.k, mine.keys = k, np.empty(max(2 * k, k + 256), np.uint64)
-        return mine.sums, mine.noted, mine.candidates, mine.keys
+    @cached_property
+    def _scratch(self) -> Scratch:
+        return Scratch()
 
     def scores(self, queries: Sequence[Weighted], docs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the scores of given documents for each query, equal to those of retrieval; -inf for a document without a query term."""
@@ -211,29 +194,33 @@ class Searcher:
 
     def terms(self, query: Mapping[str, float]) -> list[tuple[str, int, float]]:
         """Return (term, number, weight) for each query term that the index contains, in the order in which impacts are added up."""
-        known = self._known(query, iter(self.term_table.numbers(list(query))))
-        names = self.term_table.names(np.array([n for _, n, _ in known], np.int64))
-        numbers = (n for _, n, _ in known)
+        known = self._known(query, self.term_table.numbers(query))
+        numbers = [n for _, n, _ in known]
+        names = self.term_table.names(np.array(numbers, np.int64))
         return list(zip(names, numbers, self._weights(known), strict=True))
 
     def _weighted(self, queries: Sequence[Weighted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the terms of all queries as three arrays: where each query ends, term numbers, weights."""
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
-        numbers = iter(self.term_table.numbers([term for query in counted for term in query]))
+        numbers = self.term_table.numbers([term for query in counted for term in query])
+        known: list[tuple[float, int, float]] = []
         ends: list[int] = []
-        terms: list[int] = []
         weights: list[float] = []
+        begin = 0
         for query in counted:
-            known = self._known(query, numbers)
-            terms += [n for _, n, _ in known]
-            weights += self._weights(known)
-            ends.append(len(terms))
-        return np.array(ends, np.int64), np.array(terms, np.int64), np.array(weights, np.float64)
+            own = self._known(query, numbers[begin : begin + len(query)])
+            begin += len(query)
+            known += own
+            ends.append(len(known))
+            if self._weighs:
+                weights += self._weights(own)
+        terms = np.array([n for _, n, _ in known], np.int64)
+        return np.array(ends, np.int64), terms, np.array(weights or [qtf for *_, qtf in known], np.float64)
 
-    def _known(self, query: Mapping[str, float], numbers: Iterator[int]) -> list[tuple[float, int, float]]:
+    def _known(self, query: Mapping[str, float], numbers: list[int]) -> list[tuple[float, int, float]]:
         """Return the known terms of a query as (df, number, qtf), rarest first. This order fixes how sums are rounded."""
         df = self.term_table.df
-        return sorted([(df[n], n, qtf) for qtf, n in zip(query.values(), numbers, strict=False) if n >= 0 and qtf])
+        return sorted([(df[n], n, qtf) for n, qtf in zip(numbers, query.values(), strict=True) if n >= 0 and qtf])
 
     def _weights(self, known: list[tuple[float, int, float]]) -> list[float]:
         """Return the factors that the ranker gives to the impacts of these terms."""
@@ -256,10 +243,10 @@ def _counts(query: Weighted) -> Mapping[str, float]:
         raise InputError(
             "A searcher takes terms or a mapping from terms to weights, not a text; index.analyze makes terms."
         )
-    counts: dict[str, float] = {}
-    for term in query:
-        counts[term] = counts.get(term, 0.0) + 1.0
-    return counts
+    terms = list(query)
+    counts = dict.fromkeys(terms, 1.0)
+    # Most queries repeat no term.
+    return counts if len(counts) == len(terms) else {term: float(n) for term, n in Counter(terms).items()}
 
 
 def _of_segment(

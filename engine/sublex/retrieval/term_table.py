@@ -5,7 +5,7 @@ With one segment, a term's number is its ordinal in that segment. With several, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from functools import cached_property
 
 import numpy as np
@@ -25,14 +25,18 @@ class TermTable:
         self._number_of: dict[str, int] = {}
         self._name_of: dict[int, str] = {}
 
-    def numbers(self, terms: Sequence[str]) -> list[int]:
+    def numbers(self, terms: Collection[str]) -> list[int]:
         """Return the number of each term, -1 for a term that no live document contains."""
         known = self._number_of
+        try:
+            return [known[term] for term in terms]
+        except KeyError:
+            pass
         if len(known) > REMEMBERED:
             # A new dictionary is made, because another thread may be reading the old one.
             known = self._number_of = {}
-        if fresh := [term for term in dict.fromkeys(terms) if term not in known]:
-            known.update(zip(fresh, self._find(fresh), strict=True))
+        fresh = [term for term in dict.fromkeys(terms) if term not in known]
+        known.update(zip(fresh, self._find(fresh), strict=True))
         return [known[term] for term in terms]
 
     def _find(self, terms: list[str]) -> list[int]:

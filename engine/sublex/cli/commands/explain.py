@@ -61,9 +61,9 @@ def explain(
     from sublex.display.query_forms import query_notes
     from sublex.pipeline.weighted import weighted_query
 
-    say_if_compiling()
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
+    say_if_compiling(index, once=not pipeline.expands)
     asked = weighted_query(query) if weighted else index.query(query)
     say(*([] if weighted else query_notes(index, query, pipeline)))
     if versus is not None and (why_not or versus == docno):

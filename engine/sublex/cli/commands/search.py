@@ -76,11 +76,11 @@ def search(
         raise InputError("--of names the model of --facets; write for example --facets 10, too.")
     if facets is not None and form not in ("table", "json"):
         raise InputError(f"--facets has no form {form}; leave it out, or choose --format json.")
-    say_if_compiling()
     index = open_index(name, allow_uncovered)
     with step("Made the pipeline"):
         pipeline = index.pipeline(ranker, profile)
         model = "" if facets is None else of or labelled_model(index, pipeline)
+    say_if_compiling(index, once=not pipeline.expands)
     say_uncovered(pipeline)
     asked = weighted_query(query) if weighted else index.query(query)
     say(*([] if weighted else query_notes(index, query, pipeline)))

@@ -43,6 +43,7 @@ class Blocks:
         self.ranks = np.zeros((rows, self.words), np.int32)
         self.bounds = np.zeros((rows, kernels.PER_WORD * self.words), np.uint8)
         self._filled = 0
+        self.count = kernels.PER_WORD * self.words
         # The row of each term, -1 for a term without one.
         self.row_of = np.full(len(df), -1, np.int32)
 
@@ -58,13 +59,15 @@ class Blocks:
             self._filled += 1
         return True
 
+    @property
+    def rows(self) -> tuple[np.ndarray, ...]:
+        """The rows that kernels read: documents as bits and as bytes, ranks, and bounds."""
+        return self.bits, self.bytes, self.ranks, self.bounds
+
     def scratch(self) -> tuple[np.ndarray, ...]:
         """Return scratch arrays for one thread: sums of bounds, their maxima, chosen blocks, and masks of documents."""
-        from sublex.retrieval.blocks import kernels
-
-        blocks = kernels.PER_WORD * self.words
         # One more place for the block after the last chosen one.
         return (
-            np.zeros(blocks, np.uint16), np.zeros(blocks, np.uint16), np.empty(blocks + 1, np.int32),
-            np.empty(blocks + 1, np.uint8),
+            np.zeros(self.count, np.uint16), np.zeros(self.count, np.uint16), np.empty(self.count + 1, np.int32),
+            np.empty(self.count + 1, np.uint8),
         )  # fmt: skip

@@ -35,6 +35,7 @@ from sublex.retrieval.kernels import (
     at_least,
     first_threshold,
     key_of,
+    most_visits_of,
     score_of,
     select,
 )
@@ -48,8 +49,6 @@ BOUNDS = uint8[:, ::1]
 SIZE, PER_WORD = 8, 8
 # The highest sum of bounds of a query, in units; some more for rounding fit 16 bits.
 UNITS = 60_000
-# The most terms of a query whose bounds are added up; each needs two units for rounding.
-MOST_TERMS = 1000
 # Blocks whose bounds are added up at a time: their sums fit the processor's first cache.
 CHUNK = 4096
 # Each round visits about so many times as many blocks as all rounds before, the best ones first.
@@ -362,17 +361,6 @@ def _units(terms, weights, least, most, tops, factors):
 
 
 @inner
-def _most_visits(terms, rows, lists, blocks, k, costs):
-    """Return how many blocks can be visited in the time that it takes to add up a query; 0 if blocks do not seem to pay."""
-    postings, cost, visit = 0, 0.0, costs[2] * len(terms)
-    for t in range(len(terms)):
-        own = lists[terms[t], COUNT]
-        postings += own
-        cost += own if rows[t] < 0 else costs[0] / 100 * blocks
-    return postings / visit if postings > cost + costs[1] * k**1.3 * visit and len(terms) <= MOST_TERMS else 0.0
-
-
-@inner
 def _best_by_blocks(
     docs, runs, codes, lists, least, most, docno_ranks, bits, bytes_, ranks, bounds, terms, weights, rows, threshold,
     most_visits, sums, maxima, blocks, masks, k, keys
@@ -421,25 +409,26 @@ def _best_by_blocks(
 
 
 @kernel((
-    U16, U32, U8, LISTS, F32, F32, F32, I32, BITS, BOUNDS, RANKS, BOUNDS, I64, I64, F64, I32, F64, F64,
+    U16, U32, U8, LISTS, I32, F32, F32, F32, I64, I64, F64, I32, F64, F64, BITS, BOUNDS, RANKS, BOUNDS,
     U16, U16, I32, U8, U64, KEYS, FLAGS,
 ))  # fmt: skip
 def retrieve_by_blocks(
-    docs, runs, codes, lists, least, most, kth, docno_ranks, bits, bytes_, ranks, bounds, query_ends, terms, weights, all_rows,
-    thresholds, costs, sums, maxima, blocks, masks, keys, found, answered
+    docs, runs, codes, lists, docno_ranks, least, most, kth, query_ends, terms, weights, all_rows, costs, thresholds,
+    bits, bytes_, ranks, bounds, sums, maxima, blocks, masks, keys, found, answered
 ):  # fmt: skip
     """Answer the queries for which blocks pay: fill their rows of `found` as `retrieve` does, and set their flags in `answered`.
 
-    `all_rows` has the row of each query term, -1 without one; `bytes_` are the bits of each block. The thresholds of all queries
-    that were tried are raised. `sums` to `keys` are scratch arrays of the calling thread.
+    Queries that are `answered` already stay as they are. `all_rows` has the row of each query term, -1 without one; `bytes_` are the
+    bits of each block. The thresholds of all queries that were tried are raised. `sums` to `keys` are scratch arrays of the calling
+    thread.
     """
     k, begin = found.shape[1], 0
     for q in range(len(query_ends)):
         own, factors = terms[begin : query_ends[q]], weights[begin : query_ends[q]]
         rows = all_rows[begin : query_ends[q]]
         begin = query_ends[q]
-        most_visits = _most_visits(own, rows, lists, len(sums), k, costs)
-        if most_visits == 0:
+        most_visits = most_visits_of(own, rows, lists, len(sums), k, costs)
+        if answered[q] or most_visits == 0:
             continue
         threshold = max(thresholds[q], first_threshold(own, factors, least, most, kth))
         n, thresholds[q], answered[q] = _best_by_blocks(

@@ -215,6 +215,18 @@ def put_impacts(
         begin = end
 
 
+@inner
+def _greatest(values):
+    """Return the greatest of unsigned numbers, -1 if there are none."""
+    if len(values) == 0:
+        return np.int64(-1)
+    # In the type of the numbers the processor compares many at a time.
+    greatest = values[0]
+    for i in range(len(values)):
+        greatest = max(greatest, values[i])
+    return np.int64(greatest)
+
+
 @kernel((I64, LISTS, I64, U16, U32, U8, int64))
 def sound(terms, lists, run_counts, docs, runs, codes, documents):
     """Return the place among `terms` of the first one whose runs, documents or codes cannot be right, or -1.
@@ -231,18 +243,15 @@ def sound(terms, lists, run_counts, docs, runs, codes, documents):
                 return x
             i, left, last = i + size, left - size, span
             if span * SPAN + SPAN > documents:
-                for doc in docs[i - size : i]:
-                    if span * SPAN + np.int64(doc) >= documents:
-                        return x
+                if span * SPAN + _greatest(docs[i - size : i]) >= documents:
+                    return x
         if left:
             return x
         place, count, greatest = code_place(lists, term), lists[term, COUNT], np.int64(-1)
         if lists[term, WIDTH] == 2:
-            for code in halves[place : place + count]:
-                greatest = max(greatest, np.int64(code))
+            greatest = _greatest(halves[place : place + count])
         elif lists[term, WIDTH] == 1:
-            for code in codes[place : place + count]:
-                greatest = max(greatest, np.int64(code))
+            greatest = _greatest(codes[place : place + count])
         if greatest >= lists[term, VALUES] and lists[term, WIDTH] < 4:
             return x
     return -1
