@@ -167,9 +167,8 @@ def test_approximate_finding_misses_little_and_looks_at_few():
         assert not dead[docs].any() and (given_scores == scores[docs]).all()
         recalls.append(len(wanted.keys() & best(docs, given_scores, dead, 100).keys()) / len(wanted))
         probe = finding._probe(made_sketch, made_sketch.sketch, query / np.linalg.norm(query))
-        looks = finding._near([probe], 100, np.zeros(1 << 14, np.int64))
-        shares.append(sum(len(look.estimates) for look in looks) / 20_000)
-    assert np.mean(recalls) >= 0.99 and np.mean(shares) < 0.4
+        shares.append(len(finding._likely([probe], 100)[0]) / 20_000)
+    assert np.mean(recalls) >= 0.99 and np.mean(shares) < 0.15
 
 
 @pytest.mark.slow
@@ -311,11 +310,6 @@ def forged(name: str, values: np.ndarray):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("docs", lambda a: a + 1),
-        ("docs", lambda a: a * 0),
-        ("docs", lambda a: -a),
-        ("docs", lambda a: a[:-1]),
-        ("docs", lambda a: a.astype(np.int64)),
         ("codes", lambda a: a[:-1]),
         ("codes", lambda a: a[:0]),
         ("codes", lambda a: np.full_like(a, -128)),
@@ -327,15 +321,20 @@ def forged(name: str, values: np.ndarray):
         ("errors", lambda a: -a),
         ("errors", lambda a: np.append(a, a)),
         ("tails", lambda a: np.append(a, np.ones(1, np.float32))),
-        ("starts", lambda a: a[::-1]),
-        ("starts", lambda a: a + 1),
-        ("starts", lambda a: a[:0]),
-        ("starts", lambda a: np.append(a, a[-1])),
-        ("means", lambda a: a * np.inf),
-        ("means", lambda a: a[:-1]),
-        ("variances", lambda a: -a - 1),
         ("directions", lambda a: np.ones(7)),
         ("directions", lambda a: np.full(48, np.nan)),
+        ("frame", lambda a: a * np.nan),
+        ("frame", lambda a: a * 1e30),
+        ("frame", lambda a: a[:-1]),
+        ("frame", lambda a: a[:0]),
+        ("signs", lambda a: a[:-1]),
+        ("signs", lambda a: a[:-60]),
+        ("signs", lambda a: np.append(a, a)),
+        ("signs", lambda a: a.astype(np.int64)),
+        ("lengths", lambda a: a * np.nan),
+        ("lengths", lambda a: -a),
+        ("lengths", lambda a: a * 1e30),
+        ("lengths", lambda a: a[1:]),
         ("key", lambda a: a + 1),
     ],
 )
@@ -363,4 +362,4 @@ def test_a_damaged_sketch_and_one_of_fewer_documents_are_not_used(tmp_path):
 
 def test_a_folder_that_cannot_be_written_to_costs_nothing(tmp_path):
     (tmp_path / "sketch").write_text("a file")
-    assert len(write_sketch(Directory(tmp_path), KEY, source(made("normal", 60, 6, 4))).docs) == 60
+    assert len(write_sketch(Directory(tmp_path), KEY, source(made("normal", 60, 6, 4))).codes) == 60
