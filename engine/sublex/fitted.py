@@ -202,8 +202,8 @@ class View(Protocol):
         """Return for each document the sum over its terms of count times weight, float64.
 
         `weights` has one weight per term of the model's vocabulary. It may also be a function that returns the weights of some terms,
-        given their distinct numbers: for few documents, it is called for their terms alone. `transform_counts`, such as `np.log1p`, is applied to an array of
-        counts (float64) before they are multiplied. The index must store terms.
+        given their distinct numbers: for few documents, it is called for their terms alone. `transform_counts`, such as `np.log1p`,
+        is applied to an array of counts (float64) before they are multiplied. The index must store terms.
         """
         ...
 

@@ -8,7 +8,7 @@ that a rough estimate, by the signs of the vectors, does not leave out.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import pi, sqrt
+from math import ceil, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ FIRST, CAUTION = 10, 2.5
 # The standard deviation of rough estimates for vectors of norm 1. By signs, π/2 - 1 of a normal distribution's variance is lost.
 DEVIATION = sqrt((pi / 2 - 1) / SIGNS)
 # `find=approximate` takes errors to be at most this share of their bounds.
-LIKELY = 0.25
+LIKELY = 0.5
 # Scores differ from cosines by less than this, by the contract of `cosines`.
 SLACK = 1e-5
 # With more than this share of all documents wanted, all are scored.
@@ -120,15 +120,20 @@ def _likely(probes: Sequence[Probe], depth: int) -> list[np.ndarray]:
     from sublex.representations import kernels
 
     counts = np.zeros(kernels.BUCKETS, np.int64)
-    rough = [_rough(probe, counts) for probe in probes]
-    edge = _edge(counts, FIRST * depth)
-    _, height = _looks(probes, [np.flatnonzero(estimates >= edge) for estimates in rough], depth)
-    lowest = [min(edge, height - CAUTION * DEVIATION * probe.norm) for probe in probes]
-    return [np.flatnonzero(estimates >= least) for estimates, least in zip(rough, lowest, strict=True)]
+    rough = [(probe, _rough(probe, counts)) for probe in probes]
+    edge = _edge(counts, ceil(FIRST * depth / kernels.STEP))
+    _, height = _looks(probes, [_high(probe, estimates, edge) for probe, estimates in rough], depth)
+    return [_high(probe, estimates, min(edge, height - CAUTION * DEVIATION * probe.norm)) for probe, estimates in rough]
+
+
+def _high(probe: Probe, estimates: np.ndarray, least: float) -> np.ndarray:
+    """Return the live documents of a segment whose estimates are `least` or more."""
+    docs = np.flatnonzero(estimates >= least)
+    return docs[probe.segment.live[docs]]
 
 
 def _rough(probe: Probe, counts: np.ndarray) -> np.ndarray:
-    """Return estimates of the scores of all documents by their signs, -inf for those that are not live; count them in buckets."""
+    """Return estimates of the scores of all documents by their signs, and count some of them in buckets."""
     from sublex.representations import kernels
 
     entries, scale = _whole(probe.entries @ probe.sketch.frame, 7)
@@ -155,9 +160,8 @@ def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> t
 
 def _edge(counts: np.ndarray, depth: int) -> float:
     """Return a value that `depth` of the estimates in buckets reach, and few more; -inf if there are fewer."""
-    reached = np.flatnonzero(np.cumsum(counts[::-1]) >= depth)
-    bucket = len(counts) - 1 - int(reached[0]) if len(reached) else 0
-    return bucket * 4.0 / len(counts) - 2.0 - SLACK if bucket else float(np.finfo(np.float32).min)
+    bucket = len(counts) - 1 - int(np.searchsorted(np.cumsum(counts[::-1]), depth))
+    return bucket * 4.0 / len(counts) - 2.0 - SLACK if bucket > 0 else float(np.finfo(np.float32).min)
 
 
 def _reaching(look: Look, edge: float, least: float, share: float) -> np.ndarray:

@@ -23,6 +23,8 @@ WORDS = uint64[:, ::1]
 
 # Estimates of cosines, from -2 to 2, are counted in so many buckets.
 BUCKETS = 1 << 14
+# Of the estimates by signs, one in so many is counted.
+STEP = 8
 
 
 @kernel((U64, U32, U32, F64, F64, U64, F64))
@@ -99,8 +101,8 @@ def shared(a, b, c, d, plane):
 def estimate_by_signs(signs, planes, total, lengths, live, scale, estimates, counts):
     """Set estimates to the products of signs with a query, each times `scale` and the document's length, for all documents.
 
-    The query's entries are whole numbers of 4 bits: planes[k] has bit k of each, and `total` is their sum. A document that is not live
-    gets -inf; the others are counted in their buckets.
+    The query's entries are whole numbers of 4 bits: planes[k] has bit k of each, and `total` is their sum. One document in `STEP` is
+    counted in its bucket, if it is live.
     """
     # Rows are taken before the loop, so that compilers compute many documents at once.
     a, b, c, d = signs[0], signs[1], signs[2], signs[3]
@@ -115,11 +117,9 @@ def estimate_by_signs(signs, planes, total, lengths, live, scale, estimates, cou
             - (shared(s, t, u, v, plane3) << np.uint64(3))
         )
         estimates[doc] = np.float32(np.float64(2 * np.int32(plus) - total) * scale * np.float64(lengths[doc]))
-    for doc in range(len(estimates)):
+    for doc in range(0, len(estimates), STEP):
         if live[doc]:
             counts[bucket_of(estimates[doc])] += 1
-        else:
-            estimates[doc] = -np.inf
 
 
 @kernel((CODES, I16, F32, I64, float64, F32, I64))
