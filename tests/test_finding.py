@@ -152,15 +152,16 @@ def test_few_documents_are_scored():
 
 
 @pytest.mark.slow
-def test_approximate_finding_misses_little_and_looks_at_few():
+@pytest.mark.parametrize("width", [3, 40, 300])
+def test_approximate_finding_misses_little_and_looks_at_few(width):
     random = np.random.default_rng(2)
-    middles = random.standard_normal((200, 40))
-    vectors = middles[random.integers(0, 200, 20_000)] + 0.3 * random.standard_normal((20_000, 40))
+    middles = random.standard_normal((200, width))
+    vectors = middles[random.integers(0, 200, 20_000)] + 0.3 * random.standard_normal((20_000, width))
     dead = random.random(20_000) < 0.05
     shares, recalls = [], []
     made_sketch = finding.sketched(0, dead, sketch_of(source(vectors, 512)))
     for number in range(20):
-        query = middles[number] + 0.3 * random.standard_normal(40)
+        query = middles[number] + 0.3 * random.standard_normal(width)
         scores = cosines(vectors, query)
         wanted = best(np.arange(20_000), scores, dead, 100)
         docs, given_scores = finding.find([made_sketch], query, lambda docs, scores=scores: scores[docs], 100, False)
@@ -169,6 +170,18 @@ def test_approximate_finding_misses_little_and_looks_at_few():
         probe = finding._probe(made_sketch, made_sketch.sketch, query / np.linalg.norm(query))
         shares.append(len(finding._likely([probe], 100)[0]) / 20_000)
     assert np.mean(recalls) >= 0.99 and np.mean(shares) < 0.15
+
+
+def test_rough_estimates_are_as_near_as_they_are_taken_to_be():
+    random = np.random.default_rng(5)
+    vectors = np.where(np.arange(4000)[:, None] < 2000, 1.0, 0.2) * random.standard_normal((4000, 40))
+    segment = finding.sketched(0, np.zeros(4000, bool), sketch_of(source(vectors, 512)))
+    for _ in range(5):
+        query = random.standard_normal(40)
+        probe = finding._probe(segment, segment.sketch, query / np.linalg.norm(query))
+        errors = finding._rough(probe, np.zeros(1 << 14, np.int64)) - cosines(vectors, query)
+        assert abs(errors.mean()) < 0.005 and np.abs(errors).max() < 5 * finding.DEVIATION
+        assert 0.7 < errors.std() / finding.DEVIATION < 1.05
 
 
 @pytest.mark.slow

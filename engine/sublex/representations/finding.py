@@ -8,7 +8,7 @@ that a rough estimate, by the signs of the vectors, does not leave out.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ceil, pi, sqrt
+from math import pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +16,8 @@ import numpy as np
 from sublex.representations.sketch import LARGEST_CODE, SIGNS, Sketch, projected
 from sublex.scores import NO_OPINION
 
-# `find=approximate` looks first at the documents with the highest rough estimates, so many for each that is wanted, and then at all whose
-# rough estimates may be too low by this number of standard deviations.
-FIRST, CAUTION = 10, 2.5
+# `find=approximate` takes rough estimates to be too low by up to this number of standard deviations.
+CAUTION = 2.5
 # The standard deviation of rough estimates for vectors of norm 1. By signs, π/2 - 1 of a normal distribution's variance is lost.
 DEVIATION = sqrt((pi / 2 - 1) / SIGNS)
 # `find=approximate` takes errors to be at most this share of their bounds.
@@ -116,14 +115,17 @@ def _whole(entries: np.ndarray, levels: int) -> tuple[np.ndarray, float]:
 
 
 def _likely(probes: Sequence[Probe], depth: int) -> list[np.ndarray]:
-    """Return the documents of each segment that are likely to be among the best, by rough estimates of all scores."""
+    """Return the documents of each segment that are likely to be among the best, by rough estimates of all scores.
+
+    Better estimates for the documents with the highest rough estimates tell how high the scores of the best are.
+    """
     from sublex.representations import kernels
 
     counts = np.zeros(kernels.BUCKETS, np.int64)
     rough = [(probe, _rough(probe, counts)) for probe in probes]
-    edge = _edge(counts, ceil(FIRST * depth / kernels.STEP))
+    edge = _edge(counts, depth)
     _, height = _looks(probes, [_high(probe, estimates, edge) for probe, estimates in rough], depth)
-    return [_high(probe, estimates, min(edge, height - CAUTION * DEVIATION * probe.norm)) for probe, estimates in rough]
+    return [_high(probe, estimates, height - CAUTION * DEVIATION * probe.norm) for probe, estimates in rough]
 
 
 def _high(probe: Probe, estimates: np.ndarray, least: float) -> np.ndarray:

@@ -23,7 +23,7 @@ WORDS = uint64[:, ::1]
 
 # Estimates of cosines, from -2 to 2, are counted in so many buckets.
 BUCKETS = 1 << 14
-# Of the estimates by signs, one in so many is counted.
+# Of the estimates by signs, one in so many is counted, which is faster.
 STEP = 8
 
 
