@@ -17,6 +17,7 @@ from shared import DEMO, scores
 
 import sublex
 from sublex import plugins
+from sublex.base import Query, QueryTerm
 from sublex.cli import cli
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.fitted import PAGE_MARK
@@ -87,6 +88,49 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
     )
     np.testing.assert_allclose(halves.products(vector, live), whole[live] @ vector, atol=0.02)
     assert np.array_equal(halves.products(vector)[live], halves.products(vector, live))
+
+
+@pytest.mark.parametrize("few", [0, 2000])
+def test_weights_may_be_a_function_that_few_documents_ask_for_few_words(several, monkeypatch, few):
+    monkeypatch.setattr(views, "FEW", few)
+    terms = several.corpus.vocabulary[3::2]
+    view = View(
+        several.snapshot,
+        several.snapshot.segments,
+        Vocabulary(terms),
+        [np.zeros(s.docs) for s in several.snapshot.segments],
+    )
+    weights, asked = np.random.default_rng(4).standard_normal(len(terms)), []
+
+    def weigh(words):
+        asked.append(words)
+        return weights[words]
+
+    live = several.corpus.docs
+    for docs in (live, live[::-3], live[:1], live[:0], np.array([251, 3, 120, 3], np.int32), None):
+        assert np.array_equal(view.dot(weigh, docs), view.dot(weights, docs))
+        assert all(len(np.unique(words)) == len(words) for words in asked)
+    asked.clear()
+    view.dot(weigh, live[:1])
+    known = np.unique(view.terms(live[:1]).indices)
+    assert np.array_equal(asked[0], known if few else np.arange(len(terms)))
+
+
+@pytest.mark.parametrize("expression", ["lsi(e=7)", "fisher(k=3, words=lsi(e=7))"])
+def test_a_words_value_is_the_same_whichever_words_are_asked_for(several, expression):
+    several.fit(expression)
+    loaded = several.representation(expression)
+    query = Query("crane river", (QueryTerm("crane"), QueryTerm("river", 0.3)))
+    everything = np.arange(len(loaded.vocabulary))
+    values = loaded.query(query)[1](everything)
+    assert values.any()
+    for number in (1, 2, 3, 7):
+        lazy, chosen = loaded.query(query)[1], everything[::number]
+        assert np.array_equal(lazy(chosen), values[chosen]) and np.array_equal(lazy(everything), values)
+    row, vector = loaded.query(query)[0], loaded.model.query_vector(loaded.query(query))
+    alone = np.eye(len(values))
+    assert row.shape == (1, len(values))
+    np.testing.assert_allclose(values, loaded.model.transform(csr_array(alone)) @ vector, rtol=1e-9, atol=1e-12)
 
 
 def test_sparse_rows_and_posting_lists_agree_with_dense_matrices(several):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sublex.base import NO_FIELDS, Explanation, Facet, Mark, Param, TextWords, Token, WordArrays
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Rows = Any
 # A function applied to an array of term counts before they are summed, such as `np.log1p`.
 CountTransform = Callable[[Any], Any]
+# The weights of all terms of a vocabulary; or a function that returns the weights of some terms, given their distinct numbers.
+Weights: TypeAlias = "np.ndarray | Callable[[np.ndarray], np.ndarray]"
 # Stands at the head of every page that Sublex writes. A file that holds it may be replaced by another page.
 PAGE_MARK = '<meta name="generator" content="Sublex">'
 # The parameter of a representation whose scores are cosines. Its factory keeps the value as the attribute `find`.
@@ -195,12 +197,13 @@ class View(Protocol):
         ...
 
     def dot(
-        self, weights: np.ndarray, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
+        self, weights: Weights, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
     ) -> np.ndarray:
         """Return for each document the sum over its terms of count times weight, float64.
 
-        `weights` has one weight per term of the model's vocabulary. `transform_counts`, such as `np.log1p`, is applied to an array of
-        counts (float64) before they are multiplied. The index must store terms.
+        `weights` has one weight per term of the model's vocabulary. It may also be a function that returns the weights of some terms,
+        given their distinct numbers: for few documents, it is called for their terms alone. `transform_counts`, such as `np.log1p`,
+        is applied to an array of counts (float64) before they are multiplied. The index must store terms.
         """
         ...
 

@@ -16,7 +16,7 @@ from sublex.errors import IndexCorrupt
 from sublex.estimators.bags import Bag
 from sublex.estimators.blocks import Blocks
 from sublex.estimators.linear import Shares
-from sublex.fitted import Corpus, CountTransform, Representation, Store, Stored, View
+from sublex.fitted import Corpus, CountTransform, Representation, Store, Stored, View, Weights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -24,6 +24,23 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 # Document words that an explanation lists for each query word; the others are summed in one part.
 LISTED_WORDS = 8
+
+
+class WordValues:
+    """The values of words for a query. A word's value is computed when it is first asked for, and the same whichever words are asked for.
+
+    `compute(words, values)` sets `values[word]` for each of the words, which are distinct.
+    """
+
+    def __init__(self, words: int, compute: Callable[[np.ndarray, np.ndarray], None]):
+        self._compute, self._values, self._known = compute, np.zeros(words), np.zeros(words, np.bool_)
+
+    def __call__(self, words: np.ndarray) -> np.ndarray:
+        """Return the values of some words, given their distinct numbers."""
+        new = words[~self._known[words]]
+        self._compute(new, self._values)
+        self._known[new] = True
+        return self._values[words]
 
 
 class WordSums(Representation):
@@ -42,11 +59,11 @@ class WordSums(Representation):
     transform_counts: CountTransform | None = None
     estimator: Any
 
-    def word_values(self, row: csr_array) -> tuple[np.ndarray, float]:
-        """Return the value of each word of the vocabulary for a query, float64, and the norm of the query's vector.
+    def word_values(self, row: csr_array) -> tuple[Weights, float]:
+        """Return the values of the words of the vocabulary for a query, float64, and the norm of the query's vector.
 
         `row` is the query's sparse row of weights. A word's value is the amount that one occurrence adds to the dot product of the
-        query's vector and a document's vector.
+        query's vector and a document's vector. The values are an array, or a function of words' numbers such as `WordValues`.
         """
         raise NotImplementedError
 
@@ -59,7 +76,7 @@ class WordSums(Representation):
         return self.estimator.transform(inputs)
 
     def encode_queries(self, inputs: csr_array) -> list[Any]:
-        """Return for each query its row, the values of all words, and its norm."""
+        """Return for each query its row, the values of words, and its norm."""
         return [(inputs[[k]], *self.word_values(inputs[[k]])) for k in range(inputs.shape[0])]
 
     def query_vector(self, query: Any) -> np.ndarray:
@@ -106,13 +123,21 @@ class BagSums(WordSums):
             shape = {"vectors": (words, None), "weights": (words,)}.get(name, (None,))
             setattr(self.estimator, name, stored_numbers(store, name, shape))
 
-    def word_values(self, row: csr_array) -> tuple[np.ndarray, float]:
-        """Return the value of each word for a query, float64, and the norm of the query's vector.
+    def word_values(self, row: csr_array) -> tuple[Weights, float]:
+        """Return the values of words for a query, and the norm of the query's vector.
 
         A word's value is its weight times the dot product of its vector and the query's vector.
         """
+        from sublex.estimators.kernels import similarities
+
         query = self.estimator.transform(row)[0]
-        return self.estimator.weights * (self.estimator.vectors @ query), float(np.linalg.norm(query))
+
+        def compute(words: np.ndarray, values: np.ndarray) -> None:
+            # A product of a matrix and a vector may round a row differently beside other rows.
+            similarities(words, self.estimator.vectors, query, values)
+            values[words] *= self.estimator.weights[words]
+
+        return WordValues(len(self.vocabulary), compute), float(np.linalg.norm(query))
 
 
 def check_model(consistent: bool | np.bool_) -> None:

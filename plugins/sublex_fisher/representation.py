@@ -13,8 +13,8 @@ import numpy as np
 from sublex.base import Explanation
 from sublex.errors import InputError
 from sublex.estimators.gmm import Mixture
-from sublex.fitted import Corpus, Job, Rows, Store, Stored, View
-from sublex.word_sums import WordSums, check_model, count_blocks, stored_numbers, stored_texts
+from sublex.fitted import Corpus, Job, Rows, Store, Stored, View, Weights
+from sublex.word_sums import WordSums, WordValues, check_model, count_blocks, stored_numbers, stored_texts
 from sublex_fisher.model import Fisher, Gammas
 
 if TYPE_CHECKING:
@@ -125,17 +125,21 @@ class FisherRepresentation(WordSums):
         vectors = self.estimator.transform(inputs)
         return np.hstack([vectors, vectors.any(axis=1, keepdims=True)]).astype(np.float32)
 
-    def word_values(self, row: csr_array) -> tuple[np.ndarray, float]:
-        """Return the value of each word for a query, and the norm of the query's vector.
+    def word_values(self, row: csr_array) -> tuple[Weights, float]:
+        """Return the values of words for a query, and the norm of the query's vector.
 
         With a power other than 1, return the query's vector, scaled to norm 1, and 1.
         """
         query_vector = self.estimator.transform(row)[0]
         if not self._sums:
             return query_vector, 1.0
-        values = np.zeros(len(self.vocabulary))
-        self.estimator.similarities(query_vector, np.arange(len(values)), values)
-        return values * self.estimator.weights, float(np.linalg.norm(query_vector))
+        weights = self.estimator.weights
+
+        def compute(words: np.ndarray, values: np.ndarray) -> None:
+            self.estimator.similarities(query_vector, words, values)
+            values[words] *= weights[words]
+
+        return WordValues(len(self.vocabulary), compute), float(np.linalg.norm(query_vector))
 
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
         """Return cosines; -inf for documents, or for a query, without a vector."""

@@ -118,9 +118,18 @@ def turn(beta, r, inverse, p):
 @kernel((I64, MATRIX, F64, F64))
 def similarities(words, vectors, query, values):
     """Set values[word] to the dot product of the word's vector with the query's, for each of the words."""
+    width = len(query)
+    last = width // 4 * 4
     for i in range(len(words)):
         word = words[i]
-        total = 0.0
-        for j in range(len(query)):
-            total += vectors[word, j] * query[j]
-        values[word] = total
+        row = vectors[word]
+        # A processor adds four independent sums at once.
+        v = w = x = y = 0.0
+        for j in range(0, last, 4):
+            v += row[j] * query[j]
+            w += row[j + 1] * query[j + 1]
+            x += row[j + 2] * query[j + 2]
+            y += row[j + 3] * query[j + 3]
+        for j in range(last, width):
+            v += row[j] * query[j]
+        values[word] = (v + w) + (x + y)

@@ -1,24 +1,27 @@
 """Finding the best documents for a query by the sketches of their vectors, without scoring all documents.
 
 A sketch gives an estimate of each score with a bound of its error. Documents with high estimates are scored first; then those that may
-reach the worst of the best. So the documents, scores and ties are those of scoring all. `find=approximate` looks only into the clusters in
-which good documents are to be expected.
+reach the worst of the best. So the documents, scores and ties are those of scoring all. `find=approximate` estimates only those scores
+that a rough estimate, by the signs of the vectors, does not leave out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import erfc, sqrt
+from math import pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from sublex.representations.sketch import LARGEST_CODE, Sketch, projected
+from sublex.representations.sketch import LARGEST_CODE, SIGNS, Sketch, projected
 from sublex.scores import NO_OPINION
 
-# `find=approximate` looks at this share of the documents first, and then at more of them until it expects to miss no more than a share
-# `MISSED` of those wanted. It takes scores in a cluster to be more spread than they are, by the factor `CAUTION`.
-FIRST, MISSED, CAUTION = 0.15, 0.03, 2.0
+# `find=approximate` takes rough estimates to be too low by up to this number of standard deviations.
+CAUTION = 2.5
+# The standard deviation of rough estimates for vectors of norm 1. By signs, π/2 - 1 of a normal distribution's variance is lost.
+DEVIATION = sqrt((pi / 2 - 1) / SIGNS)
+# `find=approximate` takes errors to be at most this share of their bounds.
+LIKELY = 0.5
 # Scores differ from cosines by less than this, by the contract of `cosines`.
 SLACK = 1e-5
 # With more than this share of all documents wanted, all are scored.
@@ -30,18 +33,20 @@ Score = Callable[[np.ndarray], np.ndarray]
 class Sketched(NamedTuple):
     """A segment with its sketch, if it has one: the number of its first document, and which documents are deleted.
 
-    `live` tells whether the document at each place of the sketch is live.
+    `live` tells which documents are live and have a vector, and `docs` lists these.
     """
 
     base: int
     dead: np.ndarray
     sketch: Sketch | None
     live: np.ndarray
+    docs: np.ndarray
 
 
 def sketched(base: int, dead: np.ndarray, sketch: Sketch | None) -> Sketched:
     """Return a segment, given which of its documents are deleted, with its sketch."""
-    return Sketched(base, dead, sketch, np.zeros(0, np.bool_) if sketch is None else ~dead[sketch.docs])
+    live = ~dead if sketch is None else ~dead & (sketch.scales > 0)
+    return Sketched(base, dead, sketch, live, np.flatnonzero(live))
 
 
 class Probe(NamedTuple):
@@ -61,11 +66,10 @@ class Probe(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Some ranges of places of a segment, with the estimates of their scores; `-inf` for deleted documents."""
+    """Some documents of a segment, with the estimates of their scores."""
 
     probe: Probe
-    begins: np.ndarray
-    ends: np.ndarray
+    docs: np.ndarray
     estimates: np.ndarray
 
 
@@ -76,26 +80,20 @@ def find(
 
     Without `exact` a few of them may be missing. Return None if it is better to score all documents.
     """
-    from sublex.representations import kernels
-
     largest = float(np.abs(query).max(initial=0.0))
     docs = sum(len(segment.dead) for segment in segments)
     if largest == 0 or depth > MOST_WANTED * docs or not any(segment.sketch for segment in segments):
         return None
-    counts = np.zeros(kernels.BUCKETS, np.int64)
     # The largest entry becomes 1 first, so that no square is too large or too small for a float.
     unit = query / largest / np.linalg.norm(query / largest)
     probes = [_probe(segment, segment.sketch, unit) for segment in segments if segment.sketch]
-    if exact:
-        looks = [_look(probe, probe.sketch.starts[:1], probe.sketch.starts[-1:], counts) for probe in probes]
-    else:
-        looks = _near(probes, depth, counts)
-    lowest = _bucket(counts, depth)
-    others = [segment.base + np.flatnonzero(~segment.dead) for segment in segments if not segment.sketch]
-    first = np.concatenate([*others, *(_high(look, lowest) for look in looks)])
+    looks, edge = _looks(probes, [probe.segment.docs for probe in probes] if exact else _likely(probes, depth), depth)
+    others = [segment.base + segment.docs for segment in segments if not segment.sketch]
+    first = np.concatenate([*others, *(_numbers(look, look.docs[look.estimates >= edge]) for look in looks)])
     scores = score(first)
     least = np.partition(scores, len(scores) - depth)[len(scores) - depth] if len(scores) >= depth else NO_OPINION
-    second = np.concatenate([_reaching(look, lowest, float(least)) for look in looks])
+    share = 1.0 if exact else LIKELY
+    second = np.concatenate([_reaching(look, edge, float(least), share) for look in looks])
     return np.concatenate([first, second]), np.concatenate([scores, score(second)])
 
 
@@ -103,85 +101,84 @@ def _probe(segment: Sketched, sketch: Sketch, unit: np.ndarray) -> Probe:
     """Return a query of norm 1 as the sketch of a segment compares it."""
     entries = projected(unit, sketch.directions)
     levels = min(np.iinfo(np.int16).max, np.iinfo(np.int32).max // (LARGEST_CODE * len(entries)))
-    scale = max(float(np.abs(entries).max()) / levels, float(np.finfo(np.float32).tiny))
-    codes = np.rint(entries / scale)
+    codes, scale = _whole(entries, levels)
     # q·x = p·y + the product of what the projection leaves out of both, and p·y - p̂·ŷ = p·(y - ŷ) + (p - p̂)·ŷ.
     lost, norm = float(np.linalg.norm(entries - codes * scale)), float(np.linalg.norm(entries))
     tail = sqrt(max(0.0, 1.0 - norm * norm)) + SLACK
-    return Probe(segment, sketch, entries, codes.astype(np.int16), scale, norm + lost, tail, lost + SLACK)
+    return Probe(segment, sketch, entries, codes, scale, norm + lost + SLACK, tail, lost + SLACK)
 
 
-def _look(probe: Probe, begins: np.ndarray, ends: np.ndarray, counts: np.ndarray) -> Look:
-    """Return ranges of places with the estimates of their scores, and count these in buckets."""
-    from sublex.representations import kernels
-
-    estimates = np.empty(int((ends - begins).sum()), np.float32)
-    kernels.estimate(
-        probe.sketch.codes, probe.codes, probe.sketch.scales, probe.segment.live, begins, ends, probe.scale,
-        estimates, counts,
-    )  # fmt: skip
-    return Look(probe, begins, ends, estimates)
+def _whole(entries: np.ndarray, levels: int) -> tuple[np.ndarray, float]:
+    """Return entries as whole numbers up to `levels`, and the scale that they have to be multiplied with."""
+    scale = max(float(np.abs(entries).max()) / levels, float(np.finfo(np.float32).tiny))
+    return np.rint(entries / scale).astype(np.int16), scale
 
 
-def _near(probes: Sequence[Probe], depth: int, counts: np.ndarray) -> list[Look]:
-    """Return looks at the clusters in which the best documents are to be expected.
+def _likely(probes: Sequence[Probe], depth: int) -> list[np.ndarray]:
+    """Return the documents of each segment that are likely to be among the best, by rough estimates of all scores.
 
-    The first looks, at the nearest clusters, tell how high the scores of the best are. In a cluster, scores are taken to be spread as
-    a normal distribution.
+    Better estimates for the documents with the highest rough estimates tell how high the scores of the best are.
     """
     from sublex.representations import kernels
 
-    places = sum(len(probe.sketch.docs) for probe in probes)
-    looks, others = [], []
-    for probe in probes:
-        sketch = probe.sketch
-        expected = sketch.means @ probe.entries.astype(np.float32)
-        spread = CAUTION * np.sqrt(sketch.variances @ (probe.entries * probe.entries).astype(np.float32))
-        sizes = np.diff(sketch.starts)
-        order = np.argsort(-expected, kind="stable")
-        first = int(np.searchsorted(np.cumsum(sizes[order]), FIRST * len(sketch.docs))) + 1
-        looks.append(_look(probe, sketch.starts[order[:first]], sketch.starts[order[:first] + 1], counts))
-        others.append((probe, order[first:], expected, spread, sizes))
-    least = (_bucket(counts, depth) + 1) * 4.0 / kernels.BUCKETS - 2.0
-    for probe, clusters, expected, spread, sizes in others:
-        heights = (least - expected[clusters]) / np.maximum(spread[clusters], SLACK)
-        chances = np.array([erfc(height / sqrt(2)) / 2 for height in heights.tolist()])
-        order = np.argsort(-chances, kind="stable")
-        missed = np.cumsum((chances * sizes[clusters])[order][::-1])[::-1]
-        allowed = MISSED * depth * len(probe.sketch.docs) / places
-        chosen = np.sort(clusters[order[missed > allowed]])
-        looks.append(_look(probe, probe.sketch.starts[chosen], probe.sketch.starts[chosen + 1], counts))
-    return looks
+    counts = np.zeros(kernels.BUCKETS, np.int64)
+    rough = [(probe, _rough(probe, counts)) for probe in probes]
+    edge = _edge(counts, depth)
+    _, height = _looks(probes, [_high(probe, estimates, edge) for probe, estimates in rough], depth)
+    return [_high(probe, estimates, height - CAUTION * DEVIATION * probe.norm) for probe, estimates in rough]
 
 
-def _bucket(counts: np.ndarray, depth: int) -> int:
-    """Return the highest bucket that has, together with those above it, `depth` estimates; 0 if there are fewer in all."""
-    reached = np.flatnonzero(np.cumsum(counts[::-1]) >= depth)
-    return len(counts) - 1 - int(reached[0]) if len(reached) else 0
+def _high(probe: Probe, estimates: np.ndarray, least: float) -> np.ndarray:
+    """Return the live documents of a segment whose estimates are `least` or more."""
+    docs = np.flatnonzero(estimates >= least)
+    return docs[probe.segment.live[docs]]
 
 
-def _high(look: Look, lowest: int) -> np.ndarray:
-    """Return the documents with estimates in the bucket `lowest` or a higher one."""
+def _rough(probe: Probe, counts: np.ndarray) -> np.ndarray:
+    """Return estimates of the scores of all documents by their signs, and count some of them in buckets."""
     from sublex.representations import kernels
 
-    places = np.empty(len(look.estimates), np.int64)
-    count = kernels.in_high_buckets(look.estimates, look.begins, look.ends, lowest, places)
-    return _docs(look, places[:count])
-
-
-def _reaching(look: Look, lowest: int, least: float) -> np.ndarray:
-    """Return the documents with lower estimates whose scores may be `least` or more."""
-    from sublex.representations import kernels
-
-    places = np.empty(len(look.estimates), np.int64)
-    sketch = look.probe.sketch
-    count = kernels.reaching(
-        look.estimates, look.begins, look.ends, lowest, sketch.errors, sketch.tails,
-        look.probe.norm, look.probe.tail, look.probe.slack, least, places,
+    entries, scale = _whole(probe.entries @ probe.sketch.frame, 7)
+    planes = np.packbits(entries >> np.arange(4)[:, None] & 1, axis=1, bitorder="little").view("<u8")
+    estimates = np.empty(len(probe.segment.live), np.float32)
+    kernels.estimate_by_signs(
+        probe.sketch.signs, planes, int(entries.sum()), probe.sketch.lengths, probe.segment.live, scale,
+        estimates, counts,
     )  # fmt: skip
-    return _docs(look, places[:count])
+    return estimates
 
 
-def _docs(look: Look, places: np.ndarray) -> np.ndarray:
-    """Return the documents at places of a segment, ascending."""
-    return look.probe.segment.base + np.sort(look.probe.sketch.docs[places]).astype(np.int64)
+def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> tuple[list[Look], float]:
+    """Return documents of each segment with the estimates of their scores; and a value that the `depth` highest of these reach."""
+    from sublex.representations import kernels
+
+    counts, looks = np.zeros(kernels.BUCKETS, np.int64), []
+    for probe, own in zip(probes, docs, strict=True):
+        looks.append(Look(probe, own, np.empty(len(own), np.float32)))
+        sketch = probe.sketch
+        kernels.estimate(sketch.codes, probe.codes, sketch.scales, own, probe.scale, looks[-1].estimates, counts)
+    return looks, _edge(counts, depth)
+
+
+def _edge(counts: np.ndarray, depth: int) -> float:
+    """Return a value that `depth` of the estimates in buckets reach, and few more; -inf if there are fewer."""
+    bucket = len(counts) - 1 - int(np.searchsorted(np.cumsum(counts[::-1]), depth))
+    return bucket * 4.0 / len(counts) - 2.0 - SLACK if bucket > 0 else float(np.finfo(np.float32).min)
+
+
+def _reaching(look: Look, edge: float, least: float, share: float) -> np.ndarray:
+    """Return the documents with estimates below `edge` whose scores may be `least` or more, if errors are up to a share of their bounds."""
+    from sublex.representations import kernels
+
+    chosen, probe = np.empty(len(look.docs), np.int64), look.probe
+    count = kernels.reaching(
+        look.estimates, look.docs, edge, probe.sketch.errors, probe.sketch.tails,
+        share * probe.norm, share * probe.tail, share * probe.slack, least, chosen,
+    )  # fmt: skip
+    return _numbers(look, chosen[:count])
+
+
+def _numbers(look: Look, docs: np.ndarray) -> np.ndarray:
+    """Return the numbers that documents of a segment have in the index."""
+    numbers: np.ndarray = look.probe.segment.base + docs
+    return numbers

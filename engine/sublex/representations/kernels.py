@@ -19,9 +19,12 @@ MATRIX = float32[:, ::1]
 I16 = int16[::1]
 FLAGS = boolean[::1]
 CODES = int8[:, ::1]
+WORDS = uint64[:, ::1]
 
 # Estimates of cosines, from -2 to 2, are counted in so many buckets.
 BUCKETS = 1 << 14
+# Of the estimates by signs, one in so many is counted, which is faster.
+STEP = 8
 
 
 @kernel((U64, U32, U32, F64, F64, U64, F64))
@@ -79,60 +82,73 @@ def bucket_of(estimate):
     return min(max(int((estimate + 2.0) * (BUCKETS / 4.0)), 0), BUCKETS - 1)
 
 
-@kernel((CODES, I16, F32, FLAGS, I64, I64, float64, F32, I64))
-def estimate(codes, query, scales, live, begins, ends, scale, estimates, counts):
-    """Set estimates to the products of codes with a query, each times `scale` and its own scale, for the places of some ranges.
+@inner
+def ones(bits):
+    """Return the number of ones in 64 bits. Compilers know the pattern, and use the instruction of the processor."""
+    bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (bits * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
-    Range r has the places from begins[r] to ends[r]. A place that is not live gets -inf; the others are counted in their buckets.
+
+@inner
+def shared(a, b, c, d, plane):
+    """Return the number of ones that 256 bits in four parts share with those of a plane."""
+    return ones(a & plane[0]) + ones(b & plane[1]) + ones(c & plane[2]) + ones(d & plane[3])
+
+
+@kernel((WORDS, WORDS, int64, F32, FLAGS, float64, F32, I64))
+def estimate_by_signs(signs, planes, total, lengths, live, scale, estimates, counts):
+    """Set estimates to the products of signs with a query, each times `scale` and the document's length, for all documents.
+
+    The query's entries are whole numbers of 4 bits: planes[k] has bit k of each, and `total` is their sum. One document in `STEP` is
+    counted in its bucket, if it is live.
     """
-    first = 0
-    for r in range(len(begins)):
-        n = first
-        for place in range(begins[r], ends[r]):
-            total = np.int32(0)
-            for j in range(len(query)):
-                # The sum fits into 32 bits. It is cut to them at every step, so that compilers multiply many entries at once.
-                total = np.int32(total + np.int32(codes[place, j]) * np.int32(query[j]))
-            estimates[n] = np.float32(np.float64(total) * scale * np.float64(scales[place]))
-            n += 1
-        n = first
-        for place in range(begins[r], ends[r]):
-            if live[place]:
-                counts[bucket_of(estimates[n])] += 1
-            else:
-                estimates[n] = -np.inf
-            n += 1
-        first = n
+    # Rows are taken before the loop, so that compilers compute many documents at once.
+    a, b, c, d = signs[0], signs[1], signs[2], signs[3]
+    plane0, plane1, plane2, plane3 = planes[0], planes[1], planes[2], planes[3]
+    for doc in range(len(estimates)):
+        s, t, u, v = a[doc], b[doc], c[doc], d[doc]
+        # The sum of the query's entries where the sign is +. The highest bit is the one of negative entries.
+        plus = (
+            shared(s, t, u, v, plane0)
+            + (shared(s, t, u, v, plane1) << np.uint64(1))
+            + (shared(s, t, u, v, plane2) << np.uint64(2))
+            - (shared(s, t, u, v, plane3) << np.uint64(3))
+        )
+        estimates[doc] = np.float32(np.float64(2 * np.int32(plus) - total) * scale * np.float64(lengths[doc]))
+    for doc in range(0, len(estimates), STEP):
+        if live[doc]:
+            counts[bucket_of(estimates[doc])] += 1
 
 
-@kernel((F32, I64, I64, int64, I64))
-def in_high_buckets(estimates, begins, ends, lowest, places):
-    """Write to `places` the places whose estimates are in the bucket `lowest` or a higher one, and return their number."""
-    n = count = 0
-    for r in range(len(begins)):
-        for place in range(begins[r], ends[r]):
-            if estimates[n] > -np.inf and bucket_of(estimates[n]) >= lowest:
-                places[count] = place
+@kernel((CODES, I16, F32, I64, float64, F32, I64))
+def estimate(codes, query, scales, docs, scale, estimates, counts):
+    """Set estimates[n] to the product of the codes of docs[n] with a query, times `scale` and its own scale, and count it in its bucket."""
+    for n in range(len(docs)):
+        row = codes[docs[n]]
+        total = np.int32(0)
+        for j in range(len(query)):
+            # The sum fits into 32 bits. It is cut to them at every step, so that compilers multiply many entries at once.
+            total = np.int32(total + np.int32(row[j]) * np.int32(query[j]))
+        estimates[n] = np.float32(np.float64(total) * scale * np.float64(scales[docs[n]]))
+    for n in range(len(docs)):
+        counts[bucket_of(estimates[n])] += 1
+
+
+@kernel((F32, I64, float64, F32, F32, float64, float64, float64, float64, I64))
+def reaching(estimates, docs, edge, errors, tails, norm, tail, slack, least, chosen):
+    """Write to `chosen` the documents with estimates below `edge` whose score may be `least` or more, and return their number.
+
+    A score is at most its estimate + errors[doc] · norm + tails[doc] · tail + slack. Without tails, `tails` is empty.
+    """
+    count = 0
+    for n in range(len(docs)):
+        if estimates[n] < edge:
+            most = estimates[n] + errors[docs[n]] * norm + slack
+            if len(tails):
+                most += tails[docs[n]] * tail
+            if most >= least:
+                chosen[count] = docs[n]
                 count += 1
-            n += 1
-    return count
-
-
-@kernel((F32, I64, I64, int64, F32, F32, float64, float64, float64, float64, I64))
-def reaching(estimates, begins, ends, lowest, errors, tails, norm, tail, slack, least, places):
-    """Write to `places` those in lower buckets than `lowest` whose score may be `least` or more, and return their number.
-
-    A score is at most its estimate + errors[place] · norm + tails[place] · tail + slack. Without tails, `tails` is empty.
-    """
-    n = count = 0
-    for r in range(len(begins)):
-        for place in range(begins[r], ends[r]):
-            if estimates[n] > -np.inf and bucket_of(estimates[n]) < lowest:
-                most = estimates[n] + errors[place] * norm + slack
-                if len(tails):
-                    most += tails[place] * tail
-                if most >= least:
-                    places[count] = place
-                    count += 1
-            n += 1
     return count

@@ -1,4 +1,4 @@
-"""Sketches: the vectors of a segment's documents in 8 bits an entry, with bounds of their errors, in clusters of similar documents.
+"""Sketches: the vectors of a segment's documents in 8 bits an entry, with bounds of their errors, and in 256 bits each.
 
 A sketch is made for a representation whose scores are cosines (`cosines` of `sublex.fitted.Representation`). It lets `finding` leave out
 the documents that cannot be among the best. The module makes sketches; `sketch_files` keeps them on disk.
@@ -7,13 +7,12 @@ the documents that cannot be among the best. The module makes sketches; `sketch_
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import ceil, isqrt
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sublex.errors import PluginError, contract
-from sublex.estimators.blocks import spans
 from sublex.fitted import Representation
 from sublex.index.segment import Segment
 from sublex.representations.inputs import size_of
@@ -23,8 +22,10 @@ from sublex.representations.rows import checked_rows
 MOST_ENTRIES = 256
 # The largest magnitude of an entry in 8 bits.
 LARGEST_CODE = 127
-# Documents of the sample per cluster, and rounds of k-means.
-SAMPLE, ROUNDS = 48, 6
+# The directions in which a document's vector has its signs, and the seed that spreads them.
+SIGNS, SEED = 256, 0
+# Documents of the sample.
+SAMPLE = 20_000
 # A vector shorter than this share of the longest may be what rounding left of larger vectors, and one shorter than any normal float32 has
 # no exact norm in float32: their errors have no bound.
 NOISE, SMALLEST = 1e-6, float(np.finfo(np.float32).tiny)
@@ -36,26 +37,26 @@ Progress = Callable[[int, int], None]
 
 
 class Sketch(NamedTuple):
-    """The sketch of a segment. A place stands for a document; the places of a cluster are side by side.
+    """The sketch of a segment, by the number of the document.
 
-    * `docs`: the document at each place. Documents whose vector is 0 have no place.
     * `codes`: the entries of the document's vector of norm 1, each divided by the document's scale, as whole numbers.
-    * `scales`, `errors`: the scale of each place, and a bound of the distance between the vector and its codes times the scale.
+    * `scales`, `errors`: the scale of each document, and a bound of the distance between the vector and its codes times the scale. The
+      scale is 0 for a document whose vector is 0.
     * `tails`: a bound of the norm of what the projection leaves out; empty without a projection.
-    * `starts`: where each cluster's places start, and the number of places.
-    * `means`, `variances`: of the entries of each cluster's vectors.
     * `directions`: the orthonormal columns that vectors are projected on; no columns if the vectors are not projected.
+    * `frame`: the 256 columns that entries are multiplied with to get signs. Its rows are orthonormal.
+    * `signs`: a bit for the sign in each of these directions: four rows of 64 bits for each document.
+    * `lengths`: the length of the vector that has these signs and the entries 1 and -1, which estimates the document's vector best.
     """
 
-    docs: np.ndarray
     codes: np.ndarray
     scales: np.ndarray
     errors: np.ndarray
     tails: np.ndarray
-    starts: np.ndarray
-    means: np.ndarray
-    variances: np.ndarray
     directions: np.ndarray
+    frame: np.ndarray
+    signs: np.ndarray
+    lengths: np.ndarray
 
     @property
     def width(self) -> int:
@@ -84,33 +85,23 @@ class Source(NamedTuple):
 
 def sketch_of(source: Source, run: Run = map, progress: Progress = lambda done, total: None) -> Sketch:
     """Return the sketch of a segment; it is the same for any number of threads that `run` uses."""
-    clusters = max(1, isqrt(source.segment.docs))
-    blocks = max(1, ceil(source.segment.docs / size_of(next(iter(source.inputs.blocks(source.segment))))))
-    rows = ceil(SAMPLE * clusters / blocks)
-    sampled = run(lambda block: _units(source.vectors(block[:rows]))[0], source.inputs.blocks(source.segment))
-    sample = np.concatenate(list(sampled))
-    directions = _directions(sample[sample.any(axis=1)])
-    middles = _middles(projected(sample, directions), clusters)
+    directions = _directions(source, run)
+    frame = _frame(directions.shape[1] or len(directions))
 
     def coded(block: Any) -> tuple[np.ndarray, ...]:
         units, norms = _units(source.vectors(block))
         entries = projected(units, directions)
-        return norms, _nearest(entries, middles), *_coded(entries, bool(directions.shape[1]))
+        return norms, *_coded(entries, bool(directions.shape[1])), *_signs(entries, frame)
 
     parts = []
     for part in run(coded, source.inputs.blocks(source.segment)):
         parts.append(part)
         progress(min(len(parts) * len(parts[0][0]), source.segment.docs), source.segment.docs)
-    norms, nearest, codes, scales, errors, tails = (np.concatenate(part) for part in zip(*parts, strict=True))
+    norms, codes, scales, errors, tails, signs, lengths = (np.concatenate(part) for part in zip(*parts, strict=True))
     errors[norms < max(NOISE * norms.max(initial=0.0), SMALLEST)] = np.inf
-    known = np.flatnonzero(norms)
-    docs = known[np.argsort(nearest[known], kind="stable")]
-    sizes = np.bincount(nearest[known], minlength=len(middles))
-    starts = np.append(0, np.cumsum(sizes[sizes > 0]))
-    codes, scales, errors = codes[docs], scales[docs], errors[docs]
-    moments = _moments(codes, scales, starts)
-    tails = tails[docs] if len(tails) else tails
-    return Sketch(docs.astype(np.int32), codes, scales, errors, tails, starts, *moments, directions)
+    # The projection of a vector that is not 0 may be 0.
+    scales = np.where(norms > 0, np.maximum(scales, np.float32(SMALLEST)), np.float32(0))
+    return Sketch(codes, scales, errors, tails, directions, frame, np.ascontiguousarray(signs.T), lengths)
 
 
 def projected(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
@@ -127,13 +118,23 @@ def _units(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return scaled / np.where(norms > 0, norms, 1.0)[:, None], np.minimum(norms * largest, np.finfo(np.float64).max)
 
 
-def _directions(sample: np.ndarray) -> np.ndarray:
-    """Return the orthonormal columns in whose span most of the sample lies, widest first; none for vectors that are narrow enough."""
-    width = sample.shape[1]
+def _directions(source: Source, run: Run) -> np.ndarray:
+    """Return the orthonormal columns in whose span most of a sample lies, widest first; none for vectors that are narrow enough."""
+    first = next(iter(source.inputs.blocks(source.segment)))
+    width = source.vectors(first[:1]).shape[1]
     if width <= MOST_ENTRIES:
         return np.zeros((width, 0))
+    rows = ceil(SAMPLE * size_of(first) / source.segment.docs)
+    sampled = run(lambda block: _units(source.vectors(block[:rows]))[0], source.inputs.blocks(source.segment))
+    sample = np.concatenate(list(sampled))
     _, directions = np.linalg.eigh(sample.T @ sample)
     return np.ascontiguousarray(directions[:, : -MOST_ENTRIES - 1 : -1])
+
+
+def _frame(entries: int) -> np.ndarray:
+    """Return columns that are spread over all directions, as many as there are signs; the rows are orthonormal."""
+    spread = np.random.default_rng(SEED).standard_normal((SIGNS, entries))
+    return np.ascontiguousarray(np.linalg.qr(spread)[0].T)
 
 
 def _coded(entries: np.ndarray, projected: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -147,30 +148,10 @@ def _coded(entries: np.ndarray, projected: bool) -> tuple[np.ndarray, np.ndarray
     return codes, scales, errors.astype(np.float32), tails.astype(np.float32)
 
 
-def _middles(sample: np.ndarray, number: int) -> np.ndarray:
-    """Return the directions of the middles of clusters of a sample, by k-means that starts with documents spread over the sample."""
-    sample = sample[sample.any(axis=1)].astype(np.float32)
-    if not len(sample):
-        return np.zeros((1, sample.shape[1]), np.float32)
-    middles = sample[np.linspace(0, len(sample) - 1, min(number, len(sample))).astype(np.int64)]
-    for _ in range(ROUNDS):
-        nearest = np.concatenate([_nearest(sample[span], middles) for span in spans(len(sample))])
-        order = np.argsort(nearest, kind="stable")
-        used, starts = np.unique(nearest[order], return_index=True)
-        # A cluster that has lost all its documents keeps its place.
-        middles[used] = _units(np.add.reduceat(sample[order], starts))[0]
-    return middles
-
-
-def _nearest(entries: np.ndarray, middles: np.ndarray) -> np.ndarray:
-    """Return the number of the cluster of each row of entries."""
-    return (entries.astype(np.float32) @ middles.T).argmax(axis=1)
-
-
-def _moments(codes: np.ndarray, scales: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the means and the variances of the entries in each cluster."""
-    moments = np.zeros((2, len(starts) - 1, codes.shape[1]), np.float32)
-    for cluster, (begin, end) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)):
-        entries = codes[begin:end] * scales[begin:end, None]
-        moments[:, cluster] = entries.mean(axis=0), entries.var(axis=0)
-    return moments[0], moments[1]
+def _signs(entries: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the signs of rows of entries, 64 to a number, and the lengths."""
+    turned = entries @ frame
+    bits = np.packbits(turned > 0, axis=1, bitorder="little").view("<u8")
+    sums = np.abs(turned).sum(axis=1)
+    lengths = np.divide((entries * entries).sum(axis=1), sums, out=np.zeros(len(sums)), where=sums > 0)
+    return bits, lengths.astype(np.float32)

@@ -21,16 +21,16 @@ from sublex.fitted import Job, Representation
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.index.format import Folder
-from sublex.representations.sketch import LARGEST_CODE, Sketch, Source, sketch_of
+from sublex.representations.sketch import LARGEST_CODE, SIGNS, Sketch, Source, sketch_of
 from sublex.workers import Workers
 
 # Raise this number when the files of a sketch, or the way to make them, change: sketches of another version are not used.
-VERSION = 1
+VERSION = 2
 SKETCH = "sketch"
 # Segments with fewer documents have no sketch: all their documents are scored.
 LEAST_DOCUMENTS = 10_000
 # The type of each array on disk, and the array that holds the key.
-TYPES = Sketch("<i4", "|i1", "<f4", "<f4", "<f4", "<i8", "<f4", "<f4", "<f8")  # type: ignore[arg-type]
+TYPES = Sketch("|i1", "<f4", "<f4", "<f4", "<f8", "<f8", "<u8", "<f4")  # type: ignore[arg-type]
 KEY = "key"
 
 
@@ -75,14 +75,13 @@ def _checked(folder: Folder, key: np.ndarray, docs: int) -> Sketch:
     for name, dtype in TYPES._asdict().items():
         folder.expect(name, (dtype,))
     arrays = Sketch(*(folder[name].all() for name in Sketch._fields))
-    places, clusters = len(arrays.docs), len(arrays.starts) - 1
-    entries = len(arrays.codes) // max(1, places)
-    widths = arrays.directions.reshape(-1, entries) if len(arrays.directions) else np.zeros((entries, 0))
+    entries = len(arrays.codes) // docs
+    directions = arrays.directions.reshape(-1, entries) if len(arrays.directions) else np.zeros((entries, 0))
     sketch = arrays._replace(
-        codes=arrays.codes.reshape(places, entries),
-        means=arrays.means.reshape(clusters, entries),
-        variances=arrays.variances.reshape(clusters, entries),
-        directions=widths,
+        codes=arrays.codes.reshape(docs, entries),
+        directions=directions,
+        frame=arrays.frame.reshape(entries, SIGNS),
+        signs=arrays.signs.reshape(-1, docs),
     )
     if not _sound(sketch, docs):
         raise ValueError("Its arrays do not fit each other.")
@@ -91,19 +90,14 @@ def _checked(folder: Folder, key: np.ndarray, docs: int) -> Sketch:
 
 def _sound(sketch: Sketch, docs: int) -> bool:
     """Return whether kernels may use a sketch of a segment of `docs` documents."""
-    places, entries = sketch.codes.shape
-    starts, tails = sketch.starts, places if sketch.directions.shape[1] else 0
-    if not (places > 0 < entries and len(sketch.scales) == len(sketch.errors) == places and len(sketch.tails) == tails):
-        return False
-    if not (len(starts) > 1 and starts[0] == 0 and starts[-1] == places and (np.diff(starts) > 0).all()):
-        return False
-    if not 0 <= int(sketch.docs.min()) <= int(sketch.docs.max()) < docs or np.bincount(sketch.docs).max() > 1:
+    tails = docs if sketch.directions.shape[1] else 0
+    sizes = (sketch.scales, docs), (sketch.errors, docs), (sketch.lengths, docs), (sketch.tails, tails)
+    if sketch.codes.shape[1] == 0 or len(sketch.signs) * 64 != SIGNS or any(len(own) != size for own, size in sizes):
         return False
     # Products of codes with a query fit into 32 bits, and estimates are finite.
-    limits = (sketch.scales, 1.0), (sketch.tails, 2.0), (sketch.variances, 4.0), (sketch.errors, np.inf)
+    limits = (sketch.scales, 1.0), (sketch.tails, 2.0), (sketch.lengths, 2.0), (sketch.errors, np.inf)
     return bool(
         all((values >= 0).all() and (values <= most).all() for values, most in limits)
-        and (np.abs(sketch.means) <= 2.0).all()
-        and (np.abs(sketch.directions) <= 2.0).all()
+        and all((np.abs(columns) <= 2.0).all() for columns in (sketch.directions, sketch.frame))
         and int(sketch.codes.min()) >= -LARGEST_CODE
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from sublex.base import TextWords, Token
 from sublex.errors import PluginError
-from sublex.fitted import CountTransform, Rows
+from sublex.fitted import CountTransform, Rows, Weights
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
@@ -26,7 +26,7 @@ from sublex.representations.rows import stacked
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Documents whose terms are decoded alone; for more, a segment's terms are decoded whole, once.
+# So many documents have their terms decoded whenever they are scored; for more, a segment's terms are decoded whole, once.
 FEW = 2000
 # Term frequencies below this are looked up in a table as they are; larger ones get a table of the distinct frequencies.
 LEVELS = 1 << 16
@@ -146,24 +146,25 @@ class View:
         return products
 
     def dot(
-        self, weights: np.ndarray, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
+        self, weights: Weights, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
     ) -> np.ndarray:
         """Return for each document the sum of count times weight over its terms, float64; see `sublex.fitted.View.dot`."""
         from sublex.representations import kernels
 
         self.index.need("terms", "are scored by")
-        # Terms that the model does not know have the number -1, and so the weight 0 at the end.
-        padded = np.append(np.ascontiguousarray(weights, np.float64), 0.0)
-        if len(padded) != len(self.vocabulary) + 1:
-            raise PluginError(f"{len(padded) - 1:,} weights were given for {len(self.vocabulary):,} terms.")
+        few = docs is not None and len(docs) <= FEW
+        padded = np.zeros(0) if few else self._padded(weights, np.arange(len(self.vocabulary)))
         sums = np.empty(len(self) if docs is None else len(docs))
         for number, chosen, local in self._by_segment(docs):
-            segment, term_weights = self.segments[number], padded[self._numbers[number]]
-            if docs is not None and len(docs) <= FEW and number not in self._decoded:
+            segment = self.segments[number]
+            if few:
                 sizes, terms, tfs = segment.terms_of(local)
-                forward, local = _forward(starts_of(sizes), terms, tfs), np.arange(len(local))
+                # Terms that the model does not know get the number after the last.
+                numbers = self._numbers[number][terms] % np.int32(len(self.vocabulary) + 1)
+                forward, local = _forward(starts_of(sizes), numbers, tfs), np.arange(len(local))
+                term_weights = self._padded(weights, numbers)
             else:
-                forward = self._forward(number, segment)
+                forward, term_weights = self._forward(number, segment), padded[self._numbers[number]]
             counts = forward.counts
             if transform_counts:
                 counts = np.asarray(transform_counts(counts), np.float64)
@@ -173,6 +174,19 @@ class View:
             kernels.dot(*unsigned, counts, term_weights, local.view(np.uint64), segment_sums)
             sums[chosen] = segment_sums
         return sums
+
+    def _padded(self, weights: Weights, terms: np.ndarray) -> np.ndarray:
+        """Return the weights of the vocabulary, with a 0 for all terms that the model does not know; at least those of `terms` are set."""
+        words = len(self.vocabulary)
+        if not callable(weights):
+            if len(weights) != words:
+                raise PluginError(f"{len(weights):,} weights were given for {words:,} terms.")
+            return np.append(np.ascontiguousarray(weights, np.float64), 0.0)
+        seen, padded = np.zeros(words + 1, np.bool_), np.zeros(words + 1)
+        seen[terms] = True
+        chosen = np.flatnonzero(seen[:words])
+        padded[chosen] = weights(chosen)
+        return padded
 
     def terms(self, docs: np.ndarray) -> csr_array:
         """Return the term counts of documents as sparse rows over the model's vocabulary."""
