@@ -140,7 +140,9 @@ class SegmentBuilder:
 
     def _finish(self, segment: MemorySegment, workers: Workers) -> dict[str, Any]:
         """Write the segment as the result of the build."""
-        give_back_memory()
+        # A small build has room for memory that was freed, and is faster if it uses it again.
+        if segment.nbytes >= self.settings.memory // 2:
+            give_back_memory()
         entry = segment.write(workers, spill=False)
         segment.directory.move(self.folder / SEGMENT)
         return entry | {"name": SEGMENT}
