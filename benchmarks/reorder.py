@@ -83,17 +83,17 @@ def visited(searcher: Searcher, queries: list[list[str]]) -> dict[tuple[int, int
     for query in queries:
         terms = np.array([ordinal for ordinal in segment.find_all(query) if ordinal >= 0])
         impacts.need(terms)
-        lists = [slice(*impacts.starts[term : term + 2]) for term in terms.tolist()]
+        lists = [impacts.lists.read(term) for term in terms.tolist()]
         scores = np.zeros(segment.docs)
-        for part in lists:
-            scores[impacts.docs[part]] += impacts.impacts[part]
+        for docs, values in lists:
+            scores[docs] += values
         best = np.sort(scores[scores > 0])[::-1]
         for size in SIZES:
             bounds, postings = np.zeros(-(-segment.docs // size)), np.zeros(-(-segment.docs // size))
-            for part in lists:
-                blocks = impacts.docs[part] // size
+            for docs, values in lists:
+                blocks = docs // size
                 firsts = np.flatnonzero(np.diff(blocks, prepend=-1))
-                bounds[blocks[firsts]] += np.maximum.reduceat(impacts.impacts[part], firsts)
+                bounds[blocks[firsts]] += np.maximum.reduceat(values, firsts)
                 postings[blocks[firsts]] += np.diff(firsts, append=len(blocks))
             for k in DEPTHS:
                 reaching = bounds >= (best[k - 1] if len(best) >= k else 1e-9) * (1 - 1e-6)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,13 +29,17 @@ import sublex
 from sublex import plugins
 from sublex.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
-from sublex.index import kernels, writer
-from sublex.index.build import BuildSettings
+from sublex.index import kernels, term_merge, writer
+from sublex.index.build import BuildSettings, SegmentBuilder
 from sublex.index.check import check
 from sublex.index.document_source import DocumentSource, source_of
+from sublex.index.duplicates import Duplicates
+from sublex.index.inverter import Inverter
+from sublex.index.memory_segment import MemorySegment
 from sublex.pipeline.index import Index
 from sublex.readers import batch, jsonl
 from sublex.readers.batch import encode
+from sublex.strings import Strings
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
@@ -400,6 +406,71 @@ def test_any_collection_gives_the_same_bytes_spilled_or_not(given, more, workers
     with folder() as place, mock.patch.object(batch, "BATCH_BYTES", 100):
         expected = built(Path(place) / "a", DocumentSource(documents=given), 1, 1 << 30)
         assert built(Path(place) / "b", DocumentSource(documents=given), workers, memory) == expected
+
+
+@SMALL
+@given(collections(most=12), collections(0, 6), st.sampled_from([1, 2]), st.sampled_from([1, 3, 50]))
+def test_the_sizes_of_windows_and_ranges_change_no_byte_of_merged_spills(given, more, workers, number):
+    given = given + more + given[::4]
+    windows = mock.patch.multiple(term_merge, WINDOW_TERMS=1, LEAST_TERMS=number, RANGE_POSTINGS=number)
+    with folder() as place, mock.patch.object(batch, "BATCH_BYTES", 100), windows:
+        expected = built(Path(place) / "a", DocumentSource(documents=given), 1, 1 << 30)
+        assert built(Path(place) / "b", DocumentSource(documents=given), workers, 1) == expected
+
+
+@SMALL
+@given(collections(most=9), collections(1, 6), st.data(), st.sampled_from([1, 2, 30]))
+def test_the_sizes_of_windows_and_ranges_change_nothing_in_merged_segments(given, more, data, number):
+    more = [document for document in more if document.docno not in {old.docno for old in given}]
+    windows = mock.patch.multiple(term_merge, WINDOW_TERMS=1, LEAST_TERMS=number, RANGE_POSTINGS=number)
+    with folder() as place:
+        one, other = Path(place) / "one", Path(place) / "other"
+        index = sublex.build(given, one)
+        if more:
+            index.add(more, duplicates="first")
+        docs = sorted({document.docno for document in [*given, *more]})
+        index.delete(data.draw(st.lists(st.sampled_from(docs), unique=True)))
+        shutil.copytree(one, other)
+        index.merge()
+        with windows:
+            sublex.open(other).merge()
+        assert contents(one) == contents(other)
+
+
+def test_a_merge_refuses_a_segment_whose_terms_do_not_ascend(tmp_path, monkeypatch):
+    index = sublex.build([Document("a", "whale ship")], tmp_path / "index")
+    index.add([Document("b", "whale ship")])
+    segments = index.snapshot.segments
+    assert segments[1].terms.list() == [b"ship", b"whale"]
+    monkeypatch.setattr(segments[1].terms, "part", lambda begin, end: Strings.of(["whale", "ship"]))
+    with pytest.raises(IndexCorrupt, match=re.escape(f"The terms of {segments[1].path} do not ascend; rebuild")):
+        term_merge.count_live_terms(segments)
+
+
+def test_a_merge_of_spills_finds_nothing_of_them_in_memory(tmp_path, demo_documents, small_batches, monkeypatch):
+    found, merge_spills = [], SegmentBuilder._merge_spills
+
+    def look(*given: Any) -> Any:
+        found.append([item for item in gc.get_objects() if isinstance(item, Inverter) and item.docs])
+        return merge_spills(*given)
+
+    monkeypatch.setattr(SegmentBuilder, "_merge_spills", look)
+    gc.collect()
+    built(tmp_path / "index", DocumentSource(documents=demo_documents), 2, 1)
+    assert found == [[]]
+
+
+def test_the_table_of_docnos_counts_while_a_segment_grows(tmp_path, demo_documents, small_batches, monkeypatch):
+    sizes: list[int] = []
+    monkeypatch.setattr(Duplicates, "nbytes", property(lambda table: 10_000 * table._docnos.size))
+    monkeypatch.setattr(Inverter, "nbytes", property(lambda inverter: 10_000 * inverter.docs))
+    write = MemorySegment.write
+    monkeypatch.setattr(
+        MemorySegment, "write", lambda one, *given, **more: (sizes.append(one.docs), write(one, *given, **more))[1]
+    )
+    # Documents and docnos take as much each, so a first segment of all documents would take twice the memory.
+    built(tmp_path / "index", DocumentSource(documents=demo_documents), 1, 10_000 * len(demo_documents))
+    assert sizes[0] < 0.6 * len(demo_documents)
 
 
 def test_the_fingerprint_follows_documents_analysis_and_deletions_only(tmp_path):

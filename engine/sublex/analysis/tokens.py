@@ -85,7 +85,9 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
         keys, starts, hashes = (np.concatenate([table, np.empty_like(table)]) for table in (keys, starts, hashes))
         slots = kernels.refill(hashes, len(starts) // 2, 2 * len(starts))
     n, o = state[3:].tolist()
-    return RawTokens(tokens[:o], token_ends, starts[:n].copy(), keys[:n].copy(), hashes[:n].copy())
+    # A view would keep the memory of all the room.
+    tokens.resize(o, refcheck=False)
+    return RawTokens(tokens, token_ends, starts[:n].copy(), keys[:n].copy(), hashes[:n].copy())
 
 
 def with_spare(text: np.ndarray, end: int) -> np.ndarray:

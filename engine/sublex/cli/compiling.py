@@ -32,6 +32,8 @@ BUILD = {
     "analysis": "tokenize porter intern describe refill sort_alike copy_strings",
     "index": "count_terms invert_batch join_lists document_lists choose_surfaces encode_postings",
 }
+# What numbers the terms of several segments.
+TERMS = "describe intern refill sort_alike copy_strings"
 REORDER = {
     "index": "decode_terms decode_lists encode_lists encode_postings",
     "index.reorder": "list_terms half bisect move",
@@ -45,14 +47,17 @@ READ_RUNS = {"analysis": "intern describe", "trec": "split parse"}
 NEEDED = {
     "index": BUILD, "add": BUILD,
     "delete": {"index": "decode_terms count_dead"},
-    "merge": {"index": "decode_terms decode_lists merge_postings encode_lists encode_postings"},
+    "merge": {
+        "analysis": TERMS,
+        "index": "decode_terms decode_lists merge_postings choose_surfaces encode_lists encode_postings",
+    },
     "check": {"index": "decode_terms decode_lists"},
     "analyze": ANALYZE, "search": SEARCH, "tune": SEARCH, "compare": NUMBERED,
     "explain": {**SEARCH, "retrieval": "retrieve unpack rescore"},
     "run": {**SEARCH, "trec": "shortest write classify"},
     "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
     "shell": {**SEARCH, "retrieval": "retrieve unpack rescore"},
-    "export": {"index": "decode_terms merge_postings", "ciff": "encode_lists encode_documents"},
+    "export": {"analysis": TERMS, "index": "decode_terms merge_postings", "ciff": "encode_lists encode_documents"},
     "import": {
         "analysis": "tokenize porter intern describe", "ciff": "split decode_lists decode_documents",
         "index": "check_postings encode_postings decode_terms collect_terms encode_lists",

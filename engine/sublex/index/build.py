@@ -6,8 +6,10 @@ merged. The resulting bytes depend on the documents alone, never on the number o
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -62,44 +64,54 @@ class SegmentBuilder:
 
         `sources` identifies the input for a later `resume`; None if the input cannot be read a second time.
         """
-        store_text = "text" in self.settings.store
         with Workers(self.settings.workers) as workers:
-            segment = self._start_segment()
-            try:
-                memory = self._memory_for_segment()
-                counting = workers.queue()
-                # `map` makes and tokenizes batches in the threads, ahead of this loop.
-                for batch, tokens in workers.map(_make_and_tokenize, islice(batch_makers, self._batches, None)):
-                    keep = self._select(batch)
-                    numbers = segment.inverter.vocabulary.number(batch.text, tokens)
-                    token_terms = segment.inverter.vocabulary.token_terms()
-                    counting.submit(count_batch, batch, tokens, keep, numbers, token_terms, store_text)
-                    self._batches += 1
-                    self._collect(counting.ready(), segment, progress)
-                    if segment.docs and segment.nbytes >= memory:
-                        self._collect(counting.rest(), segment, progress)
-                        self._spill(segment, workers, sources)
-                        segment = self._start_segment()
-                        memory = self._memory_for_segment()
-                self._collect(counting.rest(), segment, progress)
-                self.duplicates.forget()
-                progress(self._docs)
-                if not self._spills:
-                    return self._finish(segment, workers)
-                if segment.docs:
+            # Nothing of the last segment in memory is left when the spills are merged.
+            entry = self._index_batches(batch_makers, progress, workers, sources)
+            if entry is None:
+                give_back_memory()
+                entry = self._merge_spills(workers)
+            return entry
+
+    def _index_batches(
+        self, batch_makers: Iterable[MakeBatch], progress: Progress, workers: Workers, sources: Any
+    ) -> dict[str, Any] | None:
+        """Index all batches. Return the segment's entry, or None if there are spills, which then hold all documents."""
+        store_text = "text" in self.settings.store
+        segment = self._start_segment()
+        try:
+            counting = workers.queue()
+            # `map` makes and tokenizes batches in the threads, ahead of this loop.
+            for batch, tokens in workers.map(_make_and_tokenize, islice(batch_makers, self._batches, None)):
+                keep = self._select(batch)
+                numbers = segment.inverter.vocabulary.number(batch.text, tokens)
+                token_terms = segment.inverter.vocabulary.token_terms()
+                counting.submit(count_batch, batch, tokens, keep, numbers, token_terms, store_text)
+                self._batches += 1
+                self._collect(counting.ready(), segment, progress)
+                if segment.docs and segment.nbytes >= self._memory_for_segment():
+                    self._collect(counting.rest(), segment, progress)
                     self._spill(segment, workers, sources)
-                return self._merge_spills(workers)
-            finally:
-                segment.close()
+                    segment = self._start_segment()
+                    give_back_memory()
+            self._collect(counting.rest(), segment, progress)
+            self.duplicates.forget()
+            progress(self._docs)
+            if not self._spills:
+                return self._finish(segment, workers)
+            if segment.docs:
+                self._spill(segment, workers, sources)
+            return None
+        finally:
+            segment.close()
 
     def _start_segment(self) -> MemorySegment:
         directory = self.folder / f"spill-{len(self._spills):04}"
         return MemorySegment(directory, self.settings.analyzer, self.settings.store)
 
     def _memory_for_segment(self) -> int:
-        """Return the bytes that the next segment in memory may take.
+        """Return the bytes that the segment in memory may take.
 
-        The table of docnos is kept over all spills. However large it becomes, a quarter of the memory remains.
+        The table of docnos grows over all spills. However large it becomes, a quarter of the memory remains.
         """
         return max(self.settings.memory - self.duplicates.nbytes, self.settings.memory // 4)
 
@@ -122,11 +134,15 @@ class SegmentBuilder:
 
     def _spill(self, segment: MemorySegment, workers: Workers, sources: Any) -> None:
         """Write the segment as a spill, and the journal."""
+        give_back_memory()
         self._spills.append(segment.write(workers, spill=True))
         write_journal(self.folder, Journal(sources, self._batches, self._docs, self._spills, self.summary))
 
     def _finish(self, segment: MemorySegment, workers: Workers) -> dict[str, Any]:
         """Write the segment as the result of the build."""
+        # A small build has room for memory that was freed, and is faster if it uses it again.
+        if segment.nbytes >= self.settings.memory // 2:
+            give_back_memory()
         entry = segment.write(workers, spill=False)
         segment.directory.move(self.folder / SEGMENT)
         return entry | {"name": SEGMENT}
@@ -153,6 +169,12 @@ class SegmentBuilder:
         for folder in self.folder.folders():
             if folder.name not in finished:
                 folder.remove()
+
+
+def give_back_memory() -> None:
+    """Give freed memory back to the system. The C library of GNU keeps it otherwise, and other libraries need no request."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _make_and_tokenize(make: MakeBatch) -> tuple[Batch, RawTokens]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from sublex.foreign import DocumentsBatch, PostingsBatch
-from sublex.index.merge import count_live_terms, live_docnos, live_postings
+from sublex.index.merge import live_docnos
 from sublex.index.snapshot import Snapshot
+from sublex.index.term_merge import count_live_terms, live_postings
 from sublex.strings import Strings
 from sublex.workers import Workers
 

@@ -19,7 +19,7 @@ from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.index.attachment import refuse_if_attached
 from sublex.index.build import SEGMENT, BuildSettings, Progress, SegmentBuilder
 from sublex.index.build_summary import BuildSummary
-from sublex.index.components.tombstones import write_tombstones
+from sublex.index.deletions import delete_documents, put_tombstones
 from sublex.index.directory import Directory
 from sublex.index.document_source import DocumentSource
 from sublex.index.format import FORMAT, FolderWriter
@@ -39,7 +39,6 @@ from sublex.index.manifest import (
 )
 from sublex.index.merge import live_docnos, merge_segments
 from sublex.index.merge_policy import segments_to_merge
-from sublex.index.offsets import POSTINGS_PER_CALL
 from sublex.index.reorder.rewrite import reorder_segment
 from sublex.index.segment import Segment
 from sublex.workers import Workers
@@ -175,10 +174,10 @@ def add(
             if entry["docs"]:
                 new = old | {"generation": old["generation"] + 1, "segments": list(old["segments"])}
                 if duplicates.replaced:
-                    _delete_documents(segments, duplicates.replaced, new)
+                    delete_documents(segments, duplicates.replaced, new)
                 if duplicates.superseded:
                     segment = Segment(folder / SEGMENT, entry)
-                    entry["deleted"] = _put_tombstones(segment, np.array(duplicates.superseded), new["generation"])
+                    entry["deleted"] = put_tombstones(segment, np.array(duplicates.superseded), new["generation"])
                 commit_segment(root, new, entry, before_commit)
             write_listing(root, summary)
         # The addition is committed. A merge that fails does not undo it.
@@ -197,7 +196,7 @@ def delete(root: Path, docnos: Sequence[str]) -> int:
         refuse_if_attached(root, old, "delete from it")
         remove_leftovers(root, old)
         new = old | {"generation": old["generation"] + 1, "segments": list(old["segments"])}
-        _delete_documents(_open_segments(root, old["segments"]), docnos, new)
+        delete_documents(_open_segments(root, old["segments"]), docnos, new)
         commit(root, new)
         remove_leftovers(root, new)
         return new["statistics"]["docs"]
@@ -288,31 +287,3 @@ def write_listing(root: Path, summary: BuildSummary) -> None:
     """Write the list of unusual documents. The index is committed already, so a failure is ignored."""
     with suppress(OSError):
         Directory(root).replace(LISTING, summary.listing().encode(errors="replace"))
-
-
-def _delete_documents(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None:
-    """Write tombstones for documents and enter them in the new manifest."""
-    doomed: list[list[int]] = [[] for _ in segments]
-    for docno in dict.fromkeys(docnos):
-        places = [(k, doc) for k, segment in enumerate(segments) if (doc := segment.find_docno(docno)) is not None]
-        if not places:
-            raise InputError(f"No document {docno or repr(docno)} in the index, so nothing was deleted.")
-        doomed[places[0][0]].append(places[0][1])
-    for k, (segment, docs) in enumerate(zip(segments, doomed, strict=True)):
-        if docs:
-            dead = np.union1d(np.flatnonzero(segment.dead), docs)
-            new["segments"][k] = dict(segment.entry) | {"deleted": _put_tombstones(segment, dead, new["generation"])}
-
-
-def _put_tombstones(segment: Segment, docs: np.ndarray, generation: int) -> dict[str, Any]:
-    """Write the tombstones of a generation, for all deleted documents of a segment, and return their manifest entry."""
-    from sublex.index import kernels
-
-    dead = np.zeros(segment.docs, np.bool_)
-    dead[docs] = True
-    df, cf = np.zeros(len(segment.terms), np.int64), np.zeros(len(segment.terms), np.int64)
-    for begin, end in segment.spans(POSTINGS_PER_CALL):
-        counts = segment.df[begin:end].astype(np.int64)
-        kernels.count_dead(*segment.postings(begin, end), counts, dead, df[begin:end], cf[begin:end])
-    with FolderWriter(segment.directory / f"deleted-{generation}") as folder:
-        return write_tombstones(folder, dead, df, cf)

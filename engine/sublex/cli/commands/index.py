@@ -115,10 +115,10 @@ def index(
     """
     from sublex import plugins
     from sublex.index.indexing import build_index
-    from sublex.pipeline.index import Index
 
     path, registry = index_path(name), plugins.load()
-    _check_expressions(path, impacts, fits, options["store"], registry)
+    if impacts or fits:
+        _check_expressions(path, impacts, fits, options["store"], registry)
     say_if_compiling()
     with step(f"Built {path}"), progress(f"Indexing {path}") as advance, reporting_interrupts(path):
         if backend:
@@ -126,6 +126,11 @@ def index(
         else:
             summary = build_index(path, list(sources), progress=advance, say=say, registry=registry, **options)
     report(path, summary, form)
+    # An index that was replaced may have stored impacts, which are removed. Else there may be nothing more to import.
+    if not (impacts or fits or options["overwrite"]):
+        return
+    from sublex.pipeline.index import Index
+
     opened = Index(path, load_registry=lambda: registry)
     try:
         with step("Stored impacts"):
@@ -165,8 +170,6 @@ def _check_expressions(
     from sublex.representations.inputs import READINGS
     from sublex.representations.stored_models import namer
 
-    if not (impacts or fits):
-        return
     manifest = read_manifest(path) if fits and (path / MANIFEST).exists() else {}
     names = namer(path, {RESOURCES: manifest.get(RESOURCES, {})}, registry)
     for ranker in impacts:

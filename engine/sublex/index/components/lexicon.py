@@ -108,22 +108,24 @@ class LexiconReader:
 
     def written(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the most frequent raw form of every term: bytes, and where in them each raw form starts, and its size."""
-        terms, surfaces = self.terms.text_data, self._surfaces.text_data
-        sizes, own = np.diff(self._surfaces.starts), np.diff(self.terms.starts)
-        # A surface that is equal to its term is stored as empty.
-        starts = np.where(sizes > 0, len(terms) + self._surfaces.starts[:-1], self.terms.starts[:-1])
-        return np.concatenate([terms, surfaces]), starts, np.where(sizes > 0, sizes, own)
+        terms, surfaces = (
+            Strings(reader.text_data, reader.starts[:-1], np.diff(reader.starts))
+            for reader in (self.terms, self._surfaces)
+        )
+        found = _written(terms, surfaces)
+        return found.arena, found.starts, found.sizes
 
-    def raw_forms(self, term: int) -> list[tuple[bytes, int]]:
-        """Return raw forms of a term and their counts.
+    def raw_forms(self, begin: int, end: int) -> tuple[Strings, np.ndarray, np.ndarray]:
+        """Return raw forms of a range of terms, how often each occurs, and the place of its term in the range.
 
-        A spill knows all raw forms. A finished segment returns the surface, with the term's collection frequency as its count.
+        A spill knows all raw forms. For a finished segment they are the surfaces, which count as often as their terms occur.
         """
         if "raws" not in self._folder:
-            return [(self.surface(term), int(self.cf[term]))]
-        first, last = np.searchsorted(self._raw_terms, [term, term + 1]).tolist()
-        counts = self._folder["raw_counts"].part(first, last).tolist()
-        return list(zip(self._raw_forms.list(first, last), counts, strict=True))
+            surfaces = _written(self.terms.part(begin, end), self._surfaces.part(begin, end))
+            return surfaces, self.cf[begin:end].astype(np.int64), np.arange(end - begin)
+        first, last = np.searchsorted(self._raw_terms, [begin, end]).tolist()
+        counts = self._folder["raw_counts"].part(first, last).astype(np.int64)
+        return self._raw_forms.part(first, last), counts, self._raw_terms[first:last].astype(np.int64) - begin
 
     @cached_property
     def _raw_terms(self) -> np.ndarray:
@@ -138,3 +140,10 @@ class LexiconReader:
     @cached_property
     def _raw_forms(self) -> StringsReader:
         return StringsReader(self._folder, "raw")
+
+
+def _written(terms: Strings, surfaces: Strings) -> Strings:
+    """Return surfaces as written words: one that is equal to its term is stored as empty."""
+    own = surfaces.sizes == 0
+    starts = np.where(own, terms.starts, len(terms.arena) + surfaces.starts)
+    return Strings(np.concatenate([terms.arena, surfaces.arena]), starts, np.where(own, terms.sizes, surfaces.sizes))

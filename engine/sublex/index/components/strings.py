@@ -14,6 +14,7 @@ import numpy as np
 from sublex.errors import IndexCorrupt
 from sublex.index.format import UNSIGNED, Component, Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import starts_of
+from sublex.strings import Strings
 
 
 class StringsWriter:
@@ -80,6 +81,11 @@ class StringsReader:
     def text(self, number: int) -> str:
         """Return a string as text."""
         return self._decoded(self[number])
+
+    def part(self, begin: int, end: int) -> Strings:
+        """Return the strings of a range as they are on disk; they need not be UTF-8."""
+        starts = self.starts[begin : end + 1]
+        return Strings(self._bytes.part(int(starts[0]), int(starts[-1])), starts[:-1] - starts[0], np.diff(starts))
 
     def list(self, begin: int = 0, end: int | None = None) -> list[bytes]:
         """Return the strings of a range; by default all."""
