@@ -309,7 +309,7 @@ def test_a_foreign_index_that_cannot_be_opened_costs_the_texts_and_no_hits(shelf
     first = [line for line in right.output.splitlines() if "  b" in line]
     assert done.code == 0 and [line.strip() for line in done.output.splitlines()] == [line.strip() for line in first]
     assert done.messages.endswith("books is damaged.\n") and done.messages.count("damaged") == 1
-    assert '<table' in sublex.open("index").search("crane")._repr_html_()
+    assert "<table" in sublex.open("index").search("crane")._repr_html_()
     assert invoke("doc", "./index", "b1").code == 2
     assert "books is damaged." in invoke("search", "./index", "crane", "-r", "ShelfCount").messages
 
