@@ -30,7 +30,7 @@ def delete_documents(segments: list[Segment], docnos: Iterable[str], new: Manife
 
 
 def put_tombstones(segment: Segment, docs: np.ndarray, generation: int) -> dict[str, Any]:
-    """Write the tombstones of a generation, for all deleted documents of a segment, and return their manifest entry."""
+    """Write the tombstones of a generation for `docs`, which are all deleted documents of a segment. Return their manifest entry."""
     from sublex.index import kernels
 
     dead = np.zeros(segment.docs, np.bool_)
