@@ -31,12 +31,13 @@ RANGE_POSTINGS = 1 << 18
 
 
 class TermRange(NamedTuple):
-    """Consecutive terms of a window, with `df` live documents each.
+    """The terms of a window from place `begin` to place `end`, with `df` live documents each.
 
     `ordinals` has, for each segment, the range of the ordinals of these terms. `places` has the place of each ordinal among the terms.
     """
 
-    terms: slice
+    begin: int
+    end: int
     df: np.ndarray
     ordinals: list[tuple[int, int]]
     places: list[np.ndarray]
@@ -104,7 +105,7 @@ class Window:
                 low, high = np.searchsorted(places, [begin, end]).tolist()
                 ordinals.append((first + low, first + high))
                 inside.append(places[low:high] - begin)
-            yield TermRange(slice(begin, end), self.df[begin:end], ordinals, inside)
+            yield TermRange(begin, end, self.df[begin:end], ordinals, inside)
 
 
 class TermMerge:
@@ -168,25 +169,25 @@ class TermMerge:
         for window in self.windows():
             yield from self.workers.map(partial(self._batch, window), window.ranges())
 
-    def _batch(self, window: Window, terms: TermRange) -> PostingsBatch:
-        data, sizes = window.terms(terms.terms.start, terms.terms.stop)
-        return PostingsBatch(Strings(data, starts_of(sizes)[:-1], sizes).tobytes(), terms.df, *self._merge(terms))
+    def _batch(self, window: Window, part: TermRange) -> PostingsBatch:
+        data, sizes = window.terms(part.begin, part.end)
+        return PostingsBatch(Strings(data, starts_of(sizes)[:-1], sizes).tobytes(), part.df, *self._merge(part))
 
-    def _encode(self, terms: TermRange) -> tuple[EncodedPostings, np.ndarray]:
+    def _encode(self, part: TermRange) -> tuple[EncodedPostings, np.ndarray]:
         """Merge and encode the posting lists of terms, and count how often each occurs. Any thread may call this."""
-        docs, tfs = self._merge(terms)
-        cf = np.add.reduceat(tfs, starts_of(terms.df)[:-1], dtype=np.int64)
-        return encode_postings(docs, tfs, terms.df), cf
+        docs, tfs = self._merge(part)
+        cf = np.add.reduceat(tfs, starts_of(part.df)[:-1], dtype=np.int64)
+        return encode_postings(docs, tfs, part.df), cf
 
-    def _merge(self, terms: TermRange) -> tuple[np.ndarray, np.ndarray]:
+    def _merge(self, part: TermRange) -> tuple[np.ndarray, np.ndarray]:
         """Decode the posting lists of terms from all segments and merge them. Any thread may call this."""
         from sublex.index import kernels
 
-        starts = starts_of(terms.df)
+        starts = starts_of(part.df)
         docs, tfs = np.empty(int(starts[-1]), np.int32), np.empty(int(starts[-1]), np.int32)
         cursors, ends = starts[:-1].copy(), starts[1:]
         for segment, (begin, end), places, document_map in zip(
-            self.segments, terms.ordinals, terms.places, self._document_maps, strict=True
+            self.segments, part.ordinals, part.places, self._document_maps, strict=True
         ):
             if begin < end:
                 counts = segment.df[begin:end].astype(np.int64)
