@@ -16,7 +16,7 @@ from sublex.index.segment import Segment
 
 
 def delete_documents(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None:
-    """Write tombstones for documents and enter them in the new manifest."""
+    """Write tombstones for the documents with these docnos, and enter them in the new manifest."""
     doomed: list[list[int]] = [[] for _ in segments]
     for docno in dict.fromkeys(docnos):
         places = [(k, doc) for k, segment in enumerate(segments) if (doc := segment.find_docno(docno)) is not None]

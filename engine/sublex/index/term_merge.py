@@ -97,7 +97,7 @@ class Window:
         return raws.copies(chosen[self._live])
 
     def ranges(self) -> Iterator[TermRange]:
-        """Cut the terms into ranges by the number of their postings."""
+        """Yield the terms in ranges of about `RANGE_POSTINGS` postings."""
         for begin, end in spans(self.df, RANGE_POSTINGS):
             ordinals, inside = [], []
             for (first, _), places in zip(self._ordinals, self.places, strict=True):
