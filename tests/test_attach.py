@@ -319,6 +319,12 @@ def test_an_index_without_a_name_costs_one_sentence(shelf):
     assert done.messages == "sublex: Name the new index before the other one: sublex attach NAME shelf:books\n"
 
 
+def test_an_index_whose_name_has_a_colon_is_refreshed(shelf):
+    assert invoke("attach", "a:b", "shelf:books").code == 0
+    done = invoke("attach", "a:b", "--refresh")
+    assert done.code == 0 and "is up to date." in done.output + done.messages
+
+
 def test_a_damaged_mirror_is_read_again_by_a_refresh(shelf):
     said: list[str] = []
     right = attached().search("crane", k=4).scores.tolist()

@@ -17,7 +17,7 @@ from sublex.errors import InputError, PluginError
 from sublex.fitted import Representation
 from sublex.index import derived
 from sublex.index.directory import Directory
-from sublex.representations import finding, sketch, sketch_files
+from sublex.representations import finding, kernels, sketch, sketch_files
 from sublex.representations.sketch import Source, sketch_of
 from sublex.representations.sketch_files import read_sketch, write_sketch
 from sublex.workers import Workers
@@ -170,6 +170,17 @@ def test_approximate_finding_misses_little_and_looks_at_few(width):
         probe = finding._probe(made_sketch, made_sketch.sketch, query / np.linalg.norm(query))
         shares.append(len(finding._likely([probe], 100)[0]) / 20_000)
     assert np.mean(recalls) >= 0.99 and np.mean(shares) < 0.15
+
+
+def test_no_document_is_on_both_sides_of_the_edge():
+    """The kernel compares estimates with the edge in float64, and NumPy in float32."""
+    for bucket in range(1, kernels.BUCKETS, 97):
+        counts = np.zeros(kernels.BUCKETS, np.int64)
+        counts[bucket] = 1
+        edge = finding._edge(counts, 1)
+        estimates, nearest = np.empty(3, np.float32), np.float32(edge)
+        estimates[:] = np.nextafter(nearest, np.float32(-3)), nearest, np.nextafter(nearest, np.float32(3))
+        assert (estimates >= edge).tolist() == [float(estimate) >= edge for estimate in estimates.tolist()]
 
 
 def test_rough_estimates_are_as_near_as_they_are_taken_to_be():

@@ -451,7 +451,7 @@ def test_a_merge_of_spills_finds_nothing_of_them_in_memory(tmp_path, demo_docume
     found, merge_spills = [], SegmentBuilder._merge_spills
 
     def look(*given: Any) -> Any:
-        found.append([item for item in gc.get_objects() if isinstance(item, Inverter) and item.docs])
+        found.append([item for item in gc.get_objects() if type(item) is Inverter and item.docs])
         return merge_spills(*given)
 
     monkeypatch.setattr(SegmentBuilder, "_merge_spills", look)

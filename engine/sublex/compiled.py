@@ -36,7 +36,8 @@ Function = Callable[..., Any]
 Signature = tuple[Any, ...]
 # The beginning of the names of folders for machine code that last as long as a process.
 TEMPORARY = "sublex-kernels-"
-# Held by a thread that loads machine code. Whoever raises an exception in another thread holds it too: see `_interrupted_later`.
+# A thread holds this lock while it loads machine code. Code that raises an exception in another thread has to hold it too, for the reason
+# that `_interrupted_later` gives.
 loading = threading.RLock()
 
 # Decorates a function that only kernels call. It becomes a part of their machine code. Python must not call it: such a

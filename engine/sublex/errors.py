@@ -51,8 +51,8 @@ def contract(kind: str, part: object) -> Iterator[None]:
     """Run code of a plugin, and turn any exception into a `PluginError` with one sentence that names the plugin's part.
 
     `kind` and `part` name the part in the message, as in "The ranker BM25 failed". A `SublexError` passes through; a
-    `PluginError` that does not name the part gets its name in front. An error because the disk is full, or a file
-    too large for it or for a limit, passes through too, since the plugin did not cause it.
+    `PluginError` that does not name the part gets its name in front. An error because the disk is full, or because a
+    file is larger than the system allows, passes through too, since the plugin did not cause it.
     """
     try:
         yield

@@ -27,9 +27,10 @@ LISTED_WORDS = 8
 
 
 class WordValues:
-    """The values of words for a query. A word's value is computed when it is first asked for, and the same whichever words are asked for.
+    """The values of words for a query, each computed when it is first asked for.
 
-    `compute(words, values)` sets `values[word]` for each of the words, which are distinct.
+    `compute(words, values)` sets `values[word]` for each of the words, which are distinct. A word's value must not depend on the other
+    words of the call.
     """
 
     def __init__(self, words: int, compute: Callable[[np.ndarray, np.ndarray], None]):
@@ -133,7 +134,7 @@ class BagSums(WordSums):
         query = self.estimator.transform(row)[0]
 
         def compute(words: np.ndarray, values: np.ndarray) -> None:
-            # A product of a matrix and a vector may round a row differently beside other rows.
+            # BLAS may round a word's product differently beside other words. This kernel always adds it up in the same order.
             similarities(words, self.estimator.vectors, query, values)
             values[words] *= self.estimator.weights[words]
 

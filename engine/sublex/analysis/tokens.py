@@ -85,7 +85,7 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
         keys, starts, hashes = (np.concatenate([table, np.empty_like(table)]) for table in (keys, starts, hashes))
         slots = kernels.refill(hashes, len(starts) // 2, 2 * len(starts))
     n, o = state[3:].tolist()
-    # A view would keep the memory of all the room.
+    # A view would keep the memory of the whole array, which is longer than its tokens.
     tokens.resize(o, refcheck=False)
     return RawTokens(tokens, token_ends, starts[:n].copy(), keys[:n].copy(), hashes[:n].copy())
 

@@ -32,16 +32,16 @@ BUILD = {
     "analysis": "tokenize porter intern describe refill sort_alike copy_strings",
     "index": "count_terms invert_batch join_lists document_lists choose_surfaces encode_postings",
 }
-# What numbers the terms of several segments.
+# The kernels that number the terms of several segments, in the room `analysis`.
 TERMS = "describe intern refill sort_alike copy_strings"
 REORDER = {
     "index": "decode_terms decode_lists encode_lists encode_postings",
     "index.reorder": "list_terms half bisect move",
 }
 NUMBERED = {**SEARCH, "analysis": "tokenize porter intern describe"}
-# What many queries need on top of SEARCH in an index with a large segment.
+# The kernels that many queries need on top of SEARCH, in an index with a large segment.
 BLOCKS = {"retrieval.coding": "read_list", "retrieval.blocks": "fill retrieve_by_blocks"}
-# What a search needs on top of SEARCH in an index with stored impacts.
+# The kernels that a search needs on top of SEARCH, in an index with stored impacts.
 STORED = {"retrieval.coding": "sound"}
 READ_RUNS = {"analysis": "intern describe", "trec": "split parse"}
 NEEDED = {
@@ -82,9 +82,9 @@ NEEDED = {
 def say_if_compiling(index: Index | None = None, once: bool = False) -> None:
     """Compile what this process's command needs and is not yet compiled, and print what happens on standard error.
 
-    A command that searches `index` names it, so that kernels for stored impacts and for large indexes are compiled, too. The latter
-    are left out if the command asks for each term only `once`. A kernel that is not foreseen here is compiled when it is called; a
-    line on standard error says that too.
+    A command that searches `index` names it, so that kernels for stored impacts and for large indexes are compiled, too. With `once`,
+    the command searches each term only once, which needs no kernels for large indexes. A kernel that is not foreseen here is compiled
+    when it is called; a line on standard error says that too.
     """
     context = click.get_current_context()
     needed = NEEDED.get(context.info_name or "", {})
@@ -110,7 +110,7 @@ def compile_quietly(command: str, index: Index, say_status: Callable[[str], None
 
 
 def _of_index(index: Index | None, once: bool = False) -> list[Mapping[str, str]]:
-    """Return the kernels that a search needs because of the size of an index and of its stored impacts."""
+    """Return the kernels that a search needs because of the size of an index and its stored impacts, as tables like those above."""
     if index is None:
         return []
     from sublex.retrieval.blocks.blocks import FEWEST
@@ -122,7 +122,7 @@ def _of_index(index: Index | None, once: bool = False) -> list[Mapping[str, str]
 
 
 def _joined(*tables: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the kernels of all tables as one table."""
+    """Return the kernels of all tables as one table; a room that several tables have gets the kernels of all of them."""
     rooms = dict.fromkeys(room for table in tables for room in table)
     return {room: " ".join(table[room] for table in tables if room in table) for room in rooms}
 

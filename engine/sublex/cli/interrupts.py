@@ -49,7 +49,7 @@ def interrupt(thread: int) -> None:
         return
     import ctypes
 
-    # Without this lock the exception could come while LLVM loads machine code, and the thread would crash.
+    # If the exception came while LLVM loads machine code, the process would crash. If no kernel was imported, there is no lock.
     with getattr(sys.modules.get("sublex.compiled"), "loading", nullcontext()):
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def models(index: Index) -> Shown:
-    """Return the fitted models of an index as Shown: their expressions, their names on disk, and why one is outdated, if it is."""
+    """Return the fitted models of an index as Shown: the expression and the name on disk of each, and why it is outdated, if it is."""
     outdated = index.outdated_models()
     rows = [
         (expression, model, outdated.get(model, ""))

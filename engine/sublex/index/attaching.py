@@ -190,11 +190,12 @@ def _mirrors(old: Manifest, place: Place, state: str) -> bool:
 
 
 def _is_damaged(path: Path, old: Manifest, say: Say) -> bool:
-    """Return whether a file of the mirror is damaged, and say which."""
+    """Return whether a file of the mirror is damaged; if so, say which."""
     from sublex.index.check import damaged_segments
 
     problems = damaged_segments(path, old)
     if problems:
+        # The advice after the semicolon, to rebuild the index, does not apply here.
         say(f"{problems[0].rpartition(';')[0] or problems[0]}, so the other index is read again.")
     return bool(problems)
 

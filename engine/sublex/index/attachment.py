@@ -49,7 +49,7 @@ class Attachment:
     def problem(self) -> str | None:
         """The sentence that says why the foreign index cannot be read, or has changed since it was attached; None if it can be read.
 
-        It is found out when it is first asked for, without opening the index. Opening it, or reading a document, may show another.
+        It is found on first use, without opening the index. An error that comes later, when a document is read, takes its place.
         """
         return self._problem()
 
@@ -116,25 +116,20 @@ class Attachment:
                 self._opened = opened
             yield self._opened
 
-    @contextmanager
-    def _noting(self) -> Iterator[None]:
-        """Remember an error of the block as the problem of the foreign index."""
+    def document(self, doc: int, docno: str) -> Document:
+        """Return a stored document of the foreign index, which must have this docno. An error becomes the `problem` of the index."""
         try:
-            yield
+            with self.index() as index, contract("back end", self.backend):
+                document = index.document(doc)
+                if document.docno != docno:
+                    raise PluginError(
+                        f"The {self.backend} index gave the document {one_line(str(document.docno))} for {docno}; "
+                        f"attach {self.root} again with --overwrite."
+                    )
+                return document._replace(title=_clean(document.title), text=_clean(document.text))
         except SublexError as error:
             self.problem = str(error)
             raise
-
-    def document(self, doc: int, docno: str) -> Document:
-        """Return a stored document of the foreign index, which must have this docno."""
-        with self._noting(), self.index() as index, contract("back end", self.backend):
-            document = index.document(doc)
-            if document.docno != docno:
-                raise PluginError(
-                    f"The {self.backend} index gave the document {one_line(str(document.docno))} for {docno}; "
-                    f"attach {self.root} again with --overwrite."
-                )
-            return document._replace(title=_clean(document.title), text=_clean(document.text))
 
 
 def _clean(text: str) -> str:

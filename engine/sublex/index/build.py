@@ -65,10 +65,10 @@ class SegmentBuilder:
         `sources` identifies the input for a later `resume`; None if the input cannot be read a second time.
         """
         with Workers(self.settings.workers) as workers:
-            # Nothing of the last segment in memory is left when the spills are merged.
+            # When this call returns, the last segment is no longer in memory. So the merge of the spills has all the memory.
             entry = self._index_batches(batch_makers, progress, workers, sources)
             if entry is None:
-                give_back_memory()
+                _give_back_memory()
                 entry = self._merge_spills(workers)
             return entry
 
@@ -92,7 +92,7 @@ class SegmentBuilder:
                     self._collect(counting.rest(), segment, progress)
                     self._spill(segment, workers, sources)
                     segment = self._start_segment()
-                    give_back_memory()
+                    _give_back_memory()
             self._collect(counting.rest(), segment, progress)
             self.duplicates.forget()
             progress(self._docs)
@@ -111,7 +111,7 @@ class SegmentBuilder:
     def _memory_for_segment(self) -> int:
         """Return the bytes that the segment in memory may take.
 
-        The table of docnos grows over all spills. However large it becomes, a quarter of the memory remains.
+        The table of docnos grows until all documents are read. However large it becomes, a quarter of the memory remains.
         """
         return max(self.settings.memory - self.duplicates.nbytes, self.settings.memory // 4)
 
@@ -134,15 +134,15 @@ class SegmentBuilder:
 
     def _spill(self, segment: MemorySegment, workers: Workers, sources: Any) -> None:
         """Write the segment as a spill, and the journal."""
-        give_back_memory()
+        _give_back_memory()
         self._spills.append(segment.write(workers, spill=True))
         write_journal(self.folder, Journal(sources, self._batches, self._docs, self._spills, self.summary))
 
     def _finish(self, segment: MemorySegment, workers: Workers) -> dict[str, Any]:
         """Write the segment as the result of the build."""
-        # A small build has room for memory that was freed, and is faster if it uses it again.
+        # A small build stays within its memory all the same, and is faster if it uses freed memory again.
         if segment.nbytes >= self.settings.memory // 2:
-            give_back_memory()
+            _give_back_memory()
         entry = segment.write(workers, spill=False)
         segment.directory.move(self.folder / SEGMENT)
         return entry | {"name": SEGMENT}
@@ -171,8 +171,11 @@ class SegmentBuilder:
                 folder.remove()
 
 
-def give_back_memory() -> None:
-    """Give freed memory back to the system. The C library of GNU keeps it otherwise, and other libraries need no request."""
+def _give_back_memory() -> None:
+    """Give freed memory back to the system.
+
+    GNU's C library keeps freed memory for the next request; other C libraries have no such function.
+    """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -16,7 +16,7 @@ from sublex.index.segment import Segment
 
 
 def delete_documents(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None:
-    """Write tombstones for documents and enter them in the new manifest."""
+    """Write tombstones for the documents with these docnos, and enter them in the new manifest."""
     doomed: list[list[int]] = [[] for _ in segments]
     for docno in dict.fromkeys(docnos):
         places = [(k, doc) for k, segment in enumerate(segments) if (doc := segment.find_docno(docno)) is not None]
@@ -30,7 +30,7 @@ def delete_documents(segments: list[Segment], docnos: Iterable[str], new: Manife
 
 
 def put_tombstones(segment: Segment, docs: np.ndarray, generation: int) -> dict[str, Any]:
-    """Write the tombstones of a generation, for all deleted documents of a segment, and return their manifest entry."""
+    """Write the tombstones of a generation for `docs`, which are all deleted documents of a segment. Return their manifest entry."""
     from sublex.index import kernels
 
     dead = np.zeros(segment.docs, np.bool_)

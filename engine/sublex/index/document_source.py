@@ -81,7 +81,7 @@ def source_of(documents: Documents, registry: plugins.Registry, reader: str | No
 
 
 def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
-    """Raise InputError if one of the paths is an index of Sublex, whose files hold no documents that a reader could read."""
+    """Raise InputError if one of the paths is an index of Sublex, whose files no reader understands."""
     for path in paths:
         if os.path.isdir(path) and all(Directory(Path(path)).has(name) for name in (MANIFEST, SEGMENTS)):
             raise InputError(f"{path} is an index of Sublex and no collection; name the files of the collection.")

@@ -18,7 +18,7 @@ from sublex.index.segment import Segment
 from sublex.index.term_merge import TermMerge, release
 from sublex.workers import Workers
 
-# Document terms that are decoded and encoded again at a time.
+# Terms of documents that are decoded and encoded again in one call.
 TERMS_PER_CALL = 1 << 18
 # Blocks of texts that are copied before their memory is released.
 TEXT_BLOCKS = 1 << 9

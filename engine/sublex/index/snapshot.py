@@ -259,7 +259,7 @@ class Snapshot:
         return document
 
     def shown(self, doc: int) -> Document | None:
-        """Return a stored document; None if no texts are stored, or if another engine's index, which has them, cannot be read."""
+        """Return a stored document; None if no texts are stored, or if they are in another engine's index that cannot be read."""
         try:
             return self.stored(doc) if "text" in self.store else None
         except SublexError:

@@ -24,19 +24,20 @@ from sublex.index.segment import Segment
 from sublex.strings import Strings
 from sublex.workers import Workers
 
-# Terms that all segments together give to a window at most, and that one segment gives at least.
+# The most terms of a window, which the segments share equally; and the least share of a segment.
 WINDOW_TERMS, LEAST_TERMS = 1 << 18, 1 << 10
-# Postings of a range of terms that is merged at a time.
+# Postings of a range of terms, which is merged by one thread at a time.
 RANGE_POSTINGS = 1 << 18
 
 
 class TermRange(NamedTuple):
-    """Consecutive terms of a window, with `df` live documents each.
+    """The terms of a window from place `begin` to place `end`, with `df` live documents each.
 
-    `ordinals` has, for each segment, the range of its ordinals of these terms, and `places` the place here of each of them.
+    `ordinals` has, for each segment, the range of the ordinals of these terms. `places` has the place of each ordinal among the terms.
     """
 
-    terms: slice
+    begin: int
+    end: int
     df: np.ndarray
     ordinals: list[tuple[int, int]]
     places: list[np.ndarray]
@@ -46,7 +47,7 @@ class Window:
     """The terms of a range of ordinals of each segment, in one ascending order; terms without live documents are left out.
 
     `df` has the live documents of each term. `places[k]` has, for each of the ordinals of segment k, the place of its term. A
-    term that is left out has the place of the term before it, -1 at the beginning; no posting of it is live.
+    term that is left out has the place of the term before it, or -1 at the beginning. It has no live posting.
     """
 
     def __init__(self, segments: list[Segment], ordinals: list[tuple[int, int]]):
@@ -61,7 +62,7 @@ class Window:
         df = np.zeros(table.size, np.int64)
         for segment, (begin, end), places in zip(segments, ordinals, self._all_places, strict=True):
             if (places[1:] <= places[:-1]).any():
-                raise not_ascending(segment)
+                raise _not_ascending(segment)
             df[places] += segment.live_df[begin:end]
         self._live = df > 0
         self.df = df[self._live]
@@ -69,14 +70,14 @@ class Window:
         self.places = [place_of_live[places] for places in self._all_places]
 
     def terms(self, begin: int = 0, end: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the bytes of terms, end to end, and the size of each; by default of all terms."""
+        """Return the bytes of a range of terms, end to end, and the size of each; by default of all terms."""
         return self._terms.copies(self._order[self._live][begin:end])
 
     def surfaces(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the most frequent raw form of each term over all segments; of equally frequent ones, the smallest.
 
-        They are bytes end to end and the size of each; a raw form that is equal to its term is empty. A spill knows all raw forms
-        and their counts. For a finished segment its surface counts as often as the term occurs.
+        The result is the bytes of the raw forms, end to end, and the size of each; one that is equal to its term is empty. A spill
+        knows all raw forms and their counts. In a finished segment, a term's surface counts as often as the term occurs.
         """
         from sublex.index import kernels
 
@@ -91,20 +92,12 @@ class Window:
         raws, terms = table.numbered(), self._terms
         chosen = np.full(len(self._order), -1, np.int64)
         kernels.choose_surfaces(
-            numbers,
-            places.astype(np.int32),
-            counts,
-            raws.ends,
-            raws.arena,
-            self._order,
-            terms.ends,
-            terms.arena,
-            chosen,
-        )
+            numbers, places.astype(np.int32), counts, raws.ends, raws.arena, self._order, terms.ends, terms.arena, chosen
+        )  # fmt: skip
         return raws.copies(chosen[self._live])
 
     def ranges(self) -> Iterator[TermRange]:
-        """Cut the terms into ranges by the number of their postings."""
+        """Yield the terms in ranges of about `RANGE_POSTINGS` postings."""
         for begin, end in spans(self.df, RANGE_POSTINGS):
             ordinals, inside = [], []
             for (first, _), places in zip(self._ordinals, self.places, strict=True):
@@ -112,7 +105,7 @@ class Window:
                 low, high = np.searchsorted(places, [begin, end]).tolist()
                 ordinals.append((first + low, first + high))
                 inside.append(places[low:high] - begin)
-            yield TermRange(slice(begin, end), self.df[begin:end], ordinals, inside)
+            yield TermRange(begin, end, self.df[begin:end], ordinals, inside)
 
 
 class TermMerge:
@@ -153,12 +146,12 @@ class TermMerge:
             end = segment.terms.bisect(last)
             end += end < len(segment.terms) and segment.terms[end] == last
             if not begin <= end <= begin + step:
-                raise not_ascending(segment)
+                raise _not_ascending(segment)
             ends.append(end)
         return ends
 
     def write(self, folder: FolderWriter) -> None:
-        """Write lexicon and posting lists."""
+        """Write the merged lexicon and posting lists."""
         postings, lexicon = PostingsWriter(folder), LexiconWriter(folder)
         for window in self.windows():
             frequencies = [np.empty(0, np.int64)]
@@ -172,29 +165,29 @@ class TermMerge:
         lexicon.finish()
 
     def lists(self) -> Iterator[PostingsBatch]:
-        """Yield the merged posting lists of all terms."""
+        """Yield the merged posting lists of all terms, ascending by term."""
         for window in self.windows():
             yield from self.workers.map(partial(self._batch, window), window.ranges())
 
-    def _batch(self, window: Window, terms: TermRange) -> PostingsBatch:
-        data, sizes = window.terms(terms.terms.start, terms.terms.stop)
-        return PostingsBatch(Strings(data, starts_of(sizes)[:-1], sizes).tobytes(), terms.df, *self._merge(terms))
+    def _batch(self, window: Window, part: TermRange) -> PostingsBatch:
+        data, sizes = window.terms(part.begin, part.end)
+        return PostingsBatch(Strings(data, starts_of(sizes)[:-1], sizes).tobytes(), part.df, *self._merge(part))
 
-    def _encode(self, terms: TermRange) -> tuple[EncodedPostings, np.ndarray]:
+    def _encode(self, part: TermRange) -> tuple[EncodedPostings, np.ndarray]:
         """Merge and encode the posting lists of terms, and count how often each occurs. Any thread may call this."""
-        docs, tfs = self._merge(terms)
-        cf = np.add.reduceat(tfs, starts_of(terms.df)[:-1], dtype=np.int64)
-        return encode_postings(docs, tfs, terms.df), cf
+        docs, tfs = self._merge(part)
+        cf = np.add.reduceat(tfs, starts_of(part.df)[:-1], dtype=np.int64)
+        return encode_postings(docs, tfs, part.df), cf
 
-    def _merge(self, terms: TermRange) -> tuple[np.ndarray, np.ndarray]:
+    def _merge(self, part: TermRange) -> tuple[np.ndarray, np.ndarray]:
         """Decode the posting lists of terms from all segments and merge them. Any thread may call this."""
         from sublex.index import kernels
 
-        starts = starts_of(terms.df)
+        starts = starts_of(part.df)
         docs, tfs = np.empty(int(starts[-1]), np.int32), np.empty(int(starts[-1]), np.int32)
         cursors, ends = starts[:-1].copy(), starts[1:]
         for segment, (begin, end), places, document_map in zip(
-            self.segments, terms.ordinals, terms.places, self._document_maps, strict=True
+            self.segments, part.ordinals, part.places, self._document_maps, strict=True
         ):
             if begin < end:
                 counts = segment.df[begin:end].astype(np.int64)
@@ -207,7 +200,7 @@ class TermMerge:
 
 
 def live_postings(segments: list[Segment], workers: Workers) -> Iterator[PostingsBatch]:
-    """Yield the posting lists of all terms over segments, ascending by term; deleted documents are left out and have no number."""
+    """Yield the posting lists of all terms of segments, ascending by term. Deleted documents are left out, and get no number."""
     if len(segments) == 1 and not segments[0].dead.any():
         (segment,) = segments
         df = segment.df.astype(np.int64)
@@ -219,17 +212,18 @@ def live_postings(segments: list[Segment], workers: Workers) -> Iterator[Posting
 
 
 def count_live_terms(segments: list[Segment]) -> int:
-    """Return how many terms the documents of segments hold that are not deleted."""
+    """Return the number of terms in the live documents of segments."""
     if len(segments) == 1:
         return int(np.count_nonzero(segments[0].live_df))
+    # Only the lexicons are merged, so neither documents nor threads are needed.
     merge = TermMerge(segments, [], Workers(1))
     return sum(len(window.df) for window in merge.windows())
 
 
 def release(segments: list[Segment], *names: str) -> None:
-    """Let the system take back the memory of components that have been read, by default of all.
+    """Let the system take back the memory of components that have been read; by default of all components.
 
-    The files of all spills would fill it otherwise.
+    Otherwise the files of all spills would fill the memory.
     """
     for segment in segments:
         for name, component in segment.folder:
@@ -237,7 +231,7 @@ def release(segments: list[Segment], *names: str) -> None:
                 component.release()
 
 
-def not_ascending(segment: Segment) -> IndexCorrupt:
+def _not_ascending(segment: Segment) -> IndexCorrupt:
     """Return the error for a segment whose terms are not in their order."""
     return IndexCorrupt(f"The terms of {segment.path} do not ascend; rebuild the index.")
 

@@ -261,7 +261,7 @@ class Index(Contents):
         return self._composer.model(component)
 
     def outdated_models(self) -> dict[str, str]:
-        """Return the fitted models that no expression names any more, by their names on disk, each with the reason."""
+        """Return why fitted models are outdated, by their names on disk: no expression names such a model any more."""
         from sublex.representations.stored_models import namer, outdated_models
 
         return outdated_models(namer(self.path, self.snapshot.manifest, self.registry), self.fitted)

@@ -55,7 +55,7 @@ class Pipeline:
 
     @property
     def expands(self) -> bool:
-        """Whether the expression has an expander, after which the terms of a query are searched again."""
+        """Whether the expression has an expander. If so, the terms of a query are searched more than once."""
         return any(component.kind == "expander" for component in self.components)
 
     def answer(self, query: Query, k: int) -> Answer:

@@ -1,14 +1,14 @@
 """Finding the best documents for a query by the sketches of their vectors, without scoring all documents.
 
 A sketch gives an estimate of each score with a bound of its error. Documents with high estimates are scored first; then those that may
-reach the worst of the best. So the documents, scores and ties are those of scoring all. `find=approximate` estimates only those scores
-that a rough estimate, by the signs of the vectors, does not leave out.
+reach the worst of the best. So the documents, scores and ties are those of scoring all. `find=approximate` first makes a rough estimate
+of each score from signs alone, and goes on with the documents whose rough estimates are high.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import pi, sqrt
+from math import inf, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +16,11 @@ import numpy as np
 from sublex.representations.sketch import LARGEST_CODE, SIGNS, Sketch, projected
 from sublex.scores import NO_OPINION
 
-# `find=approximate` takes rough estimates to be too low by up to this number of standard deviations.
+# `find=approximate` assumes that a rough estimate is too low by at most this number of standard deviations.
 CAUTION = 2.5
-# The standard deviation of rough estimates for vectors of norm 1. By signs, π/2 - 1 of a normal distribution's variance is lost.
+# The standard deviation of rough estimates for vectors of norm 1. Signs in place of normally distributed entries add the variance π/2 - 1.
 DEVIATION = sqrt((pi / 2 - 1) / SIGNS)
-# `find=approximate` takes errors to be at most this share of their bounds.
+# `find=approximate` assumes that errors are at most this share of their bounds.
 LIKELY = 0.5
 # Scores differ from cosines by less than this, by the contract of `cosines`.
 SLACK = 1e-5
@@ -31,9 +31,10 @@ Score = Callable[[np.ndarray], np.ndarray]
 
 
 class Sketched(NamedTuple):
-    """A segment with its sketch, if it has one: the number of its first document, and which documents are deleted.
+    """A segment with its sketch, if it has one.
 
-    `live` tells which documents are live and have a vector, and `docs` lists these.
+    `base` is the number of the segment's first document, and `dead` tells which documents are deleted. `live` tells which documents
+    are not, and have a vector as far as a sketch knows; `docs` lists these.
     """
 
     base: int
@@ -109,7 +110,7 @@ def _probe(segment: Sketched, sketch: Sketch, unit: np.ndarray) -> Probe:
 
 
 def _whole(entries: np.ndarray, levels: int) -> tuple[np.ndarray, float]:
-    """Return entries as whole numbers up to `levels`, and the scale that they have to be multiplied with."""
+    """Return entries as whole numbers from -`levels` to `levels`, and the scale that turns these into entries again."""
     scale = max(float(np.abs(entries).max()) / levels, float(np.finfo(np.float32).tiny))
     return np.rint(entries / scale).astype(np.int16), scale
 
@@ -117,12 +118,13 @@ def _whole(entries: np.ndarray, levels: int) -> tuple[np.ndarray, float]:
 def _likely(probes: Sequence[Probe], depth: int) -> list[np.ndarray]:
     """Return the documents of each segment that are likely to be among the best, by rough estimates of all scores.
 
-    Better estimates for the documents with the highest rough estimates tell how high the scores of the best are.
+    The documents with the highest rough estimates get better estimates. These tell how high the scores of the best are.
     """
     from sublex.representations import kernels
 
     counts = np.zeros(kernels.BUCKETS, np.int64)
     rough = [(probe, _rough(probe, counts)) for probe in probes]
+    # One estimate in `STEP` is counted, so some `STEP * depth` documents are above the edge.
     edge = _edge(counts, depth)
     _, height = _looks(probes, [_high(probe, estimates, edge) for probe, estimates in rough], depth)
     return [_high(probe, estimates, height - CAUTION * DEVIATION * probe.norm) for probe, estimates in rough]
@@ -135,7 +137,7 @@ def _high(probe: Probe, estimates: np.ndarray, least: float) -> np.ndarray:
 
 
 def _rough(probe: Probe, counts: np.ndarray) -> np.ndarray:
-    """Return estimates of the scores of all documents by their signs, and count some of them in buckets."""
+    """Return estimates of the scores of all documents of a segment by signs. Add one in `STEP` of them to the buckets `counts`."""
     from sublex.representations import kernels
 
     entries, scale = _whole(probe.entries @ probe.sketch.frame, 7)
@@ -149,7 +151,7 @@ def _rough(probe: Probe, counts: np.ndarray) -> np.ndarray:
 
 
 def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> tuple[list[Look], float]:
-    """Return documents of each segment with the estimates of their scores; and a value that the `depth` highest of these reach."""
+    """Return given documents of each segment with estimates of their scores, and a value that the `depth` highest estimates reach."""
     from sublex.representations import kernels
 
     counts, looks = np.zeros(kernels.BUCKETS, np.int64), []
@@ -163,11 +165,15 @@ def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> t
 def _edge(counts: np.ndarray, depth: int) -> float:
     """Return a value that `depth` of the estimates in buckets reach, and few more; -inf if there are fewer."""
     bucket = len(counts) - 1 - int(np.searchsorted(np.cumsum(counts[::-1]), depth))
-    return bucket * 4.0 / len(counts) - 2.0 - SLACK if bucket > 0 else float(np.finfo(np.float32).min)
+    # NumPy rounds the value to float32 when it compares it with estimates, and the kernel `reaching` does not. Rounded here, both agree.
+    return float(np.float32(bucket * 4.0 / len(counts) - 2.0 - SLACK)) if bucket > 0 else -inf
 
 
 def _reaching(look: Look, edge: float, least: float, share: float) -> np.ndarray:
-    """Return the documents with estimates below `edge` whose scores may be `least` or more, if errors are up to a share of their bounds."""
+    """Return the documents with estimates below `edge` whose scores may be `least` or more.
+
+    Errors of estimates are taken to be at most `share` times their bounds.
+    """
     from sublex.representations import kernels
 
     chosen, probe = np.empty(len(look.docs), np.int64), look.probe

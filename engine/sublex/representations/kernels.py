@@ -19,11 +19,11 @@ MATRIX = float32[:, ::1]
 I16 = int16[::1]
 FLAGS = boolean[::1]
 CODES = int8[:, ::1]
-WORDS = uint64[:, ::1]
+BITS = uint64[:, ::1]
 
 # Estimates of cosines, from -2 to 2, are counted in so many buckets.
 BUCKETS = 1 << 14
-# Of the estimates by signs, one in so many is counted, which is faster.
+# One in so many of the estimates by signs is counted. Counting all of them would take longer.
 STEP = 8
 
 
@@ -84,7 +84,7 @@ def bucket_of(estimate):
 
 @inner
 def ones(bits):
-    """Return the number of ones in 64 bits. Compilers know the pattern, and use the instruction of the processor."""
+    """Return the number of ones in 64 bits. Compilers recognise this pattern, and use one instruction of the processor."""
     bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
     bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
     bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -97,19 +97,19 @@ def shared(a, b, c, d, plane):
     return ones(a & plane[0]) + ones(b & plane[1]) + ones(c & plane[2]) + ones(d & plane[3])
 
 
-@kernel((WORDS, WORDS, int64, F32, FLAGS, float64, F32, I64))
+@kernel((BITS, BITS, int64, F32, FLAGS, float64, F32, I64))
 def estimate_by_signs(signs, planes, total, lengths, live, scale, estimates, counts):
     """Set estimates to the products of signs with a query, each times `scale` and the document's length, for all documents.
 
-    The query's entries are whole numbers of 4 bits: planes[k] has bit k of each, and `total` is their sum. One document in `STEP` is
-    counted in its bucket, if it is live.
+    The query's entries are whole numbers of 4 bits: planes[k] has bit k of each, and `total` is their sum. `lengths` are those of
+    `sketch.Sketch`. Every `STEP`-th document, if it is live, is counted in its bucket.
     """
-    # Rows are taken before the loop, so that compilers compute many documents at once.
+    # With rows that are taken before the loop, compilers compute many documents at once.
     a, b, c, d = signs[0], signs[1], signs[2], signs[3]
     plane0, plane1, plane2, plane3 = planes[0], planes[1], planes[2], planes[3]
     for doc in range(len(estimates)):
         s, t, u, v = a[doc], b[doc], c[doc], d[doc]
-        # The sum of the query's entries where the sign is +. The highest bit is the one of negative entries.
+        # The sum of the query's entries where the sign is +. In two's complement, the highest bit counts -8.
         plus = (
             shared(s, t, u, v, plane0)
             + (shared(s, t, u, v, plane1) << np.uint64(1))

@@ -1,4 +1,4 @@
-"""Sketches: the vectors of a segment's documents in 8 bits an entry, with bounds of their errors, and in 256 bits each.
+"""Sketches: the vectors of a segment's documents in 8 bits an entry, with bounds of their errors, and their signs in 256 directions.
 
 A sketch is made for a representation whose scores are cosines (`cosines` of `sublex.fitted.Representation`). It lets `finding` leave out
 the documents that cannot be among the best. The module makes sketches; `sketch_files` keeps them on disk.
@@ -22,9 +22,9 @@ from sublex.representations.rows import checked_rows
 MOST_ENTRIES = 256
 # The largest magnitude of an entry in 8 bits.
 LARGEST_CODE = 127
-# The directions in which a document's vector has its signs, and the seed that spreads them.
+# The number of directions in which a sketch keeps the sign of a vector, and the seed that chooses them.
 SIGNS, SEED = 256, 0
-# Documents of the sample.
+# About so many documents are the sample that chooses the projection.
 SAMPLE = 20_000
 # A vector shorter than this share of the longest may be what rounding left of larger vectors, and one shorter than any normal float32 has
 # no exact norm in float32: their errors have no bound.
@@ -37,7 +37,7 @@ Progress = Callable[[int, int], None]
 
 
 class Sketch(NamedTuple):
-    """The sketch of a segment, by the number of the document.
+    """The sketch of a segment. Its arrays are in the order of the documents, and hold the following.
 
     * `codes`: the entries of the document's vector of norm 1, each divided by the document's scale, as whole numbers.
     * `scales`, `errors`: the scale of each document, and a bound of the distance between the vector and its codes times the scale. The
@@ -45,8 +45,8 @@ class Sketch(NamedTuple):
     * `tails`: a bound of the norm of what the projection leaves out; empty without a projection.
     * `directions`: the orthonormal columns that vectors are projected on; no columns if the vectors are not projected.
     * `frame`: the 256 columns that entries are multiplied with to get signs. Its rows are orthonormal.
-    * `signs`: a bit for the sign in each of these directions: four rows of 64 bits for each document.
-    * `lengths`: the length of the vector that has these signs and the entries 1 and -1, which estimates the document's vector best.
+    * `signs`: a bit for the sign of the document's vector in each of these directions: four rows, each with 64 bits for every document.
+    * `lengths`: the factor with which the signs, taken as 1 and -1, estimate the document's vector best.
     """
 
     codes: np.ndarray
@@ -99,7 +99,7 @@ def sketch_of(source: Source, run: Run = map, progress: Progress = lambda done, 
         progress(min(len(parts) * len(parts[0][0]), source.segment.docs), source.segment.docs)
     norms, codes, scales, errors, tails, signs, lengths = (np.concatenate(part) for part in zip(*parts, strict=True))
     errors[norms < max(NOISE * norms.max(initial=0.0), SMALLEST)] = np.inf
-    # The projection of a vector that is not 0 may be 0.
+    # The projection of a vector that is not 0 may be 0. Its scale must not be, since a scale of 0 marks a document without a vector.
     scales = np.where(norms > 0, np.maximum(scales, np.float32(SMALLEST)), np.float32(0))
     return Sketch(codes, scales, errors, tails, directions, frame, np.ascontiguousarray(signs.T), lengths)
 
@@ -132,24 +132,24 @@ def _directions(source: Source, run: Run) -> np.ndarray:
 
 
 def _frame(entries: int) -> np.ndarray:
-    """Return columns that are spread over all directions, as many as there are signs; the rows are orthonormal."""
+    """Return a matrix with orthonormal rows, one for each entry, and a column for each sign; the columns are spread over all directions."""
     spread = np.random.default_rng(SEED).standard_normal((SIGNS, entries))
     return np.ascontiguousarray(np.linalg.qr(spread)[0].T)
 
 
-def _coded(entries: np.ndarray, projected: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the codes, scales, errors and tails of rows of entries."""
+def _coded(entries: np.ndarray, is_projected: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the codes, scales, errors and tails of rows of entries, as `Sketch` describes them."""
     scales = (np.abs(entries).max(axis=1) / LARGEST_CODE).astype(np.float32)
     divisors = np.where(scales > 0, scales, np.float32(1)).astype(np.float64)[:, None]
     codes = np.clip(np.rint(entries / divisors), -LARGEST_CODE, LARGEST_CODE).astype(np.int8)
     rest = entries - codes * scales.astype(np.float64)[:, None]
     errors = np.sqrt((rest * rest).sum(axis=1)) + ROUNDING
-    tails = np.sqrt(np.maximum(0.0, 1.0 - (entries * entries).sum(axis=1))) + ROUNDING if projected else np.zeros(0)
+    tails = np.sqrt(np.maximum(0.0, 1.0 - (entries * entries).sum(axis=1))) + ROUNDING if is_projected else np.zeros(0)
     return codes, scales, errors.astype(np.float32), tails.astype(np.float32)
 
 
 def _signs(entries: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the signs of rows of entries, 64 to a number, and the lengths."""
+    """Return the signs of rows of entries, 64 to a number, and their `lengths`, as `Sketch` describes them."""
     turned = entries @ frame
     bits = np.packbits(turned > 0, axis=1, bitorder="little").view("<u8")
     sums = np.abs(turned).sum(axis=1)

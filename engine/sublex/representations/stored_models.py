@@ -76,7 +76,7 @@ def not_fitted(root: Path, expression: Any, fitted: Manifest, advise: bool = Tru
 
 
 def not_a_model(root: Path, expression: Any, fitted: Manifest) -> str:
-    """Return the message for an expression, such as BM25, that stands in the place of a fitted model and is none."""
+    """Return the message for an expression, such as BM25, that is given as a fitted model and is none."""
     if not fitted:
         return (
             f"{expression} is not a single fitted model, and {root.name} has none; "
@@ -86,7 +86,7 @@ def not_a_model(root: Path, expression: Any, fitted: Manifest) -> str:
 
 
 def _listed(expression: Any, fitted: Manifest) -> str:
-    """Return the first expressions of the fitted models as a list, those of the same component as `expression` first."""
+    """Return the expressions of some fitted models, separated by commas; those of the same component as `expression` come first."""
     name = str(expression).partition("(")[0]
     others = {entry["expression"]: entry["expression"].partition("(")[0] != name for entry in fitted.values()}
     expressions = sorted(others, key=lambda text: (others[text], text))
@@ -95,7 +95,7 @@ def _listed(expression: Any, fitted: Manifest) -> str:
 
 
 def outdated_models(names: Namer, fitted: Manifest) -> dict[str, str]:
-    """Return the fitted models that their own expressions no longer name, by their names on disk, each with the reason."""
+    """Return why fitted models are outdated, by their names on disk: the expression of such a model no longer names it."""
     known: dict[str, str] = {}
     reasons: dict[str, str] = {}
     for name, entry in fitted.items():

@@ -26,7 +26,7 @@ from sublex.representations.rows import stacked
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# So many documents have their terms decoded whenever they are scored; for more, a segment's terms are decoded whole, once.
+# The terms of up to so many documents are decoded at every call. For more documents, the terms of whole segments are decoded once and kept.
 FEW = 2000
 # Term frequencies below this are looked up in a table as they are; larger ones get a table of the distinct frequencies.
 LEVELS = 1 << 16
@@ -159,7 +159,7 @@ class View:
             segment = self.segments[number]
             if few:
                 sizes, terms, tfs = segment.terms_of(local)
-                # Terms that the model does not know get the number after the last.
+                # -1, the number of a term that the model does not know, becomes the number after the last.
                 numbers = self._numbers[number][terms] % np.int32(len(self.vocabulary) + 1)
                 forward, local = _forward(starts_of(sizes), numbers, tfs), np.arange(len(local))
                 term_weights = self._padded(weights, numbers)
@@ -176,7 +176,10 @@ class View:
         return sums
 
     def _padded(self, weights: Weights, terms: np.ndarray) -> np.ndarray:
-        """Return the weights of the vocabulary, with a 0 for all terms that the model does not know; at least those of `terms` are set."""
+        """Return the weights of the vocabulary, and after them a 0 for all terms that the model does not know.
+
+        If the weights are a function, those of `terms` are computed, and the others are 0.
+        """
         words = len(self.vocabulary)
         if not callable(weights):
             if len(weights) != words:

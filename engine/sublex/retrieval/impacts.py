@@ -21,15 +21,16 @@ from sublex.retrieval.coding.pairs import PairScores, exact_or_rounded
 
 # Postings whose impacts are computed in one call: their arrays fit the processor's cache.
 POSTINGS_PER_FILL = 1 << 17
-# How far a term is: its impacts are missing, there, there and asked for once, or there with a row in the blocks if it gets one.
-MISSING, THERE, ASKED, SETTLED = range(4)
+# The states of a term. MISSING: its impacts are not computed yet or, if they are stored, not verified. READY: they are. ASKED: a query has
+# searched for the term once. SETTLED: the term has its row in the blocks, if it gets one.
+MISSING, READY, ASKED, SETTLED = range(4)
 
 
 class Impacts:
     """The coded postings of one segment, `lists`, and bounds of each term's impacts under one ranker.
 
-    `need` fills in the terms of a query. `stored` are folders with the coded documents and the coded impacts on disk, which are then
-    mapped instead.
+    `need` fills in the terms of a query, and `settle` prepares them for a search. `stored` are folders with the coded documents and the
+    coded impacts on disk, which are then mapped instead.
     """
 
     def __init__(
@@ -45,7 +46,6 @@ class Impacts:
         self._levels = kernels.LEVELS
         self.segment, self.ranker, self.term, self.collection = segment, ranker, term, collection
         terms = len(segment.terms)
-        # How far each term is.
         self._state = np.full(terms, MISSING, np.uint8)
         self.blocks = Blocks(segment.docs, segment.df)
         self._lock = Lock()
@@ -72,6 +72,7 @@ class Impacts:
 
     def need(self, terms: np.ndarray) -> None:
         """Compute the impacts of these terms, given by ordinal, unless that is done; with stored impacts, verify their checksums."""
+        # One call of `bytes.count` takes less time than a comparison and `all`.
         if not self._state[terms].tobytes().count(MISSING):
             return
         with self._lock:
@@ -84,7 +85,7 @@ class Impacts:
                 if int(self.segment.df[missing].sum()) > POSTINGS_PER_FILL:
                     # The postings are in memory now, in another form.
                     self.segment.release()
-            self._state[missing] = THERE
+            self._state[missing] = READY
 
     def settle(self, terms: np.ndarray) -> None:
         """Prepare terms for a search: compute their impacts, and give frequent terms their rows in the blocks.
@@ -98,11 +99,12 @@ class Impacts:
             again = self._of_state(terms, ASKED)
             if not self.blocks.add(again, self.lists, self.most):
                 raise self._corrupt()
-            self._state[terms[self._state[terms] == THERE]] = ASKED
+            self._state[terms[self._state[terms] == READY]] = ASKED
             self._state[again] = SETTLED
 
     def _of_state(self, terms: np.ndarray, state: int) -> np.ndarray:
-        """Return those of the terms that have a state, ascending, each once. np.unique would first load a module for 20 ms."""
+        """Return those of the terms that have a state, ascending, each once."""
+        # np.unique would load NumPy's masked arrays first, which takes 20 ms.
         found = np.sort(terms[self._state[terms] == state])
         return found[np.diff(found, prepend=-1) > 0]
 

@@ -39,9 +39,9 @@ SCORES = float32[:, ::1]
 KEYS = uint64[:, ::1]
 CURSORS = int64[:, ::1]
 
-# Documents per window. Their float64 sums, 128 KB, fit the processor's cache. Queries with few postings have windows of SPAN documents.
+# Documents per window. Their float64 sums, 128 KB, fit the processor's cache. A query with few postings has windows of SPAN documents.
 WINDOW = 1 << 14
-# A query has few postings if it has less than one for so many documents.
+# A query has few postings if it has less than one posting for so many documents.
 FEW = 8
 # The most terms of a query that blocks answer.
 MOST_TERMS = 1000
@@ -236,7 +236,10 @@ def _add_window(
 
 @inner
 def _clear(docs, at, stops, terms, first, sums):
-    """Set the sums of a window to 0: those of its postings, which lie from `at` to `stops` for each term, or all if there are many."""
+    """Set the sums of a window to 0: all of them, or with few postings only the sums of their documents.
+
+    The postings of term t in the window are those from at[t] to stops[t].
+    """
     postings = np.int64(0)
     for t in range(terms):
         postings += stops[t] - at[t]
@@ -318,7 +321,7 @@ def retrieve(
 ):  # fmt: skip
     """Fill each row of `found` with the keys of the best documents for a query, in no order, followed by zeros.
 
-    Queries that are `answered`, and those for which blocks seem to pay, stay as they are. Return the number of the latter ones.
+    Queries that are `answered`, and those for which blocks seem to pay, are left as they are. Return the number of the latter.
 
     `docs`, `runs`, `codes` and `lists` hold the postings; the impacts of deleted documents are NaN.
     `least`, `most` and `kth` are the least, greatest and k-th best impact of each term. `query_ends` are the ends of the queries in

@@ -20,13 +20,13 @@ class Scratch(threading.local):
         self._windows = np.zeros(SPAN), np.zeros(SPAN, np.uint8), np.empty(SPAN, np.int32)
 
     def keys(self, k: int) -> np.ndarray:
-        """Return the place for the keys of the best documents and of others that were found before better ones."""
+        """Return room for the keys of the best k documents, and of others that are found before better ones."""
         if self._k != k:
             self._k, self._keys = k, np.empty(max(2 * k, k + 32), np.uint64)
         return self._keys
 
     def windows(self, k: int) -> tuple[np.ndarray, ...]:
-        """Return the arrays of `retrieve`: the sums of a window, a flag for each document, candidates, and keys for k hits."""
+        """Return the arrays of `retrieve`: the sums of a window, flags of its documents, candidates, and keys for k hits."""
         return *self._windows, self.keys(k)
 
     def blocks(self, blocks: Blocks) -> tuple[np.ndarray, ...]:

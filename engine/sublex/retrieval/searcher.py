@@ -108,7 +108,7 @@ class Searcher:
         return kernels
 
     def _prepare(self) -> None:
-        """Compute what threads share before they start."""
+        """Compute the arrays that threads share, before the threads start."""
         _ = self._postings, self._scratch, self.term_table.df, self.term_table.ordinals
 
     def _at_most(self, k: int) -> int:
@@ -123,7 +123,7 @@ class Searcher:
         thresholds, found = np.empty(len(queries)), []
         # np.full takes four times as long.
         thresholds.fill(self._kernels.LOWEST)
-        for segment, ordinals in zip(range(len(self.snapshot.segments)), self.term_table.ordinals, strict=True):
+        for segment, ordinals in enumerate(self.term_table.ordinals):
             found.append(self._retrieve(segment, *_of_segment(ordinals, ends, terms, weights), thresholds, k))
         keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
         keys.sort(axis=1)
@@ -144,6 +144,7 @@ class Searcher:
         postings = *self._postings[segment], impacts.best(k)
         asked = ends, terms, weights, blocks.row_of[terms], COSTS, thresholds
         rest = cursors, *self._scratch.windows(k), found, answered
+        # The first call leaves the queries for which blocks seem to pay; the second adds up those that blocks did not answer.
         if self._kernels.retrieve(*postings, *asked, blocks.count, *rest):
             self._by_blocks(blocks, postings, asked, found, answered)
             self._kernels.retrieve(*postings, *asked, 0, *rest)
@@ -158,7 +159,7 @@ class Searcher:
 
     @cached_property
     def _postings(self) -> list[tuple[np.ndarray, ...]]:
-        """The arrays of each segment that kernels read for every query."""
+        """The arrays that kernels read for every query, a tuple for each segment."""
         arrays: list[tuple[np.ndarray, ...]] = []
         for impacts, base, end in zip(self.impacts, self.snapshot.bases, self.snapshot.bases[1:], strict=False):
             lists, ranks = impacts.lists, self.snapshot.docno_ranks[base:end]
@@ -167,6 +168,7 @@ class Searcher:
 
     @cached_property
     def _scratch(self) -> Scratch:
+        # Made with the first search, because it imports Numba.
         return Scratch()
 
     def scores(self, queries: Sequence[Weighted], docs: Sequence[np.ndarray]) -> list[np.ndarray]:

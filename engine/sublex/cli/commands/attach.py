@@ -18,7 +18,7 @@ from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
 from sublex.index.lookup import index_path
-from sublex.messages import counted
+from sublex.messages import command, counted
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -65,8 +65,8 @@ def attach(
     rankers and models then work as on any index. Stored texts and the rankers of the other engine are read from the other
     index, which is never changed. `sublex backends` lists the engines.
     """
-    if source is None and ":" in name and os.sep not in name.partition(":")[0]:
-        raise InputError(f"Name the new index before the other one: sublex attach NAME {name}")
+    if source is None and not refresh and ":" in name and os.sep not in name.partition(":")[0]:
+        raise InputError(f"Name the new index before the other one: {command('attach', 'NAME', name)}")
     path = index_path(name)
     say_if_compiling()
     with (

@@ -126,7 +126,7 @@ def index(
         else:
             summary = build_index(path, list(sources), progress=advance, say=say, registry=registry, **options)
     report(path, summary, form)
-    # An index that was replaced may have stored impacts, which are removed. Else there may be nothing more to import.
+    # A replaced index may have stored impacts, which are removed below. Otherwise the pipeline would be imported for nothing.
     if not (impacts or fits or options["overwrite"]):
         return
     from sublex.pipeline.index import Index

@@ -118,7 +118,7 @@ class LexiconReader:
     def raw_forms(self, begin: int, end: int) -> tuple[Strings, np.ndarray, np.ndarray]:
         """Return raw forms of a range of terms, how often each occurs, and the place of its term in the range.
 
-        A spill knows all raw forms. For a finished segment they are the surfaces, which count as often as their terms occur.
+        A spill knows all raw forms. A finished segment knows only the surfaces, which count as often as their terms occur.
         """
         if "raws" not in self._folder:
             surfaces = _written(self.terms.part(begin, end), self._surfaces.part(begin, end))
@@ -143,7 +143,7 @@ class LexiconReader:
 
 
 def _written(terms: Strings, surfaces: Strings) -> Strings:
-    """Return surfaces as written words: one that is equal to its term is stored as empty."""
+    """Return the surfaces of terms. A surface that is equal to its term is stored as empty, and is replaced by the term here."""
     own = surfaces.sizes == 0
     starts = np.where(own, terms.starts, len(terms.arena) + surfaces.starts)
     return Strings(np.concatenate([terms.arena, surfaces.arena]), starts, np.where(own, terms.sizes, surfaces.sizes))

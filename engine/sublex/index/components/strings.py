@@ -83,7 +83,7 @@ class StringsReader:
         return self._decoded(self[number])
 
     def part(self, begin: int, end: int) -> Strings:
-        """Return the strings of a range as they are on disk; they need not be UTF-8."""
+        """Return the strings of a range as `Strings`. Their bytes are not checked: they need not be UTF-8."""
         starts = self.starts[begin : end + 1]
         return Strings(self._bytes.part(int(starts[0]), int(starts[-1])), starts[:-1] - starts[0], np.diff(starts))
 

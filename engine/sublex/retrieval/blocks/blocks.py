@@ -14,8 +14,6 @@ FEWEST = 1 << 14
 # row, and for each term of a block that is visited. Between them a first guess of the blocks that are visited for k hits, divided by
 # k ** 1.3. Measured on 100,000, 1,000,000 and 3,000,000 abstracts and on 776,007 sentences.
 COSTS = np.array([14.0, 80.0, 11.0])
-
-
 # The most bytes of memory for the rows of a segment. Terms that come later have no row, and their postings are added up.
 MOST_BYTES = 3 << 27
 # The bytes of rows for 64 documents: a word of bits, a rank, and a bound for each block.
@@ -34,6 +32,8 @@ class Blocks:
 
         # 512 documents are eight words of bits and 64 blocks.
         self.words = -(-documents // 512) * 8
+        # The number of blocks.
+        self.count = kernels.PER_WORD * self.words
         self._frequent = (df * SPARSEST >= documents) & (documents >= FEWEST)
         rows = min(int(np.count_nonzero(self._frequent)), MOST_BYTES // (BYTES_PER_WORD * max(self.words, 1)))
         # The system provides memory only for rows that are filled in.
@@ -41,9 +41,8 @@ class Blocks:
         # The same memory: a byte for each block.
         self.bytes = self.bits.view(np.uint8)
         self.ranks = np.zeros((rows, self.words), np.int32)
-        self.bounds = np.zeros((rows, kernels.PER_WORD * self.words), np.uint8)
+        self.bounds = np.zeros((rows, self.count), np.uint8)
         self._filled = 0
-        self.count = kernels.PER_WORD * self.words
         # The row of each term, -1 for a term without one.
         self.row_of = np.full(len(df), -1, np.int32)
 
