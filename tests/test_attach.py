@@ -319,7 +319,8 @@ def test_an_index_without_a_name_costs_one_sentence(shelf):
     assert done.messages == "sublex: Name the new index before the other one: sublex attach NAME shelf:books\n"
 
 
-def test_an_index_whose_name_has_a_colon_is_refreshed(shelf):
+def test_an_index_whose_name_has_a_colon_is_refreshed(shelf, tmp_path, monkeypatch):
+    monkeypatch.setenv("SUBLEX_INDEXES", str(tmp_path))
     assert invoke("attach", "a:b", "shelf:books").code == 0
     done = invoke("attach", "a:b", "--refresh")
     assert done.code == 0 and "is up to date." in done.output + done.messages

@@ -36,9 +36,9 @@ Function = Callable[..., Any]
 Signature = tuple[Any, ...]
 # The beginning of the names of folders for machine code that last as long as a process.
 TEMPORARY = "sublex-kernels-"
-# A thread holds this lock while it loads machine code. Code that raises an exception in another thread has to hold it too, for the reason
-# that `_interrupted_later` gives.
-loading = threading.RLock()
+# The threads, except the main one, that load machine code. Code that raises an exception in another thread waits until it is not among
+# them, for the reason that `_interrupted_later` gives.
+loading: set[int] = set()
 
 # Decorates a function that only kernels call. It becomes a part of their machine code. Python must not call it: such a
 # function has no code that unpacks Python's objects, which saves a quarter of the time that its kernels take to compile.
@@ -117,8 +117,12 @@ def _interrupted_later() -> Iterator[None]:
     """
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler) or threading.current_thread() is not threading.main_thread():
-        with loading:
+        thread = threading.get_ident()
+        try:
+            loading.add(thread)
             yield
+        finally:
+            loading.discard(thread)
         return
     came: list[tuple] = []
     signal.signal(signal.SIGINT, lambda *arguments: came.append(arguments))

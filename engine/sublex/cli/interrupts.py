@@ -8,12 +8,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 from sublex.errors import is_interrupt
 
-# Seconds until an ignored interrupt is delivered again.
+# Seconds until an ignored interrupt is delivered again, and between attempts to deliver one to a thread that loads machine code.
 PAUSE = 0.01
 
 
@@ -49,9 +49,10 @@ def interrupt(thread: int) -> None:
         return
     import ctypes
 
-    # If the exception came while LLVM loads machine code, the process would crash. If no kernel was imported, there is no lock.
-    with getattr(sys.modules.get("sublex.compiled"), "loading", nullcontext()):
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
+    # If the exception came while LLVM loads machine code, the process would crash. Loading takes a few hundredths of a second.
+    while thread in getattr(sys.modules.get("sublex.compiled"), "loading", ()):
+        time.sleep(PAUSE)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
 
 @contextmanager
