@@ -609,7 +609,7 @@ def test_the_model_of_another_version_of_a_plugin_is_outdated(index, monkeypatch
 
 
 def test_a_model_is_described_by_its_name_whatever_its_rows(index, command):
-    """The name stands for an expression that has rows, which the expression of the fit alone need not have."""
+    """The rows may belong to an expression with other values of encoding parameters, here `neighbours(log=true)`."""
     expression = "neighbours(log=true)"
     index.fit(expression)
     (name,) = index.fitted

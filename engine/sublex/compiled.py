@@ -36,8 +36,8 @@ Function = Callable[..., Any]
 Signature = tuple[Any, ...]
 # The beginning of the names of folders for machine code that last as long as a process.
 TEMPORARY = "sublex-kernels-"
-# The threads, except the main one, that load machine code. Code that raises an exception in another thread waits until it is not among
-# them, for the reason that `_interrupted_later` gives.
+# The identifiers of the threads that are loading machine code, without the main thread. An interrupt must not be raised in one of these
+# threads: it has to wait until the thread has finished loading. `_interrupted_later` says why.
 loading: set[int] = set()
 
 # Decorates a function that only kernels call. It becomes a part of their machine code. Python must not call it: such a

@@ -39,9 +39,9 @@ REORDER = {
     "index.reorder": "list_terms half bisect move",
 }
 NUMBERED = {**SEARCH, "analysis": "tokenize porter intern describe"}
-# The kernels that many queries need on top of SEARCH, in an index with a large segment.
+# Many queries to an index with a large segment need these kernels, and those of SEARCH.
 BLOCKS = {"retrieval.coding": "read_list", "retrieval.blocks": "fill retrieve_by_blocks"}
-# The kernels that a search needs on top of SEARCH, in an index with stored impacts.
+# A search of an index with stored impacts needs these kernels, and those of SEARCH.
 STORED = {"retrieval.coding": "sound"}
 READ_RUNS = {"analysis": "intern describe", "trec": "split parse"}
 NEEDED = {
@@ -72,7 +72,7 @@ NEEDED = {
     "demo": {
         "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
         "retrieval": SEARCH["retrieval"], "retrieval.coding": SEARCH["retrieval.coding"],
-        "representations": "dot products", "estimators": "gram dots advance turn",
+        "representations": "dot products", "estimators": "gram dots advance turn similarities",
         "estimators.lda": "sweep fold_in", "estimators.word_graphs": "neighbourhoods",
         "sublex_fisher": "fisher similarities", "sublex_dcot": "affine",
     },

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def models(index: Index) -> Shown:
-    """Return the fitted models of an index as Shown: the expression and the name on disk of each, and why it is outdated, if it is."""
+    """Return a table of the fitted models of an index: the expression and the name on disk of each, and the reason if it is outdated."""
     outdated = index.outdated_models()
     rows = [
         (expression, model, outdated.get(model, ""))

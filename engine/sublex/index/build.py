@@ -75,7 +75,7 @@ class SegmentBuilder:
     def _index_batches(
         self, batch_makers: Iterable[MakeBatch], progress: Progress, workers: Workers, sources: Any
     ) -> dict[str, Any] | None:
-        """Index all batches. Return the segment's entry, or None if there are spills, which then hold all documents."""
+        """Index all batches. Return the segment's entry for the manifest; None if there are spills, which are still to be merged."""
         store_text = "text" in self.settings.store
         segment = self._start_segment()
         try:

@@ -16,7 +16,7 @@ from sublex.index.segment import Segment
 
 
 def delete_documents(segments: list[Segment], docnos: Iterable[str], new: Manifest) -> None:
-    """Write tombstones for the documents with these docnos, and enter them in the new manifest."""
+    """Mark the documents with these docnos as deleted: write tombstones, and record these files in the manifest `new`."""
     doomed: list[list[int]] = [[] for _ in segments]
     for docno in dict.fromkeys(docnos):
         places = [(k, doc) for k, segment in enumerate(segments) if (doc := segment.find_docno(docno)) is not None]

@@ -26,7 +26,7 @@ from sublex.workers import Workers
 
 # The most terms of a window, which the segments share equally; and the least share of a segment.
 WINDOW_TERMS, LEAST_TERMS = 1 << 18, 1 << 10
-# Postings of a range of terms, which is merged by one thread at a time.
+# The number of postings that a range of terms has, roughly. A thread merges one range after another.
 RANGE_POSTINGS = 1 << 18
 
 
@@ -74,7 +74,7 @@ class Window:
         return self._terms.copies(self._order[self._live][begin:end])
 
     def surfaces(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the most frequent raw form of each term over all segments; of equally frequent ones, the smallest.
+        """Return the surface of each term: its most frequent raw form in all segments. Of equally frequent forms it is the smallest.
 
         The result is the bytes of the raw forms, end to end, and the size of each; one that is equal to its term is empty. A spill
         knows all raw forms and their counts. In a finished segment, a term's surface counts as often as the term occurs.

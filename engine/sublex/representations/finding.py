@@ -163,7 +163,7 @@ def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> t
 
 
 def _edge(counts: np.ndarray, depth: int) -> float:
-    """Return a value that `depth` of the estimates in buckets reach, and few more; -inf if there are fewer."""
+    """Return a threshold that at least `depth` of the counted estimates reach, and few more; -inf if fewer were counted."""
     bucket = len(counts) - 1 - int(np.searchsorted(np.cumsum(counts[::-1]), depth))
     # NumPy rounds the value to float32 when it compares it with estimates, and the kernel `reaching` does not. Rounded here, both agree.
     return float(np.float32(bucket * 4.0 / len(counts) - 2.0 - SLACK)) if bucket > 0 else -inf

@@ -84,7 +84,10 @@ def bucket_of(estimate):
 
 @inner
 def ones(bits):
-    """Return the number of ones in 64 bits. Compilers recognise this pattern, and use one instruction of the processor."""
+    """Count the bits of a 64-bit number that are 1.
+
+    LLVM knows these four lines, and replaces them by the processor's own instruction for this.
+    """
     bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
     bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
     bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)

@@ -26,7 +26,8 @@ from sublex.representations.rows import stacked
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# The terms of up to so many documents are decoded at every call. For more documents, the terms of whole segments are decoded once and kept.
+# A call for at most this number of documents decodes their terms alone, and forgets them. A call for more documents decodes the terms of
+# whole segments, and keeps them for later calls.
 FEW = 2000
 # Term frequencies below this are looked up in a table as they are; larger ones get a table of the distinct frequencies.
 LEVELS = 1 << 16

@@ -103,7 +103,7 @@ class Impacts:
             self._state[again] = SETTLED
 
     def _of_state(self, terms: np.ndarray, state: int) -> np.ndarray:
-        """Return those of the terms that have a state, ascending, each once."""
+        """Return the distinct terms whose state is `state`, in ascending order."""
         # np.unique would load NumPy's masked arrays first, which takes 20 ms.
         found = np.sort(terms[self._state[terms] == state])
         return found[np.diff(found, prepend=-1) > 0]

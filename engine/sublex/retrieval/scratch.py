@@ -10,7 +10,7 @@ from sublex.retrieval.blocks.blocks import Blocks
 
 
 class Scratch(threading.local):
-    """The scratch arrays of the calling thread. Kernels leave sums and flags as they find them, all 0."""
+    """The scratch arrays of the calling thread. Sums and flags are 0 before each call of a kernel, and after it."""
 
     _k = _words = 0
 

@@ -135,7 +135,7 @@ class Searcher:
     def _retrieve(
         self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
     ) -> np.ndarray:
-        """Return the keys of the best documents of a segment, a row for each query, in no order, followed by zeros."""
+        """Return a row for each query: the keys of the best k documents of a segment, unsorted. Zeros fill a row that has fewer."""
         impacts = self.impacts[segment]
         impacts.settle(terms)
         blocks = impacts.blocks
