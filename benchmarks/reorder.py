@@ -1,4 +1,4 @@
-"""Measure reordered documents: the time to reorder, bits a posting, the time of queries, and how many blocks a query has to visit.
+"""Measure reordered documents: the time to reorder, bits a posting, the time of queries, and how many blocks can have a hit.
 
     python benchmarks/reorder.py FOLDER [--queries titles web] [--rounds 5] [--visited 60] [--keep COPY]
 

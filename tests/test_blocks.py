@@ -1,9 +1,9 @@
-"""Tests of retrieval by blocks: it finds what adding up every impact finds, also where bounds and thresholds are equal."""
+"""Tests of retrieval with looked-up terms, needs of blocks and guesses: the hits are those of adding up every impact."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import naive
 import numpy as np
@@ -20,22 +20,20 @@ from sublex.errors import IndexCorrupt
 from sublex.index import derived
 from sublex.rankers.bm25 import BM25
 from sublex.rankers.coordination_level import CoordinateMatch
+from sublex.retrieval import kernels
 from sublex.retrieval.blocks import blocks
-from sublex.retrieval.blocks.blocks import Blocks
-from sublex.retrieval.kernels import MOST_TERMS
 from sublex.retrieval.searcher import Searcher
 
-# Costs with which every query with a row is answered by blocks, whatever it takes.
-FREE = np.array([0.0, 0.0, 1e-9])
+# LOOK_UP: terms are looked up whenever they may be. ALWAYS: so they are, needs are computed for each block, and guesses are made, whenever
+# this may be. NEVER: everything is added up.
+LOOK_UP, ALWAYS, NEVER = np.array([0, 0, 0, 0]), np.array([0, 0, 1 << 30, 1 << 30]), np.array([1 << 40, 0, 0, 0])
 
 
 @pytest.fixture(scope="module", autouse=True)
-def blocks_always_pay() -> Iterator[pytest.MonkeyPatch]:
-    """Give small collections blocks, and let them pay for every query."""
+def small_collections_have_blocks():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "FEWEST", 1)
-        patch.setattr("sublex.retrieval.searcher.COSTS", FREE)
-        yield patch
+        yield
 
 
 def rows_of(searcher: Searcher) -> list[np.ndarray]:
@@ -47,29 +45,27 @@ def rows_of(searcher: Searcher) -> list[np.ndarray]:
     return [impacts.blocks.row_of for impacts in searcher.impacts]
 
 
-def answered(searcher: Searcher, query: Mapping[str, float], k: int) -> list[bool]:
-    """Return for each segment whether blocks answer the query."""
-    flags = [False] * len(searcher.impacts)
-    real = Searcher._by_blocks
-
-    def noting(self: Searcher, blocks: Blocks, *arguments: np.ndarray) -> None:
-        real(self, blocks, *arguments)  # type: ignore[arg-type]
-        flags[[impacts.blocks for impacts in searcher.impacts].index(blocks)] = bool(arguments[-1].all())
-
+def search(searcher: Searcher, query: Mapping[str, float], k: int, choices: np.ndarray) -> tuple[list, list]:
+    """Return the documents and the scores of a search with these choices."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Searcher, "_by_blocks", noting)
-        searcher.search(query, k)
-    return flags
+        patch.setattr("sublex.retrieval.searcher.CHOICES", choices)
+        hits = searcher.search(query, k)
+    return hits.docs.tolist(), hits.scores.tolist()
 
 
 def check(searcher: Searcher, query: Mapping[str, float], k: int) -> None:
-    """Assert that the hits are those of adding up every impact."""
-    hits = searcher.search(query, k)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Searcher, "_by_blocks", lambda *_: None)
-        expected = searcher.search(query, k)
-    assert hits.docs.tolist() == expected.docs.tolist()
-    assert hits.scores.tolist() == expected.scores.tolist()
+    """Assert that the hits are those of adding up every impact, whatever the choices."""
+    expected = search(searcher, query, k, NEVER)
+    assert search(searcher, query, k, LOOK_UP) == expected
+    assert search(searcher, query, k, ALWAYS) == expected
+
+
+def looked_up(searcher: Searcher, query: Mapping[str, float], k: int, choices: np.ndarray = LOOK_UP) -> int:
+    """Return how many terms of a query are only looked up in the last segment."""
+    places = searcher._scratch.arrays(len(query), k)[0]
+    places[kernels.STOP] = -1
+    search(searcher, query, k, choices)
+    return (places[kernels.STOP, : len(query)] == -1).sum()
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +82,7 @@ def index(tmp_path_factory: pytest.TempPathFactory):
 @pytest.mark.parametrize("name", RANKERS)
 @given(query=queries, k=st.sampled_from([1, 2, 10, 50, 1000, 5000]), rows=st.booleans())
 @settings(max_examples=examples(60))
-def test_hits_by_blocks_are_those_of_adding_up_everything(index, name, query, k, rows):
+def test_hits_are_those_of_adding_up_everything(index, name, query, k, rows):
     # Without rows, the first search computes the impacts, and the second one fills in rows.
     searcher = Searcher(index.snapshot, RANKERS[name])
     if rows:
@@ -97,12 +93,11 @@ def test_hits_by_blocks_are_those_of_adding_up_everything(index, name, query, k,
 
 @given(query=queries, k=st.sampled_from([1, 10, 300]))
 @settings(max_examples=examples(20))
-def test_hits_by_blocks_equal_those_of_the_definition(index, query, k):
+def test_hits_equal_those_of_the_definition(index, query, k):
     searcher = Searcher(index.snapshot, BM25())
     rows_of(searcher)
-    hits = searcher.search(query, k)
-    docs, scores = naive.retrieve(searcher.snapshot, searcher.ranker, query, k)
-    assert (hits.docs.tolist(), hits.scores.tolist()) == (docs, scores)
+    expected = naive.retrieve(searcher.snapshot, searcher.ranker, query, k)
+    assert search(searcher, query, k, LOOK_UP) == search(searcher, query, k, ALWAYS) == expected
 
 
 def _collections() -> dict[str, list[str]]:
@@ -137,23 +132,127 @@ def test_equal_scores_and_thresholds_that_are_hit_exactly(tmp_path, name, ranker
             check(searcher, query, k)
 
 
-def test_blocks_answer_queries_with_frequent_terms_and_leave_others(index):
+def test_terms_that_cannot_make_a_hit_alone_are_looked_up(index):
     searcher = Searcher(index.snapshot, BM25())
-    assert all((own >= 0).any() for own in rows_of(searcher))
-    assert answered(searcher, {"w1": 1.0, "w2": 0.5}, 10) == [True, True]
-    # No term can raise a score.
-    assert answered(searcher, {"w1": -1.0}, 10) == [False, False]
+    rows_of(searcher)
+    assert looked_up(searcher, {"w1": 1.0, "w2": 1e-3}, 10) == 1
+    assert looked_up(searcher, {"w1": 1.0, "w2": 1e-3, "w3": -1e-3}, 10) == 2
+    assert looked_up(searcher, {"w1": 1.0, "w2": 1e-3}, 10, NEVER) == 0
+    # Both are needed.
+    assert looked_up(searcher, {"w1": 1.0, "w2": 1.0}, 2000) == 0
 
 
-def test_a_query_with_more_terms_than_bounds_allow_is_added_up(tmp_path):
-    terms = [f"t{k}" for k in range(MOST_TERMS + 1)]
-    index = sublex.build([Document(f"d{k}", " ".join(terms[k:])) for k in range(20)], tmp_path / "index")
+@pytest.mark.parametrize("rows", [True, False])
+def test_the_choices_say_which_terms_are_looked_up(tmp_path, rows):
+    documents = [Document(f"d{k}", "sea" if k % 10 else "sea whale") for k in range(3000)]
+    index = sublex.build(documents, tmp_path / "index", analyzer="plain")
+    # The 3,000 postings are 300 times the hits, and ten times the postings of the rarer term.
+    choices = {(299, 0): 1, (301, 0): 0, (0, 9): 1, (0, 11): int(rows)}
+    for (hits, added), expected in choices.items():
+        searcher = Searcher(index.snapshot, BM25())
+        if rows:
+            rows_of(searcher)
+        assert looked_up(searcher, {"whale": 1.0, "sea": 1.0}, 10, np.array([hits, added, 0, 0])) == expected
+
+
+def test_a_guess_that_too_few_documents_reach_is_given_up(tmp_path):
+    # All good documents are in the sample, which therefore promises many more.
+    sizes = {"first": range(30), "last": range(3000, 3030), "spread": range(0, 4000, 133)}
+    for name, good in sizes.items():
+        documents = [Document(f"d{k}", f"sea {'whale ' * (k % 7) if k in good else ''}") for k in range(4000)]
+        index = sublex.build(documents, tmp_path / name, analyzer="plain")
+        for k in (1, 5, 20, 30, 31, 500):
+            check(Searcher(index.snapshot, BM25()), {"sea": 1.0, "whale": 2.0}, k)
+
+
+def test_a_guess_leaves_candidates_out(tmp_path):
+    # No threshold is known for so many hits, so without a guess each document becomes a candidate.
+    chance = random.Random(7)
+    documents = [Document(f"d{k}", "whale " * chance.randint(1, 9) + "sea " * 9) for k in range(70_000)]
+    index = sublex.build(documents, tmp_path / "index", analyzer="plain", store="none")
+    searcher = Searcher(index.snapshot, BM25())
+    rows_of(searcher)
+    candidates = searcher._scratch.arrays(1, 3000)[-2]
+    found = []
+    for choices in (LOOK_UP, np.array([0, 0, 0, 1])):
+        candidates[:] = -1
+        hits = search(searcher, {"whale": 1.0}, 3000, choices)
+        found.append(np.count_nonzero(candidates >= 0))
+        assert hits == search(searcher, {"whale": 1.0}, 3000, NEVER)
+    assert found[0] == kernels.SPAN and found[1] < kernels.SPAN / 3
+
+
+def test_scores_are_rounded_as_in_the_order_of_the_query(tmp_path):
+    # Added from the rarest term on, the small weights are not lost; the sum is above the middle of two float32 numbers. The frequent term
+    # with the large weight comes first where terms are looked up; added in this order, the sum is the middle, which is rounded down.
+    documents = [
+        Document(f"d{k}", "much half few fewer" if k < 5 else "much half" if k < 900 else "much") for k in range(1000)
+    ]
+    index = sublex.build(documents, tmp_path / "index", analyzer="plain")
     searcher = Searcher(index.snapshot, CoordinateMatch())
     rows_of(searcher)
-    assert answered(searcher, dict.fromkeys(terms[1:], 1.0), 10) == [True]
-    assert answered(searcher, dict.fromkeys(terms, 1.0), 10) == [False]
-    check(searcher, dict.fromkeys(terms, 1.0), 10)
-    check(searcher, dict.fromkeys(terms[1:], 1.0), 10)
+    query = {"much": 1.0, "half": 2.0**-24, "few": 0.9 * 2.0**-53, "fewer": 0.9 * 2.0**-53}
+    scores = search(searcher, query, 5, LOOK_UP)[1]
+    assert scores == [1 + 2.0**-23] * 5 == search(searcher, query, 5, NEVER)[1]
+    check(searcher, query, 7)
+
+
+@given(chance=st.randoms(use_true_random=False), k=st.sampled_from([1, 10, 100]))
+@settings(max_examples=examples(60))
+def test_weights_of_any_size_give_the_sums_of_the_definition(index, chance, k):
+    sizes = [1.0, 1e-9, 1e-45, 1e-300, 1e20, 1e35, -1.0, -1e9]
+    query = {term: chance.choice(sizes) * chance.random() for term in chance.sample(WORDS, chance.randint(1, 9))}
+    searcher = Searcher(index.snapshot, BM25())
+    rows_of(searcher)
+    check(searcher, query, k)
+    with np.errstate(over="ignore"):
+        assert search(searcher, query, k, NEVER) == naive.retrieve(searcher.snapshot, searcher.ranker, query, k)
+
+
+def test_a_weight_that_is_not_finite_spoils_only_the_documents_with_its_term(index):
+    searcher = Searcher(index.snapshot, BM25())
+    rows_of(searcher)
+    rest = {"w1": 1.0, "w2": 5.0, "w3": -0.5}
+    docs, scores = search(searcher, rest, 5000, NEVER)
+    with_term = set(search(searcher, {"w9": 1.0}, 5000, NEVER)[0])
+    expected = [(doc, score) for doc, score in zip(docs, scores, strict=True) if doc not in with_term]
+    for choices in (NEVER, LOOK_UP, ALWAYS):
+        for query in ({**rest, "w9": np.nan}, {"w9": np.nan, **rest}):
+            assert list(zip(*search(searcher, query, 5000, choices), strict=True)) == expected
+        # All documents with w9 have +inf, and those with both terms have no score.
+        hits = search(searcher, {**rest, "w9": np.inf, "w8": -np.inf}, 5000, choices)[1]
+        assert hits[0] == np.inf and not np.isnan(hits).any()
+
+
+def test_a_query_keeps_its_order_when_too_many_sums_depend_on_it(tmp_path):
+    # Beside 1e20 the order of adding can change each of the other scores.
+    chance = random.Random(6)
+    names = [f"t{k}" for k in range(60)]
+    documents = [
+        Document(f"d{k}", f"sea {' '.join(chance.sample(names, 4))}{' whale' * (k % 3 == 0)}") for k in range(3000)
+    ]
+    index = sublex.build(documents, tmp_path / "index", analyzer="plain", store="none", workers=1)
+    searcher = Searcher(index.snapshot, BM25())
+    for whale, kept in ((-1.0, False), (-1e20, True)):
+        query = {**{name: chance.random() for name in names}, "sea": 3.0, "whale": whale}
+        hits = search(searcher, query, 100, NEVER)
+        places = searcher._scratch.arrays(len(query), 100)[0][kernels.PLACE, : len(query)]
+        assert (places.tolist() == [*range(len(query))]) == kept
+        assert hits == naive.retrieve(searcher.snapshot, searcher.ranker, query, 100)
+        check(searcher, query, 100)
+
+
+def test_queries_of_many_terms_keep_their_order(tmp_path):
+    names = [f"t{k}" for k in range(kernels.MOST_SORTED + 1)]
+    documents = [Document(f"d{k}", " ".join(names[k % 50 :: 50])) for k in range(600)]
+    index = sublex.build(documents, tmp_path / "index", analyzer="plain", store="none", workers=1)
+    searcher = Searcher(index.snapshot, BM25())
+    for terms, kept in ((len(names) - 1, False), (len(names), True)):
+        query = {name: float(k + 1) for k, name in enumerate(names[:terms])}
+        hits = search(searcher, query, 9, ALWAYS)
+        places = searcher._scratch.arrays(terms, 9)[0][kernels.PLACE, :terms]
+        assert (np.diff(places) == 1).all() == kept
+        assert hits == naive.retrieve(searcher.snapshot, searcher.ranker, query, 9)
 
 
 def test_a_term_gets_its_row_when_it_is_searched_for_again(index):
@@ -162,16 +261,6 @@ def test_a_term_gets_its_row_when_it_is_searched_for_again(index):
         searcher.search({"w1": 1.0}, 10)
         searcher.scores([{"w1": 1.0, "w2": 1.0}], [np.arange(9, dtype=np.int32)])
         assert [(impacts.blocks.row_of >= 0).sum() for impacts in searcher.impacts] == [rows, rows]
-
-
-def test_blocks_that_would_be_visited_too_often_are_left_with_a_threshold(index, blocks_always_pay):
-    searcher = Searcher(index.snapshot, BM25())
-    rows_of(searcher)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sublex.retrieval.searcher.COSTS", np.array([0.0, 0.0, 1e9]))
-        assert not all(answered(searcher, dict.fromkeys(WORDS[:5], 1.0), 200))
-        for k in (1, 10, 200):
-            check(searcher, dict.fromkeys(WORDS[:5], 1.0), k)
 
 
 def test_collections_below_the_limit_have_no_rows(index):
@@ -189,7 +278,7 @@ def test_rows_have_the_documents_ranks_and_bounds_of_their_terms(index, segment)
     for term in np.flatnonzero(own.row_of >= 0).tolist():
         docs, values = impacts.lists.read(term)
         row = own.row_of[term]
-        bits = np.unpackbits(own.bytes[row], bitorder="little")
+        bits = np.unpackbits(own.bits[row].view(np.uint8), bitorder="little")
         assert np.flatnonzero(bits).tolist() == docs.tolist()
         assert own.ranks[row].tolist() == np.searchsorted(docs, 64 * np.arange(own.words)).tolist()
         live = ~np.isnan(values)
@@ -210,19 +299,3 @@ def test_stored_documents_that_do_not_ascend_are_corrupt(tmp_path):
     searcher.search({"w1": 1.0}, 3)
     with pytest.raises(IndexCorrupt, match="delete that file"):
         searcher.search({"w1": 1.0}, 3)
-
-
-@pytest.mark.parametrize(("visit", "by_blocks"), [(1e-9, True), (20.0, False)])
-def test_rounds_visit_the_blocks_that_are_left_unless_there_are_many(tmp_path, visit, by_blocks):
-    # The first round takes blocks of some 40 of 59 groups of 64 blocks, and leaves a thousand that reach the threshold.
-    chance = random.Random(5)
-    lines = [" ".join(chance.choices("abcdefghijklmnop", k=chance.randint(2, 9))) for _ in range(30_000)]
-    documents = [Document(f"d{k}", line) for k, line in enumerate(lines)]
-    index = sublex.build(documents, tmp_path / "index", analyzer="plain", store="none", workers=1)
-    searcher = Searcher(index.snapshot, BM25())
-    rows_of(searcher)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sublex.retrieval.searcher.COSTS", np.array([0.0, 0.0, visit]))
-        for k in (1, 5, 20):
-            check(searcher, {"a": 1.0, "b": 0.7, "c": 0.5}, k)
-            assert answered(searcher, {"a": 1.0, "b": 0.7, "c": 0.5}, k) == [by_blocks]

@@ -20,9 +20,11 @@ from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.rankers.bm25 import BM25
 from sublex.retrieval import kernels
+from sublex.retrieval.blocks.blocks import Blocks
 from sublex.retrieval.coding.kernels import BEGIN, COUNT, LEVELS, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
 from sublex.retrieval.coding.lists import Lists
-from sublex.retrieval.searcher import COSTS, WORKSPACE_ROWS, Searcher
+from sublex.retrieval.scratch import Scratch
+from sublex.retrieval.searcher import CHOICES, Searcher
 
 DOCUMENTS = 200_000
 # Documents at the borders of 65,536 documents and of windows.
@@ -131,13 +133,11 @@ def test_searches_and_scores_equal_the_sums_of_all_impacts(postings, seed, k):
     expected = np.flatnonzero(there)
     expected = expected[np.lexsort((-ranks[expected], -scores[expected]))][:k]
     lists = postings.lists
-    found, width = np.empty((1, k), np.uint64), max(2 * k, k + 32)
+    found, blocks = np.empty((1, k), np.uint64), Blocks(DOCUMENTS, lists.rows[:, kernels.COUNT])
     kernels.retrieve(
         lists.docs, lists.runs, lists.codes, lists.rows, ranks, postings.least, postings.most,
-        np.full(len(lists.rows), -np.inf, np.float32), np.array([len(terms)]), terms, weights,
-        np.full(len(terms), -1, np.int32), COSTS, np.array([kernels.LOWEST]), 0,
-        np.empty((WORKSPACE_ROWS, len(terms)), np.int64), np.zeros(kernels.SPAN), np.zeros(kernels.SPAN, np.uint8),
-        np.empty(kernels.SPAN, np.int32), np.empty(width, np.uint64), found, np.zeros(1, np.bool_),
+        np.full(len(lists.rows), -np.inf, np.float32), *blocks.rows, np.array([len(terms)]), terms, weights,
+        np.array([kernels.LOWEST]), CHOICES, *Scratch().arrays(len(terms), k), found,
     )  # fmt: skip
     found.sort(axis=1)
     docs, values = np.empty((1, k), np.int32), np.empty((1, k), np.float32)

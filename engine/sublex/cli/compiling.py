@@ -40,7 +40,7 @@ REORDER = {
 }
 NUMBERED = {**SEARCH, "analysis": "tokenize porter intern describe"}
 # Many queries to an index with a large segment need these kernels, and those of SEARCH.
-BLOCKS = {"retrieval.coding": "read_list", "retrieval.blocks": "fill retrieve_by_blocks"}
+BLOCKS = {"retrieval.coding": "read_list", "retrieval.blocks": "fill"}
 # A search of an index with stored impacts needs these kernels, and those of SEARCH.
 STORED = {"retrieval.coding": "sound"}
 READ_RUNS = {"analysis": "intern describe", "trec": "split parse"}

@@ -1,23 +1,28 @@
 """Kernels of retrieval: sum the impacts of query terms over windows of documents, and keep the best k.
 
-A document becomes a candidate when its sum reaches a threshold, a score that at least k documents reach. A candidate is stored as one
-uint64, its key: the float32 score, mapped to an unsigned integer of the same order, in the upper half, and the rank of the docno in
-the lower half. The larger key ranks higher, ties included, so the best k documents are those with the k largest keys.
+The threshold is a score that at least k documents reach. Only the postings of some terms are added up: those without which no document
+reaches the threshold. A document becomes a candidate when its sum can reach the threshold together with the other terms. These are then
+looked up for the candidates. A hit is stored as one uint64, its key: the float32 score, mapped to an unsigned integer of the same order, in
+the upper half, and the rank of the docno in the lower half. The larger key ranks higher, ties included, so the best k documents are those
+with the k largest keys.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
-from numba import float32, int32, int64, uint64
+from numba import float32, float64, int32, int64, uint64
 
 from sublex.compiled import inner, kernel
+from sublex.retrieval.blocks.kernels import BITS, BOUNDS, RANKS, SIZE, need, ones
 from sublex.retrieval.coding.kernels import (
     BEGIN,
     COUNT,
     F32,
     F64,
     FIRST,
-    FLAGS,
     I32,
     I64,
     LISTS,
@@ -27,6 +32,7 @@ from sublex.retrieval.coding.kernels import (
     U16,
     U32,
     U64,
+    VALUES,
     WIDTH,
     code_place,
     impact_at,
@@ -37,14 +43,28 @@ from sublex.retrieval.coding.kernels import (
 DOCS = int32[:, ::1]
 SCORES = float32[:, ::1]
 KEYS = uint64[:, ::1]
-CURSORS = int64[:, ::1]
+PLACES = int64[:, ::1]
+SHARES = float64[:, ::1]
 
 # Documents per window. Their float64 sums, 128 KB, fit the processor's cache. A query with few postings has windows of SPAN documents.
 WINDOW = 1 << 14
 # A query has few postings if it has less than one posting for so many documents.
 FEW = 8
-# The most terms of a query that blocks answer.
-MOST_TERMS = 1000
+# Of every SPAN documents, so many are in the sample for a guess.
+SAMPLE = 1 << 10
+# Queries with more terms keep their order, because sorting them takes longer than it saves.
+MOST_SORTED = 1 << 10
+# The places of `choices`, which are four numbers. HITS: a term is looked up only if it has more than so many postings for each of the k
+# hits. ADDED: a term without a row is looked up only if it has more than so many postings for each posting that is added up. BLOCKS: the
+# sum that a document needs is computed for each block of a window if one posting or more is added up for so many blocks of looked-up terms.
+# DOCUMENTS: a guess is made if more than one posting is added up for so many documents.
+HITS, ADDED, BLOCKS, DOCUMENTS = 0, 1, 2, 3
+# The rows of `places`. A column is a term, in the order of adding. Its rows are the next posting, the end of the postings in the same SPAN
+# documents, the end of those in the window, the end of all; the next run, the term, and the term's row in the blocks. The last row,
+# PLACE, has for term t of the query its column.
+AT, END, STOP, LAST, RUN_AT, TERM, ROW, PLACE, PLACE_ROWS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+# The rows of `shares`: the weight of each term, the most that it can add to a score, the most that it and the terms after it can add.
+WEIGHT, TOP, REST, SHARE_ROWS = 0, 1, 2, 3
 # The score of a document that no term matches; below every real score.
 NOTHING = -np.inf
 # The threshold before any document is known: the lowest finite float64, so that no real score is below it.
@@ -123,7 +143,7 @@ def at_least(score):
 
 
 @inner
-def first_threshold(terms, weights, least, most, kth):
+def _first_threshold(terms, weights, least, most, kth):
     """Return a score that at least k documents reach; LOWEST when none is known.
 
     The k documents with the best impacts of one term reach its k-th best impact times its weight, less what the other terms can
@@ -144,7 +164,7 @@ def first_threshold(terms, weights, least, most, kth):
 
 
 @inner
-def postings_of(lists, terms):
+def _postings_of(lists, terms):
     """Return the number of postings of some terms."""
     postings = np.int64(0)
     for term in terms:
@@ -153,85 +173,220 @@ def postings_of(lists, terms):
 
 
 @inner
-def _next_span(runs, at, ends, stops, next_runs):
-    """Turn to the next 65,536 documents that any term is in: move the `ends` of its postings there. Return their number, or -1.
+def _plan(lists, row_of, least, most, terms, weights, places, shares, sort):
+    """Fill `places` and `shares` for a query. To `sort` the terms is to order them by the most that each can add to a score, a posting.
 
-    `at` equals `ends`; `stops` are the ends of the terms' lists.
+    shares[REST, len(terms)] is the most by which another order of adding can change a sum; 0 if the terms keep the query's order.
     """
+    n, order, own, tops, magnitude = len(terms), places[AT], places[TERM], shares[TOP], 0.0
+    for t in range(n):
+        term, low, high, top = terms[t], np.float64(least[terms[t]]), np.float64(most[terms[t]]), 0.0
+        # Without a live posting, the least impact is above the greatest.
+        if weights[t] and low <= high:
+            top = max(weights[t] * (high if weights[t] > 0 else low), 0.0)
+            magnitude += abs(weights[t]) * max(abs(low), abs(high))
+        p = t
+        while sort and p > 0 and top * lists[own[p - 1], COUNT] > tops[p - 1] * lists[term, COUNT]:
+            tops[p], order[p], own[p] = tops[p - 1], order[p - 1], own[p - 1]
+            p -= 1
+        tops[p], order[p], own[p] = top, t, term
+    # Two orders of adding n numbers differ by less than n * 2**-52 times the sum of their sizes.
+    margin = n * 2.0**-50 * magnitude
+    rest, shares[REST, n] = margin, 0.0
+    for p in range(n - 1, -1, -1):
+        if order[p] != p:
+            shares[REST, n] = margin
+        rest += tops[p]
+        shares[REST, p], shares[WEIGHT, p] = rest, weights[order[p]]
+        places[ROW, p], places[PLACE, order[p]] = row_of[own[p]], p
+
+
+@inner
+def _added(lists, terms, places, shares, threshold, k, choices):
+    """Return how many terms, from the first on, are added up. A document with none of them stays below the threshold.
+
+    The number does not grow when the threshold rises.
+    """
+    postings = np.int64(0)
+    for t in range(terms):
+        count = lists[places[TERM, t], COUNT]
+        if shares[REST, t] < threshold and count > choices[HITS] * k:
+            if places[ROW, t] >= 0 or count > choices[ADDED] * postings:
+                return t
+        postings += count
+    return terms
+
+
+@inner
+def _next_span(runs, added, terms, places):
+    """Move the places of all terms to the next SPAN documents that an added term is in. Return the number of this span, or -1."""
+    at, ends, lasts, next_runs = places[AT], places[END], places[LAST], places[RUN_AT]
     span = np.int64(SPAN)
-    for t in range(len(ends)):
-        if ends[t] < stops[t]:
+    for t in range(added):
+        if ends[t] < lasts[t]:
             span = min(span, np.int64(runs[next_runs[t]] >> np.uint32(16)))
     if span == SPAN:
         return np.int64(-1)
-    for t in range(len(ends)):
-        if ends[t] < stops[t] and np.int64(runs[next_runs[t]] >> np.uint32(16)) == span:
+    for t in range(terms):
+        while ends[t] < lasts[t] and np.int64(runs[next_runs[t]] >> np.uint32(16)) < span:
+            ends[t] += run_size(runs[next_runs[t]])
+            next_runs[t] += 1
+        at[t] = ends[t]
+        if ends[t] < lasts[t] and np.int64(runs[next_runs[t]] >> np.uint32(16)) == span:
             ends[t] += run_size(runs[next_runs[t]])
             next_runs[t] += 1
     return span
 
 
 @inner
-def _add_values(
-    docs, codes, values, i, end, to_code, to_value, first, weight, threshold, sums, noted, candidates, found
-):
-    """Add the impacts of a term with a table to the sums of a window. Return the place of the next posting, and `found`."""
-    # Unsigned indexes: for signed ones Numba adds a test whether they count from the end.
-    while i < end:
-        doc = np.uint64(docs[i]) - first
-        if doc >= np.uint64(len(sums)):
-            break
-        total = sums[doc] + weight * np.float64(values[to_value + np.uint64(codes[i + to_code])])
-        sums[doc] = total
-        if total >= threshold and not noted[doc]:
-            noted[doc] = 1
-            candidates[found] = doc
-            found += 1
-        i += np.uint64(1)
-    return i, found
+def _fetch(docs, floats, lists, terms, at):
+    """Read where the postings and the values of terms begin, so that the processor fetches all of them from memory at the same time.
 
-
-@inner
-def _add_impacts(docs, impacts, i, end, to_impact, first, weight, threshold, sums, noted, candidates, found):
-    """Add the impacts of a term without a table to the sums of a window. Return the place of the next posting, and `found`."""
-    while i < end:
-        doc = np.uint64(docs[i]) - first
-        if doc >= np.uint64(len(sums)):
-            break
-        total = sums[doc] + weight * np.float64(impacts[i + to_impact])
-        sums[doc] = total
-        if total >= threshold and not noted[doc]:
-            noted[doc] = 1
-            candidates[found] = doc
-            found += 1
-        i += np.uint64(1)
-    return i, found
-
-
-@inner
-def _add_window(
-    docs, codes, halves, floats, lists, terms, weights, at, ends, stops, first, threshold, sums, noted, candidates
-):
-    """Add the impacts of all terms in a window to its sums. Return the number of candidates."""
-    found = 0
+    Return a number that depends on them, because the compiler leaves out reads without a use.
+    """
+    total = np.float32(0)
     for t in range(len(terms)):
-        i, end, weight, width = np.uint64(at[t]), np.uint64(ends[t]), weights[t], lists[terms[t], WIDTH]
-        to_code = np.uint64(code_place(lists, terms[t]) - lists[terms[t], FIRST])
-        values = np.uint64(lists[terms[t], BEGIN] >> 2)
-        if width == 2:
-            i, found = _add_values(
-                docs, halves, floats, i, end, to_code, values, first, weight, threshold, sums, noted, candidates, found
-            )
-        elif width == 4:
-            i, found = _add_impacts(
-                docs, floats, i, end, to_code, first, weight, threshold, sums, noted, candidates, found
-            )
-        else:
-            i, found = _add_values(
-                docs, codes, floats, i, end, to_code, values, first, weight, threshold, sums, noted, candidates, found
-            )
-        stops[t] = i
-    return found
+        begin = lists[terms[t], BEGIN] >> 2
+        if lists[terms[t], COUNT]:
+            total += np.float32(docs[at[t]])
+        # A line of the processor's cache has 16 values.
+        for i in range(begin, begin + min(lists[terms[t], COUNT], lists[terms[t], VALUES]), 16):
+            total += floats[i]
+    return total
+
+
+def _window_adder(need_of: Callable[..., Any]) -> Any:
+    """Return a function that adds up a window. `need_of` returns the sum with which a document becomes a candidate."""
+
+    @inner
+    def add_values(
+        docs, codes, values, i, end, to_code, to_value, first, weight, needed, sums, noted, candidates, found
+    ):
+        # Unsigned indexes: for signed ones Numba adds a test whether they count from the end.
+        while i < end:
+            doc = np.uint64(docs[i]) - first
+            if doc >= np.uint64(len(sums)):
+                break
+            total = sums[doc] + weight * np.float64(values[to_value + np.uint64(codes[i + to_code])])
+            sums[doc] = total
+            if total >= need_of(needed, doc) and not noted[doc]:
+                noted[doc] = 1
+                candidates[found] = doc
+                found += 1
+            i += np.uint64(1)
+        return i, found
+
+    @inner
+    def add_impacts(docs, impacts, i, end, to_impact, first, weight, needed, sums, noted, candidates, found):
+        while i < end:
+            doc = np.uint64(docs[i]) - first
+            if doc >= np.uint64(len(sums)):
+                break
+            total = sums[doc] + weight * np.float64(impacts[i + to_impact])
+            sums[doc] = total
+            if total >= need_of(needed, doc) and not noted[doc]:
+                noted[doc] = 1
+                candidates[found] = doc
+                found += 1
+            i += np.uint64(1)
+        return i, found
+
+    @inner
+    def add_window(
+        docs, codes, halves, floats, lists, terms, weights, at, ends, stops, first, needed, sums, noted, candidates
+    ):
+        found = 0
+        for t in range(len(terms)):
+            i, end, weight, width = np.uint64(at[t]), np.uint64(ends[t]), weights[t], lists[terms[t], WIDTH]
+            to_code = np.uint64(code_place(lists, terms[t]) - lists[terms[t], FIRST])
+            values = np.uint64(lists[terms[t], BEGIN] >> 2)
+            if width == 2:
+                i, found = add_values(
+                    docs, halves, floats, i, end, to_code, values, first, weight, needed, sums, noted, candidates, found
+                )
+            elif width == 4:
+                i, found = add_impacts(
+                    docs, floats, i, end, to_code, first, weight, needed, sums, noted, candidates, found
+                )
+            else:
+                i, found = add_values(
+                    docs, codes, floats, i, end, to_code, values, first, weight, needed, sums, noted, candidates, found
+                )
+            stops[t] = i
+        return found
+
+    return add_window
+
+
+# Both add the impacts of terms in a window to its sums, and return the number of candidates: the documents whose sum reaches `needed`.
+# For `_add_evenly`, `needed` is one number for all documents. For `_add_by_block`, it is an array with a number for each block.
+_add_evenly = _window_adder(inner(lambda needed, doc: needed))
+_add_by_block = _window_adder(inner(lambda needed, doc: needed[doc // np.uint64(SIZE)]))
+
+
+@inner
+def _blocks_pay(lowest, added, terms, places, shares, first, window, choices):
+    """Return whether to compute for each block of a window the sum that its documents need."""
+    postings, highest = np.int64(0), shares[REST, 0]
+    for t in range(added):
+        postings += places[END, t] - places[AT, t]
+    # In float32 these numbers neither overflow nor vanish.
+    safe = 1e-30 < highest < 1e30 and abs(lowest) < 1e30
+    return safe and postings * window // (SPAN - first) * choices[BLOCKS] > window // SIZE * (terms - added) > 0
+
+
+@inner
+def _kept(candidates, found, sums, lowest):
+    """Keep the candidates whose sum is at least the lowest. Return their number."""
+    n = 0
+    for c in range(found):
+        doc = candidates[c]
+        candidates[n] = doc
+        n += sums[doc] >= lowest
+    return n
+
+
+@inner
+def _first_at_least(docs, begin, end, doc):
+    """Return the first place from `begin` on with a document of at least `doc`, or the last place before `end`."""
+    i, left = begin, end - begin
+    while left > 1:
+        half = left >> 1
+        # Without a branch, which the processor would guess wrongly half of the time.
+        i += half * (docs[i + half - 1] < doc)
+        left -= half
+    return i
+
+
+@inner
+def _look_up(docs, codes, halves, floats, lists, places, shares, t, bits, ranks, base, first, sums, candidates):
+    """Add the impacts of a term to the sums of the candidates that contain it.
+
+    `base` is the first document of the window, and `first` is its number among SPAN documents.
+    """
+    term, row, weight, begin, end = places[TERM, t], places[ROW, t], shares[WEIGHT, t], places[AT, t], places[END, t]
+    if row >= 0:
+        for c in range(len(candidates)):
+            doc = base + candidates[c]
+            word, bit = bits[row, doc >> 6], np.uint64(1) << np.uint64(doc & 63)
+            if word & bit:
+                place = lists[term, FIRST] + np.int64(ranks[row, doc >> 6]) + ones(word & (bit - np.uint64(1)))
+                sums[candidates[c]] += weight * np.float64(impact_at(codes, halves, floats, lists, term, place))
+    elif begin < end:
+        for c in range(len(candidates)):
+            doc = first + candidates[c]
+            place = _first_at_least(docs, begin, end, np.uint16(doc))
+            if docs[place] == doc:
+                sums[candidates[c]] += weight * np.float64(impact_at(codes, halves, floats, lists, term, place))
+
+
+@inner
+def _in_order(docs, codes, halves, floats, lists, terms, places, shares, bits, ranks, base, first, sums, candidate):
+    """Return the sum of the candidate in an array of one, with the terms added in the order of the query."""
+    sums[candidate[0]] = 0.0
+    for t in places[PLACE, :terms]:
+        _look_up(docs, codes, halves, floats, lists, places, shares, t, bits, ranks, base, first, sums, candidate)
+    return sums[candidate[0]]
 
 
 @inner
@@ -252,47 +407,77 @@ def _clear(docs, at, stops, terms, first, sums):
 
 
 @inner
-def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ranks, k, sums, noted, candidates, keys):
+def _best(
+    docs, runs, codes, lists, docno_ranks, bits, ranks, bounds, terms, threshold, k, limit, choices, places, shares, sums, noted, needed,
+    candidates, keys,
+):  # fmt: skip
     """Write the keys of the best documents for one query to `keys`, in no order. Return their number, at most k, and the threshold.
 
-    A document is noted as a candidate when its sum first reaches the threshold, and tested again with its final sum; a document that
-    no term matches is never noted. Between windows all `sums` are 0 and no document is `noted`.
+    Of every SPAN documents only those before the `limit` are looked at. A document is noted as a candidate when its sum first reaches the
+    sum that it needs, and tested again with its final sum. A document that no term matches is never noted. Between windows all `sums` are 0
+    and no document is `noted`.
     """
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
-    at, ends, stops, lasts, next_runs = cursors[0], cursors[1], cursors[2], cursors[3], cursors[4]
-    for t in range(len(terms)):
-        at[t] = ends[t] = lists[terms[t], FIRST]
-        lasts[t], next_runs[t] = at[t] + lists[terms[t], COUNT], lists[terms[t], RUN]
-    n, base = np.int64(0), np.int64(0)
-    sums = sums[: SPAN if postings_of(lists, terms) * FEW < len(docno_ranks) else WINDOW]
+    at, ends, stops, own, weights = places[AT], places[END], places[STOP], places[TERM], shares[WEIGHT]
+    for t in range(terms):
+        at[t] = ends[t] = lists[own[t], FIRST]
+        places[LAST, t], places[RUN_AT, t] = at[t] + lists[own[t], COUNT], lists[own[t], RUN]
+    n, base, margin = np.int64(0), np.int64(0), shares[REST, terms]
+    added = _added(lists, terms, places, shares, threshold, k, choices)
+    few = _postings_of(lists, own[:added]) * FEW < len(docno_ranks)
+    sums = sums[: min(limit, SPAN if few else WINDOW)]
+    needed[0] = _fetch(docs, floats, lists, own[:added], at)
     while True:
-        lowest = np.int64(SPAN)
-        for t in range(len(terms)):
+        doc = np.int64(SPAN)
+        for t in range(added):
             if at[t] < ends[t]:
-                lowest = min(lowest, np.int64(docs[at[t]]))
-        if lowest == SPAN:
-            span = _next_span(runs, at, ends[: len(terms)], lasts, next_runs)
+                doc = min(doc, np.int64(docs[at[t]]))
+        if doc >= limit:
+            added = _added(lists, terms, places, shares, threshold, k, choices)
+            span = _next_span(runs, added, terms, places)
             if span < 0:
                 break
             base = span * SPAN
             continue
-        first = lowest // len(sums) * len(sums)
-        found = _add_window(
-            docs, codes, halves, floats, lists, terms, weights, at, ends, stops, np.uint64(first), threshold, sums, noted,
-            candidates,
-        )  # fmt: skip
+        first = doc // len(sums) * len(sums)
+        lowest = threshold - shares[REST, added]
+        if _blocks_pay(lowest, added, terms, places, shares, first, len(sums), choices):
+            need(
+                lowest, shares[REST, 0], shares[TOP, added:terms], shares[WEIGHT, added:terms], places[ROW, added:terms], bounds,
+                (base + first) // SIZE, needed[: len(sums) // SIZE],
+            )  # fmt: skip
+            found = _add_by_block(
+                docs, codes, halves, floats, lists, own[:added], weights, at, ends, stops, np.uint64(first), needed, sums, noted,
+                candidates,
+            )  # fmt: skip
+        else:
+            found = _add_evenly(
+                docs, codes, halves, floats, lists, own[:added], weights, at, ends, stops, np.uint64(first), lowest, sums, noted,
+                candidates,
+            )  # fmt: skip
+        for c in range(found):
+            noted[candidates[c]] = 0
+        for t in range(added, terms):
+            found = _kept(candidates, found, sums, threshold - shares[REST, t])
+            _look_up(
+                docs, codes, halves, floats, lists, places, shares, t, bits, ranks, base + first, first, sums, candidates[:found]
+            )  # fmt: skip
         for c in range(found):
             total = sums[candidates[c]]
-            noted[candidates[c]] = 0
-            if total >= threshold:
+            if margin > 0 and np.float32(total - margin) != np.float32(total + margin):
+                total = _in_order(
+                    docs, codes, halves, floats, lists, terms, places, shares, bits, ranks, base + first, first, sums,
+                    candidates[c : c + 1],
+                )  # fmt: skip
+            if total >= threshold - margin:
                 if n == len(keys):
                     select(keys, n, k)
                     n = k
                     threshold = max(threshold, at_least(score_of(keys[k - 1])))
                 keys[n] = key_of(total, docno_ranks[base + first + candidates[c]])
                 n += 1
-        _clear(docs, at, stops, len(terms), first, sums)
-        for t in range(len(terms)):
+        _clear(docs, at, stops, added, first, sums)
+        for t in range(added):
             at[t] = stops[t]
     if n >= k:
         select(keys, n, k)
@@ -302,55 +487,64 @@ def _best(docs, runs, codes, lists, terms, weights, cursors, threshold, docno_ra
 
 
 @inner
-def most_visits_of(terms, rows, lists, blocks, k, costs):
-    """Return how many blocks can be visited in the time that it takes to add up a query; 0 if blocks do not seem to pay."""
-    postings, cost, visit = 0, 0.0, costs[2] * len(terms)
-    for t in range(len(terms)):
-        own = lists[terms[t], COUNT]
-        postings += own
-        cost += own if rows[t] < 0 else costs[0] / 100 * blocks
-    return postings / visit if postings > cost + costs[1] * k**1.3 * visit and len(terms) <= MOST_TERMS else 0.0
+def _enough(documents, k):
+    """Return a number of documents in the sample that reach a score only if, most likely, k of all documents reach it."""
+    sampled = documents // SPAN * SAMPLE + min(documents % SPAN, SAMPLE)
+    mean = k * sampled / max(documents, 1)
+    # At most one of 80 random samples has so many of the k - 1 best documents. (The worst k up to 1,000 is 12.)
+    return np.int64(np.ceil(mean + 3 * np.sqrt(mean) + 0.5))
 
 
 @kernel((
-    U16, U32, U8, LISTS, I32, F32, F32, F32, I64, I64, F64, I32, F64, F64, int64, CURSORS, F64, U8, I32, U64, KEYS, FLAGS,
+    U16, U32, U8, LISTS, I32, F32, F32, F32, BITS, RANKS, BOUNDS, I32, I64, I64, F64, F64, I64, PLACES, SHARES, F64, U8, F32, I32, U64,
+    KEYS,
 ))  # fmt: skip
 def retrieve(
-    docs, runs, codes, lists, docno_ranks, least, most, kth, query_ends, terms, weights, all_rows, costs, thresholds, blocks,
-    cursors, sums, noted, candidates, keys, found, answered
+    docs, runs, codes, lists, docno_ranks, least, most, kth, bits, ranks, bounds, row_of, query_ends, terms, weights, thresholds,
+    choices, places, shares, sums, noted, needed, candidates, keys, found
 ):  # fmt: skip
     """Fill each row of `found` with the keys of the best documents for a query, in no order, followed by zeros.
 
-    Queries that are `answered`, and those for which blocks seem to pay, are left as they are. Return the number of the latter.
-
-    `docs`, `runs`, `codes` and `lists` hold the postings; the impacts of deleted documents are NaN.
-    `least`, `most` and `kth` are the least, greatest and k-th best impact of each term. `query_ends` are the ends of the queries in
-    `terms` and `weights`; impacts are added in this order of the terms. `all_rows` has the row of each query term in the blocks,
-    -1 without one, `blocks` is the number of blocks, and `costs` tell when they pay; with 0 blocks they never do.
-    `thresholds` has the threshold that each query reached in the segments before, and is raised. `cursors`, five rows as long as the
-    longest query, `sums`, `noted`, `candidates` and `keys` are scratch arrays of the calling thread.
+    `docs`, `runs`, `codes` and `lists` hold the postings; the impacts of deleted documents are NaN. `least`, `most` and `kth` are the
+    least, greatest and k-th best impact of each term. `bits`, `ranks` and `bounds` are the rows of the blocks, and `row_of` has the row of
+    each term, -1 without one. `query_ends` are the ends of the queries in `terms` and `weights`; scores are rounded as if impacts were
+    added in this order of the terms. `thresholds` has the threshold of each query after the segments before; the kernel raises it.
+    `choices` say when terms are looked up, when the needs of blocks are computed, and when a guess is made. `places` and `shares`, which
+    are longer than the longest query, and `sums` to `keys` are scratch arrays of the calling thread.
     """
-    k = found.shape[1]
-    begin = left = 0
+    k, documents, begin = found.shape[1], len(docno_ranks), 0
+    enough = _enough(documents, k)
     for q in range(len(query_ends)):
-        end = query_ends[q]
-        own, factors, rows = terms[begin:end], weights[begin:end], all_rows[begin:end]
-        begin = end
-        if answered[q]:
-            continue
-        if blocks and most_visits_of(own, rows, lists, blocks, k, costs) > 0:
-            left += 1
-            continue
-        answered[q] = True
-        threshold = max(first_threshold(own, factors, least, most, kth), thresholds[q])
-        n, thresholds[q] = _best(
-            docs, runs, codes, lists, own, factors, cursors, threshold, docno_ranks, k, sums, noted, candidates, keys
-        )
+        own, factors = terms[begin : query_ends[q]], weights[begin : query_ends[q]]
+        begin = query_ends[q]
+        _plan(lists, row_of, least, most, own, factors, places, shares, len(own) <= MOST_SORTED)
+        threshold = max(_first_threshold(own, factors, least, most, kth), thresholds[q])
+        # Where the order of adding could change many scores, the terms keep the order of the query.
+        if shares[REST, len(own)] != 0 and not shares[REST, len(own)] <= threshold * 2.0**-30:
+            _plan(lists, row_of, least, most, own, factors, places, shares, False)
+        added = _added(lists, len(own), places, shares, threshold, k, choices)
+        many = _postings_of(lists, places[TERM, :added]) * choices[DOCUMENTS] > documents
+        guess, limit = LOWEST, SAMPLE if many and enough <= k else SPAN
+        while True:
+            n, reached = _best(
+                docs, runs, codes, lists, docno_ranks, bits, ranks, bounds, len(own), max(threshold, at_least(guess)), k, limit,
+                choices, places, shares, sums, noted, needed, candidates, keys,
+            )  # fmt: skip
+            if limit == SAMPLE:
+                limit, threshold = SPAN, max(threshold, reached)
+                if n >= enough:
+                    select(keys, n, enough)
+                    guess = np.float64(score_of(keys[enough - 1]))
+            elif guess == LOWEST or (n == k and score_of(keys[k - 1]) >= guess):
+                break
+            else:
+                # Fewer than k documents reach the guess.
+                guess = LOWEST
+        thresholds[q] = reached
         for i in range(n):
             found[q, i] = keys[i]
         for i in range(n, k):
             found[q, i] = 0
-    return left
 
 
 @inner

@@ -6,31 +6,28 @@ import threading
 
 import numpy as np
 
-from sublex.retrieval.blocks.blocks import Blocks
-
 
 class Scratch(threading.local):
     """The scratch arrays of the calling thread. Sums and flags are 0 before each call of a kernel, and after it."""
 
-    _k = _words = 0
+    _terms = _k = -1
 
     def __init__(self) -> None:
-        from sublex.retrieval.kernels import SPAN
+        from sublex.retrieval import kernels
 
-        self._windows = np.zeros(SPAN), np.zeros(SPAN, np.uint8), np.empty(SPAN, np.int32)
+        self._rows = kernels.PLACE_ROWS, kernels.SHARE_ROWS
+        size = kernels.SPAN
+        self._windows = (
+            np.zeros(size), np.zeros(size, np.uint8), np.empty(size // kernels.SIZE, np.float32), np.empty(size, np.int32)
+        )  # fmt: skip
 
-    def keys(self, k: int) -> np.ndarray:
-        """Return room for the keys of the best k documents, and of others that are found before better ones."""
+    def arrays(self, terms: int, k: int) -> tuple[np.ndarray, ...]:
+        """Return the scratch arrays of `retrieve` for queries of so many terms and k hits."""
+        if self._terms < terms:
+            self._terms = 2 * terms
+            places, shares = self._rows
+            self._plan = np.empty((places, self._terms + 1), np.int64), np.empty((shares, self._terms + 1))
         if self._k != k:
+            # Room for the keys of the best k documents, and of others that are found before better ones.
             self._k, self._keys = k, np.empty(max(2 * k, k + 32), np.uint64)
-        return self._keys
-
-    def windows(self, k: int) -> tuple[np.ndarray, ...]:
-        """Return the arrays of `retrieve`: the sums of a window, flags of its documents, candidates, and keys for k hits."""
-        return *self._windows, self.keys(k)
-
-    def blocks(self, blocks: Blocks) -> tuple[np.ndarray, ...]:
-        """Return the arrays of `retrieve_by_blocks` for the blocks of a segment."""
-        if self._words != blocks.words:
-            self._words, self._blocks = blocks.words, blocks.scratch()
-        return self._blocks
+        return *self._plan, *self._windows, self._keys

@@ -8,13 +8,9 @@ from sublex.retrieval.coding.lists import Lists
 
 # A term gets rows if it is in at least one of so many documents. The rows then take at most 20 bytes a posting, and some 4 on average.
 SPARSEST = 64
-# Segments with fewer documents have no blocks: there, adding up everything takes a few microseconds.
+# Segments with fewer documents have no rows.
 FEWEST = 1 << 14
-# The cost of retrieval by blocks, counted in impacts that are added up in that time: for the bounds of 100 blocks of a term with a
-# row, and for each term of a block that is visited. Between them a first guess of the blocks that are visited for k hits, divided by
-# k ** 1.3. Measured on 100,000, 1,000,000 and 3,000,000 abstracts and on 776,007 sentences.
-COSTS = np.array([14.0, 80.0, 11.0])
-# The most bytes of memory for the rows of a segment. Terms that come later have no row, and their postings are added up.
+# The most bytes of memory for the rows of a segment. Terms that come later have no row, and are looked up by a search of their documents.
 MOST_BYTES = 3 << 27
 # The bytes of rows for 64 documents: a word of bits, a rank, and a bound for each block.
 BYTES_PER_WORD = 20
@@ -32,16 +28,12 @@ class Blocks:
 
         # 512 documents are eight words of bits and 64 blocks.
         self.words = -(-documents // 512) * 8
-        # The number of blocks.
-        self.count = kernels.PER_WORD * self.words
         self._frequent = (df * SPARSEST >= documents) & (documents >= FEWEST)
         rows = min(int(np.count_nonzero(self._frequent)), MOST_BYTES // (BYTES_PER_WORD * max(self.words, 1)))
         # The system provides memory only for rows that are filled in.
         self.bits = np.zeros((rows, self.words), np.uint64)
-        # The same memory: a byte for each block.
-        self.bytes = self.bits.view(np.uint8)
         self.ranks = np.zeros((rows, self.words), np.int32)
-        self.bounds = np.zeros((rows, self.count), np.uint8)
+        self.bounds = np.zeros((rows, kernels.PER_WORD * self.words), np.uint8)
         self._filled = 0
         # The row of each term, -1 for a term without one.
         self.row_of = np.full(len(df), -1, np.int32)
@@ -60,13 +52,5 @@ class Blocks:
 
     @property
     def rows(self) -> tuple[np.ndarray, ...]:
-        """The rows that kernels read: documents as bits and as bytes, ranks, and bounds."""
-        return self.bits, self.bytes, self.ranks, self.bounds
-
-    def scratch(self) -> tuple[np.ndarray, ...]:
-        """Return scratch arrays for one thread: sums of bounds, their maxima, chosen blocks, and masks of documents."""
-        # One more place for the block after the last chosen one.
-        return (
-            np.zeros(self.count, np.uint16), np.zeros(self.count, np.uint16), np.empty(self.count + 1, np.int32),
-            np.empty(self.count + 1, np.uint8),
-        )  # fmt: skip
+        """What kernels read: documents as bits, ranks, bounds, and the row of each term."""
+        return self.bits, self.ranks, self.bounds, self.row_of
