@@ -174,12 +174,12 @@ def test_a_guess_leaves_candidates_out(tmp_path):
     rows_of(searcher)
     candidates = searcher._scratch.arrays(1, 3000)[-2]
     found = []
-    for choices in (LOOK_UP, np.array([0, 0, 0, 1])):
+    for choices in (LOOK_UP, ALWAYS):
         candidates[:] = -1
         hits = search(searcher, {"whale": 1.0}, 3000, choices)
         found.append(np.count_nonzero(candidates >= 0))
         assert hits == search(searcher, {"whale": 1.0}, 3000, NEVER)
-    assert found[0] == kernels.SPAN and found[1] < kernels.SPAN / 3
+    assert found[0] == kernels.WINDOW and found[1] < kernels.WINDOW / 3
 
 
 def test_scores_are_rounded_as_in_the_order_of_the_query(tmp_path):
