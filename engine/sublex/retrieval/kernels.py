@@ -255,19 +255,17 @@ def _fetch(docs, floats, lists, terms, at):
     return total
 
 
-def _window_adder(need_of: Callable[..., Any]) -> Any:
-    """Return a function that adds up a window. `need_of` returns the sum with which a document becomes a candidate."""
+def _list_adder(impact_of: Callable[..., Any], need_of: Callable[..., Any]) -> Any:
+    """Return a function that adds the impacts of one term in a window, and returns the place of the next posting, and `found`."""
 
     @inner
-    def add_values(
-        docs, codes, values, i, end, to_code, to_value, first, weight, needed, sums, noted, candidates, found
-    ):
+    def add_list(docs, codes, floats, i, end, to_code, to_value, first, weight, needed, sums, noted, candidates, found):
         # Unsigned indexes: for signed ones Numba adds a test whether they count from the end.
         while i < end:
             doc = np.uint64(docs[i]) - first
             if doc >= np.uint64(len(sums)):
                 break
-            total = sums[doc] + weight * np.float64(values[to_value + np.uint64(codes[i + to_code])])
+            total = sums[doc] + weight * np.float64(impact_of(codes, floats, i + to_code, to_value))
             sums[doc] = total
             if total >= need_of(needed, doc) and not noted[doc]:
                 noted[doc] = 1
@@ -276,20 +274,15 @@ def _window_adder(need_of: Callable[..., Any]) -> Any:
             i += np.uint64(1)
         return i, found
 
-    @inner
-    def add_impacts(docs, impacts, i, end, to_impact, first, weight, needed, sums, noted, candidates, found):
-        while i < end:
-            doc = np.uint64(docs[i]) - first
-            if doc >= np.uint64(len(sums)):
-                break
-            total = sums[doc] + weight * np.float64(impacts[i + to_impact])
-            sums[doc] = total
-            if total >= need_of(needed, doc) and not noted[doc]:
-                noted[doc] = 1
-                candidates[found] = doc
-                found += 1
-            i += np.uint64(1)
-        return i, found
+    return add_list
+
+
+def _window_adder(need_of: Callable[..., Any]) -> Any:
+    """Return a function that adds up a window. `need_of` returns the sum with which a document becomes a candidate."""
+    add_values = _list_adder(
+        inner(lambda codes, floats, code, to_value: floats[to_value + np.uint64(codes[code])]), need_of
+    )
+    add_impacts = _list_adder(inner(lambda codes, floats, code, to_value: floats[code]), need_of)
 
     @inner
     def add_window(
@@ -306,7 +299,7 @@ def _window_adder(need_of: Callable[..., Any]) -> Any:
                 )
             elif width == 4:
                 i, found = add_impacts(
-                    docs, floats, i, end, to_code, first, weight, needed, sums, noted, candidates, found
+                    docs, codes, floats, i, end, to_code, values, first, weight, needed, sums, noted, candidates, found
                 )
             else:
                 i, found = add_values(
