@@ -20,12 +20,13 @@ from sublex.errors import IndexCorrupt
 from sublex.index import derived
 from sublex.rankers.bm25 import BM25
 from sublex.rankers.coordination_level import CoordinateMatch
-from sublex.retrieval import kernels
 from sublex.retrieval.blocks import blocks
+from sublex.retrieval.kernels import MOST_SORTED
 from sublex.retrieval.searcher import Searcher
+from sublex.retrieval.windows.kernels import PLACE, STOP, WINDOW
 
-# LOOK_UP: terms are looked up whenever they may be. ALWAYS: so they are, needs are computed for each block, and guesses are made, whenever
-# this may be. NEVER: everything is added up.
+# Choices of the kernel. With NEVER, all terms are added up. With LOOK_UP, terms are looked up in every query where this gives the same
+# hits. With ALWAYS, the kernel also computes needs of blocks and makes guesses in every such query.
 LOOK_UP, ALWAYS, NEVER = np.array([0, 0, 0, 0]), np.array([0, 0, 1 << 30, 1 << 30]), np.array([1 << 40, 0, 0, 0])
 
 
@@ -63,9 +64,9 @@ def check(searcher: Searcher, query: Mapping[str, float], k: int) -> None:
 def looked_up(searcher: Searcher, query: Mapping[str, float], k: int, choices: np.ndarray = LOOK_UP) -> int:
     """Return how many terms of a query are only looked up in the last segment."""
     places = searcher._scratch.arrays(len(query), k)[0]
-    places[kernels.STOP] = -1
+    places[STOP] = -1
     search(searcher, query, k, choices)
-    return (places[kernels.STOP, : len(query)] == -1).sum()
+    return (places[STOP, : len(query)] == -1).sum()
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +180,11 @@ def test_a_guess_leaves_candidates_out(tmp_path):
         hits = search(searcher, {"whale": 1.0}, 3000, choices)
         found.append(np.count_nonzero(candidates >= 0))
         assert hits == search(searcher, {"whale": 1.0}, 3000, NEVER)
-    assert found[0] == kernels.WINDOW and found[1] < kernels.WINDOW / 3
+    assert found[0] == WINDOW and found[1] < WINDOW / 3
+    # The sea is everywhere, and is looked up in documents beyond the first 65,536, too.
+    for k in (10, 7000):
+        check(searcher, {"whale": 1.0, "sea": 0.01}, k)
+    assert looked_up(searcher, {"whale": 1.0, "sea": 0.01}, 10) == 1
 
 
 def test_scores_are_rounded_as_in_the_order_of_the_query(tmp_path):
@@ -236,21 +241,21 @@ def test_a_query_keeps_its_order_when_too_many_sums_depend_on_it(tmp_path):
     for whale, kept in ((-1.0, False), (-1e20, True)):
         query = {**{name: chance.random() for name in names}, "sea": 3.0, "whale": whale}
         hits = search(searcher, query, 100, NEVER)
-        places = searcher._scratch.arrays(len(query), 100)[0][kernels.PLACE, : len(query)]
+        places = searcher._scratch.arrays(len(query), 100)[0][PLACE, : len(query)]
         assert (places.tolist() == [*range(len(query))]) == kept
         assert hits == naive.retrieve(searcher.snapshot, searcher.ranker, query, 100)
         check(searcher, query, 100)
 
 
 def test_queries_of_many_terms_keep_their_order(tmp_path):
-    names = [f"t{k}" for k in range(kernels.MOST_SORTED + 1)]
+    names = [f"t{k}" for k in range(MOST_SORTED + 1)]
     documents = [Document(f"d{k}", " ".join(names[k % 50 :: 50])) for k in range(600)]
     index = sublex.build(documents, tmp_path / "index", analyzer="plain", store="none", workers=1)
     searcher = Searcher(index.snapshot, BM25())
     for terms, kept in ((len(names) - 1, False), (len(names), True)):
         query = {name: float(k + 1) for k, name in enumerate(names[:terms])}
         hits = search(searcher, query, 9, ALWAYS)
-        places = searcher._scratch.arrays(terms, 9)[0][kernels.PLACE, :terms]
+        places = searcher._scratch.arrays(terms, 9)[0][PLACE, :terms]
         assert (np.diff(places) == 1).all() == kept
         assert hits == naive.retrieve(searcher.snapshot, searcher.ranker, query, 9)
 

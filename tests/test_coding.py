@@ -19,10 +19,12 @@ from sublex.errors import IndexCorrupt
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.rankers.bm25 import BM25
-from sublex.retrieval import kernels
 from sublex.retrieval.blocks.blocks import Blocks
 from sublex.retrieval.coding.kernels import BEGIN, COUNT, LEVELS, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
 from sublex.retrieval.coding.lists import Lists
+from sublex.retrieval.kernels import LOWEST, retrieve
+from sublex.retrieval.keys.kernels import unpack
+from sublex.retrieval.rescoring.kernels import rescore
 from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.searcher import CHOICES, Searcher
 
@@ -133,21 +135,21 @@ def test_searches_and_scores_equal_the_sums_of_all_impacts(postings, seed, k):
     expected = np.flatnonzero(there)
     expected = expected[np.lexsort((-ranks[expected], -scores[expected]))][:k]
     lists = postings.lists
-    found, blocks = np.empty((1, k), np.uint64), Blocks(DOCUMENTS, lists.rows[:, kernels.COUNT])
-    kernels.retrieve(
+    found, blocks = np.empty((1, k), np.uint64), Blocks(DOCUMENTS, lists.rows[:, COUNT])
+    retrieve(
         lists.docs, lists.runs, lists.codes, lists.rows, ranks, postings.least, postings.most,
         np.full(len(lists.rows), -np.inf, np.float32), *blocks.rows, np.array([len(terms)]), terms, weights,
-        np.array([kernels.LOWEST]), CHOICES, *Scratch().arrays(len(terms), k), found,
+        np.array([LOWEST]), CHOICES, *Scratch().arrays(len(terms), k), found,
     )  # fmt: skip
     found.sort(axis=1)
     docs, values = np.empty((1, k), np.int32), np.empty((1, k), np.float32)
     counts, by_rank = np.empty(1, np.int64), np.argsort(ranks).astype(np.int32)
-    kernels.unpack(found, by_rank, docs, values, counts)
+    unpack(found, by_rank, docs, values, counts)
     assert docs[0, : counts[0]].tolist() == expected.tolist()
     assert values[0, : counts[0]].tolist() == scores[expected].tolist()
     wanted = np.unique([*BORDERS, *chance.choice(DOCUMENTS, 50)]).astype(np.int32)
     rescored = np.empty(len(wanted))
-    kernels.rescore(
+    rescore(
         lists.docs, lists.runs, lists.codes, lists.rows, np.array([len(terms)]), terms, weights, np.array([len(wanted)]),
         wanted, rescored,
     )  # fmt: skip

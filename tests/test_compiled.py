@@ -125,7 +125,8 @@ def test_every_kernel_of_the_table_exists_and_every_module_of_kernels_is_listed(
         for room, names in needed.items():
             assert len(jobs_of(compiling.module_of(room), names.split())) >= len(names.split())
     engine = Path(compile_kernels.__file__).parent
-    found = [path.relative_to(engine).with_suffix("") for path in engine.rglob("kernels.py")]
+    paths = [path for path in engine.rglob("kernels.py") if "@kernel(" in path.read_text(encoding="utf-8")]
+    found = [path.relative_to(engine).with_suffix("") for path in paths]
     assert {".".join(("sublex", *path.parts)) for path in found} == set(MODULES)
 
 
@@ -277,3 +278,19 @@ def test_read_only_text_gets_the_same_machine_code_as_writable_text():
     known = len(kernels.tokenize.overloads) or 1
     assert tokenize(data, np.array([7])).numbers.tolist() == tokenize(data.copy(), np.array([7])).numbers.tolist()
     assert len(kernels.tokenize.overloads) == known
+
+
+def test_a_change_of_a_file_that_kernels_call_through_another_one_has_them_compiled_again(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    head = "from sublex.compiled import inner, kernel\n"
+    (tmp_path / "deepest.py").write_text(head + "@inner\ndef one():\n    return 1\n")
+    (tmp_path / "between.py").write_text(head + "from deepest import one\n@inner\ndef two():\n    return one() + 1\n")
+    (tmp_path / "above.py").write_text(
+        head + "from between import two\n@kernel()\ndef three():\n    return two() + 1\n"
+    )
+    three = importlib.import_module("above").three
+    before = compiled._stamps_of_others(three.py_func)
+    assert three() == 3 and len(before) == 2
+    with open(tmp_path / "deepest.py", "a") as file:
+        file.write("# longer\n")
+    assert compiled._stamps_of_others(three.py_func) != before

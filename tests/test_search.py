@@ -29,8 +29,8 @@ from sublex.rankers.bm25 import BM25
 from sublex.rankers.coordination_level import CoordinateMatch
 from sublex.rankers.dfr import PL2
 from sublex.rankers.tfidf import TFIDF
-from sublex.retrieval import kernels
 from sublex.retrieval.searcher import Searcher
+from sublex.retrieval.windows.kernels import WINDOW
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once", "impacts_computed_once")
 
@@ -151,8 +151,8 @@ def wide(tmp_path_factory: pytest.TempPathFactory):
             for k in range(first, first + number)
         ]
 
-    index = sublex.build(documents(0, 3 * kernels.WINDOW), tmp_path_factory.mktemp("wide") / "index", store="none")
-    index.add(documents(3 * kernels.WINDOW, kernels.WINDOW + 5))
+    index = sublex.build(documents(0, 3 * WINDOW), tmp_path_factory.mktemp("wide") / "index", store="none")
+    index.add(documents(3 * WINDOW, WINDOW + 5))
     return index
 
 

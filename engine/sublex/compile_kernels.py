@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 ROOMS = (
     "analysis ciff estimators estimators.forest estimators.laki estimators.laki.propagation estimators.laki.sampling "
     "estimators.lda estimators.phrases estimators.source_lda estimators.word_graphs "
-    "index index.reorder lint readers representations retrieval retrieval.blocks retrieval.coding trec"
+    "index index.reorder lint readers representations retrieval retrieval.blocks retrieval.coding "
+    "retrieval.keys retrieval.rescoring trec"
 )
 MODULES = tuple(f"sublex.{room}.kernels" for room in ROOMS.split())
 # The program of a process that compiles. It takes jobs from standard input.

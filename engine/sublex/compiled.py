@@ -36,8 +36,8 @@ Function = Callable[..., Any]
 Signature = tuple[Any, ...]
 # The beginning of the names of folders for machine code that last as long as a process.
 TEMPORARY = "sublex-kernels-"
-# The identifiers of the threads that are loading machine code, without the main thread. An interrupt must not be raised in one of these
-# threads: it has to wait until the thread has finished loading. `_interrupted_later` says why.
+# The threads that are loading machine code now, by their identifiers. The main thread is not among them. An interrupt must wait until such
+# a thread has finished loading; `_interrupted_later` says why.
 loading: set[int] = set()
 
 # Decorates a function that only kernels call. It becomes a part of their machine code. Python must not call it: such a
@@ -135,13 +135,23 @@ def _interrupted_later() -> Iterator[None]:
 
 
 def _stamps_of_others(function: Function) -> tuple:
-    """Return the time and size of the other files with compiled functions that the function's module imports.
+    """Return the time and size of each other file with compiled functions that the function may call, directly or through others.
 
     Numba looks only at the function's own file, but these functions become a part of its machine code.
     """
-    called = [value.py_func for value in function.__globals__.values() if isinstance(value, Dispatcher)]
-    files = sorted({other.__code__.co_filename for other in called} - {function.__code__.co_filename})
+    files = sorted(_files_of(function, set()) - {function.__code__.co_filename})
     return tuple((stat.st_mtime, stat.st_size) for stat in map(os.stat, files))
+
+
+def _files_of(function: Function, seen: set[str]) -> set[str]:
+    """Add the file of a function, and those of all compiled functions that it may call, to `seen`, and return it."""
+    file = function.__code__.co_filename
+    if file not in seen:
+        seen.add(file)
+        for value in function.__globals__.values():
+            if isinstance(value, Dispatcher):
+                _files_of(value.py_func, seen)
+    return seen
 
 
 def _start_runtime(target: Any) -> None:

@@ -26,7 +26,7 @@ ANALYZE = {"analysis": "tokenize porter"}
 SEARCH = {
     **ANALYZE,
     "index": "find_strings decode_terms", "retrieval.coding": "find_pairs put_documents put_impacts",
-    "retrieval": "retrieve unpack",
+    "retrieval": "retrieve", "retrieval.keys": "unpack",
 }  # fmt: skip
 BUILD = {
     "analysis": "tokenize porter intern describe refill sort_alike copy_strings",
@@ -53,10 +53,10 @@ NEEDED = {
     },
     "check": {"index": "decode_terms decode_lists"},
     "analyze": ANALYZE, "search": SEARCH, "tune": SEARCH, "compare": NUMBERED,
-    "explain": {**SEARCH, "retrieval": "retrieve unpack rescore"},
+    "explain": {**SEARCH, "retrieval.rescoring": "rescore"},
     "run": {**SEARCH, "trec": "shortest write classify"},
     "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
-    "shell": {**SEARCH, "retrieval": "retrieve unpack rescore"},
+    "shell": {**SEARCH, "retrieval.rescoring": "rescore"},
     "export": {"analysis": TERMS, "index": "decode_terms merge_postings", "ciff": "encode_lists encode_documents"},
     "import": {
         "analysis": "tokenize porter intern describe", "ciff": "split decode_lists decode_documents",
@@ -70,8 +70,7 @@ NEEDED = {
     "silhouette": NOTHING, "hierarchy": NOTHING,
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
     "demo": {
-        "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
-        "retrieval": SEARCH["retrieval"], "retrieval.coding": SEARCH["retrieval.coding"],
+        **SEARCH, "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
         "representations": "dot products", "estimators": "gram dots advance turn similarities",
         "estimators.lda": "sweep fold_in", "estimators.word_graphs": "neighbourhoods",
         "sublex_fisher": "fisher similarities", "sublex_dcot": "affine",

@@ -26,7 +26,7 @@ from sublex.workers import Workers
 
 # The most terms of a window, which the segments share equally; and the least share of a segment.
 WINDOW_TERMS, LEAST_TERMS = 1 << 18, 1 << 10
-# The number of postings that a range of terms has, roughly. A thread merges one range after another.
+# Terms are merged in ranges that have about this number of postings. Each thread merges one range after another.
 RANGE_POSTINGS = 1 << 18
 
 

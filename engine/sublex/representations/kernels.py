@@ -6,6 +6,7 @@ Callers check the arguments. Sums over terms and dense rows are kept in four par
 import numpy as np
 from numba import boolean, float32, float64, int8, int16, int32, int64, uint32, uint64
 
+from sublex.bits.kernels import ones
 from sublex.compiled import inner, kernel
 
 # The types of arguments.
@@ -80,18 +81,6 @@ def sparse_products(data, columns, starts, vector, docs, sums):
 def bucket_of(estimate):
     """Return the number of the bucket of an estimate, from 0 to `BUCKETS` - 1; a higher estimate is never in a lower bucket."""
     return min(max(int((estimate + 2.0) * (BUCKETS / 4.0)), 0), BUCKETS - 1)
-
-
-@inner
-def ones(bits):
-    """Count the bits of a 64-bit number that are 1.
-
-    LLVM knows these four lines, and replaces them by the processor's own instruction for this.
-    """
-    bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (bits * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
 @inner

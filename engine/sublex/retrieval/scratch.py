@@ -8,12 +8,12 @@ import numpy as np
 
 
 class Scratch(threading.local):
-    """The scratch arrays of the calling thread. Sums and flags are 0 before each call of a kernel, and after it."""
+    """The scratch arrays of the calling thread. A kernel expects zeros in the sums and the flags, and leaves zeros there."""
 
     _terms = _k = -1
 
     def __init__(self) -> None:
-        from sublex.retrieval import kernels
+        from sublex.retrieval.windows import kernels
 
         self._rows = kernels.PLACE_ROWS, kernels.SHARE_ROWS
         size = kernels.SPAN

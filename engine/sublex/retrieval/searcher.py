@@ -101,6 +101,12 @@ class Searcher:
 
         return kernels
 
+    @cached_property
+    def _key_kernels(self) -> ModuleType:
+        from sublex.retrieval.keys import kernels
+
+        return kernels
+
     def _prepare(self) -> None:
         """Compute the arrays that threads share, before the threads start."""
         _ = self._postings, self._scratch, self.term_table.df, self.term_table.ordinals
@@ -123,13 +129,13 @@ class Searcher:
         keys.sort(axis=1)
         shape = len(queries), k
         docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(len(queries), np.int64)
-        self._kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
+        self._key_kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
         return docs, scores, counts
 
     def _retrieve(
         self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
     ) -> np.ndarray:
-        """Return a row for each query: the keys of the best k documents of a segment, unsorted. Zeros fill a row that has fewer."""
+        """Return for each query a row with the keys of the best k documents of a segment, unsorted. If there are fewer, zeros follow."""
         impacts = self.impacts[segment]
         impacts.settle(terms)
         found = np.empty((len(ends), k), np.uint64)
@@ -154,6 +160,8 @@ class Searcher:
 
     def scores(self, queries: Sequence[Weighted], docs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the scores of given documents for each query, equal to those of retrieval; -inf for a document without a query term."""
+        from sublex.retrieval.rescoring.kernels import rescore
+
         self._prepare()
         ends, terms, weights = self._weighted(queries)
         sizes = np.array([len(own) for own in docs], np.int64)
@@ -169,7 +177,7 @@ class Searcher:
             found = np.empty(len(inside))
             wanted = (flat[inside] - base).astype(np.int32)
             lists = impacts.lists
-            self._kernels.rescore(
+            rescore(
                 lists.docs, lists.runs, lists.codes, lists.rows, own_ends, own_terms, own_weights, wanted_ends, wanted, found
             )  # fmt: skip
             sums[inside] = found

@@ -8,7 +8,7 @@ from sublex.retrieval.coding.lists import Lists
 
 # A term gets rows if it is in at least one of so many documents. The rows then take at most 20 bytes a posting, and some 4 on average.
 SPARSEST = 64
-# Segments with fewer documents have no rows.
+# A segment needs this number of documents to get rows.
 FEWEST = 1 << 14
 # The most bytes of memory for the rows of a segment. Terms that come later have no row, and are looked up by a search of their documents.
 MOST_BYTES = 3 << 27
@@ -52,5 +52,5 @@ class Blocks:
 
     @property
     def rows(self) -> tuple[np.ndarray, ...]:
-        """What kernels read: documents as bits, ranks, bounds, and the row of each term."""
+        """The arrays that `retrieve` reads: the bits, ranks and bounds of all rows, and the row of each term."""
         return self.bits, self.ranks, self.bounds, self.row_of

@@ -44,16 +44,6 @@ def fill(row, docs, impacts, most, bits, ranks, bounds):
 
 
 @inner
-def ones(word):
-    """Return the number of bits that are set."""
-    # Compilers know this form: it becomes one instruction.
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@inner
 def need(lowest, highest, tops, weights, rows, bounds, first, needed):
     """Write for each block a lower bound of the sum with which a document can still reach the threshold by the looked-up terms.
 

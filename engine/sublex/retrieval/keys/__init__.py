@@ -1,0 +1,1 @@
+"""Keys: a hit as one number, whose order is the order of the hits."""
