@@ -75,12 +75,12 @@ def next_span(runs, added, terms, places):
 
 
 @inner
-def fetch(docs, codes, lists, terms, at):
+def fetch(docs, floats, lists, terms, at):
     """Read where the postings and the values of terms begin, so that the processor fetches all of them from memory at the same time.
 
     Return a number that depends on them, because the compiler leaves out reads without a use.
     """
-    floats, total = codes.view(np.float32), np.float32(0)
+    total = np.float32(0)
     for t in range(len(terms)):
         begin = lists[terms[t], BEGIN] >> 2
         if lists[terms[t], COUNT]:
@@ -177,12 +177,11 @@ def _first_at_least(docs, begin, end, doc):
 
 
 @inner
-def look_up(docs, codes, lists, places, shares, t, bits, ranks, base, first, sums, candidates):
+def look_up(docs, codes, halves, floats, lists, places, shares, t, bits, ranks, base, first, sums, candidates):
     """Add the impacts of a term to the sums of the candidates that contain it.
 
     `base` is the first document of the window, and `first` is its number among SPAN documents.
     """
-    halves, floats = codes.view(np.uint16), codes.view(np.float32)
     term, row, weight, begin, end = places[TERM, t], places[ROW, t], shares[WEIGHT, t], places[AT, t], places[END, t]
     if row >= 0:
         for c in range(len(candidates)):
@@ -202,11 +201,11 @@ def look_up(docs, codes, lists, places, shares, t, bits, ranks, base, first, sum
 
 
 @inner
-def in_order(docs, codes, lists, terms, places, shares, bits, ranks, base, first, sums, candidate):
+def in_order(docs, codes, halves, floats, lists, terms, places, shares, bits, ranks, base, first, sums, candidate):
     """Return the sum of the candidate in an array of one, with the terms added in the order of the query."""
     sums[candidate[0]] = 0.0
     for t in places[PLACE, :terms]:
-        look_up(docs, codes, lists, places, shares, t, bits, ranks, base, first, sums, candidate)
+        look_up(docs, codes, halves, floats, lists, places, shares, t, bits, ranks, base, first, sums, candidate)
     return sums[candidate[0]]
 
 
