@@ -227,23 +227,6 @@ def test_the_copies_of_the_spare_bytes_agree():
 # docs/architecture.md.
 
 PAGE = ENGINE.parents[1] / "docs" / "architecture.md"
-PACKAGES = sorted({path.parent for path in FILES} | {p.parent for p in ENGINE.parents[1].glob("plugins/*/__init__.py")})
-
-
-def test_the_architecture_page_lists_every_file_with_the_first_line_of_its_docstring():
-    listed = PAGE.read_text(encoding="utf-8").partition("## Files")[2]
-    rooms = {
-        room: " ".join(lines.split())
-        for room, lines in re.findall(r"^### `(.*?)/`\n(.*?)(?=^### |\Z)", listed, re.M | re.S)
-    }
-    expected = {}
-    for package in PACKAGES:
-        lines = (
-            f"* `{path.name}`: {(ast.get_docstring(syntax(path)) or '').splitlines()[0]}"
-            for path in sorted(package.glob("*.py"))
-        )
-        expected[str(package.relative_to(ENGINE.parents[1]))] = " ".join(" ".join(lines).split())
-    assert rooms == expected
 
 
 def test_the_architecture_page_has_the_rooms_in_the_order_of_imports():
