@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
+from sublex.base import Resource
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName, contract
-from sublex.expression import Blend, Call, Chain, Cut, Expression, Normalised, Weighted, no_ranges
+from sublex.expression import Blend, Call, Chain, Cut, Expression, Normalised, Weighted, no_ranges, walk
 from sublex.fitted import Fitted
-from sublex.functions import Function, functions_in
+from sublex.functions import Function, functions_in, operand, versions
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import Snapshot
 from sublex.messages import counted
+from sublex.pipeline.pipeline import Pipeline
 from sublex.pipeline.stages.blend import BlendStage
 from sublex.pipeline.stages.cached import Cache, CachedStage
 from sublex.pipeline.stages.chain import ChainStage
@@ -27,6 +29,7 @@ from sublex.pipeline.stages.representation import RepresentationStage
 from sublex.pipeline.stages.retriever import RetrieverStage
 from sublex.pipeline.stages.stage import Scorer, Stage
 from sublex.plugins import Component, Defaults, Registry, components_in
+from sublex.profiles import Profile
 from sublex.representations.identity import Namer
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.representations.resources import Resources
@@ -37,6 +40,8 @@ from sublex.scores import NORMALISERS
 
 # The ranker that retrieves for an expander. The plugin is named, so that no other plugin's BM25 is meant.
 FEEDBACK = Call("rankers:BM25")
+# Pipelines that a composer keeps: those that were asked for last.
+KEPT = 64
 
 
 class Composer:
@@ -45,10 +50,11 @@ class Composer:
     def __init__(self, snapshot: Snapshot, registry: Registry | None = None, allow_uncovered: bool = False):
         self.snapshot, self._registry, self.allow_uncovered = snapshot, registry, allow_uncovered
         self.term_table = TermTable(snapshot)
+        self._pipelines: dict[tuple[str, str], _Kept] = {}
         self._searchers: dict[str, Searcher] = {}
-        self._models: dict[str, LoadedModel] = {}
+        self._models: dict[tuple[str, ...], LoadedModel] = {}
         self._views: dict[str, View] = {}
-        self._used: set[str] = set()
+        self._used: set[str | tuple[str, ...]] = set()
         self._lock = Lock()
 
     @property
@@ -59,6 +65,53 @@ class Composer:
     @cached_property
     def _namer(self) -> Namer:
         return Namer(self.registry, Resources(self.snapshot.path, self.snapshot.manifest))
+
+    def pipeline(self, expression: str | Expression, profile: Profile) -> Pipeline:
+        """Return the pipeline of an expression. It is made on first use, and again when a file that it names has changed."""
+        printed = _printed(expression)
+        if printed is None:
+            return self._made(expression, profile).pipeline
+        key = printed, profile.name
+        with self._lock:
+            # A pipeline that is asked for becomes the last that is dropped.
+            if kept := self._pipelines.pop(key, None):
+                self._pipelines[key] = kept
+        if kept is None or kept.files != self._hashes(kept.files):
+            kept = self._made(expression, profile)
+            with self._lock:
+                self._pipelines[key] = kept
+                if len(self._pipelines) > KEPT:
+                    del self._pipelines[next(iter(self._pipelines))]
+        return kept.pipeline
+
+    def _made(self, expression: str | Expression, profile: Profile) -> _Kept:
+        """Return a new pipeline, with the hashes of the files that it names."""
+        resolved = self.resolve(operand(expression, ">>"), profile.defaults)
+        # The files are read after this, so a file that changes meanwhile has another hash at the next look.
+        files, scorer = self._files(resolved), self.compose(resolved, profile.defaults)
+        if not scorer.finds:
+            raise InputError(
+                f"{resolved} finds no documents by itself; put a ranker before it, as in BM25 >> {resolved}."
+            )
+        fitted = self.fitted_components(resolved)
+        models = self.models(fitted) | self.retrievers(resolved) | versions(resolved)
+        return _Kept(Pipeline(self.snapshot, resolved, scorer, models, self.uncovered(fitted)), files)
+
+    def _files(self, resolved: Expression) -> dict[str, str]:
+        """Return the hashes of the resources that a resolved expression names."""
+        components = [node for node in walk(resolved) if isinstance(node, Component)]
+        values = (c.values[p.name] for c in components for p in c.registration.params if p.type is Resource)
+        return self._hashes(value for value in values if value is not None)
+
+    def _hashes(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the hash of each resource, empty for a file that cannot be read."""
+        hashes = {}
+        for name in names:
+            try:
+                hashes[name] = self._namer.resources.hash(name)
+            except InputError:
+                hashes[name] = ""
+        return hashes
 
     def resolve(self, expression: Expression, defaults: Defaults) -> Expression:
         """Return the expression with every name resolved to a component."""
@@ -80,12 +133,12 @@ class Composer:
 
     def model(self, component: Component) -> LoadedModel:
         """Return the fitted model of a component, loaded on first use."""
-        name = str(component)
+        key = str(component), *self._files(component).values()
         with self._lock:
-            self._used.add(name)
-            if name not in self._models:
-                self._models[name] = self._load(component)
-            return self._models[name]
+            self._used.add(key)
+            if key not in self._models:
+                self._models[key] = self._load(component)
+            return self._models[key]
 
     def _load(self, component: Component) -> LoadedModel:
         component = self._namer.resolve(component)
@@ -160,7 +213,7 @@ class Composer:
         """Drop the searchers, with their impacts, and the models that no expression has used since the last call."""
         with self._lock:
             self._searchers = {name: searcher for name, searcher in self._searchers.items() if name in self._used}
-            self._models = {name: model for name, model in self._models.items() if name in self._used}
+            self._models = {key: model for key, model in self._models.items() if key in self._used}
             self._used = set()
 
     def compose(self, resolved: Expression, defaults: Defaults, cache: Cache | None = None) -> Scorer:
@@ -172,6 +225,13 @@ class Composer:
         functions_in(resolved)  # Raises InputError for two functions with one name, by which results are shared.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
         return _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
+
+
+class _Kept(NamedTuple):
+    """A pipeline, and the hash of each resource that its expression names."""
+
+    pipeline: Pipeline
+    files: dict[str, str]
 
 
 class _Composition:
@@ -247,6 +307,19 @@ class _Composition:
         if component.kind == "filter":
             return FilterStage(name, made, composer.term_table, models)
         return ExpanderStage(name, made, RankerStage(composer.searcher(self.feedback)), models)
+
+
+def _printed(expression: str | Expression) -> str | None:
+    """Return the text that stands for an expression among the pipelines of one composer.
+
+    Return None for an expression with a function, whose name does not tell it from another function, and for one with a
+    component that was resolved already, perhaps by another profile.
+    """
+    if isinstance(expression, str):
+        return str(expression)
+    if not isinstance(expression, Expression) or any(isinstance(n, (Function, Component)) for n in walk(expression)):
+        return None
+    return str(expression)
 
 
 def _named_in(component: Component) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from sublex import arguments, plugins, profiles
 from sublex.base import Explanation, Facet, Mark, Query, QueryTerm
 from sublex.errors import InputError
 from sublex.expression import Expression
-from sublex.functions import operand, versions
+from sublex.functions import operand
 from sublex.index.snapshot import Snapshot
 from sublex.messages import counted
 from sublex.pipeline.contents import Contents
@@ -91,21 +91,13 @@ class Index(Contents):
         from sublex.pipeline.pipeline import Pipeline
 
         if isinstance(expression, Pipeline):
-            if expression.snapshot.path.resolve() != self.path.resolve():
+            if expression.snapshot is not self._snapshot and expression.snapshot.path.resolve() != self.path.resolve():
                 raise InputError(
                     f"The pipeline {expression} belongs to the index {expression.snapshot.path}; make one for {self.path}."
                 )
             return expression
-        composer, chosen = self._composer, self._profile(profile)
-        resolved = self._resolve(chosen.ranker if expression is None else expression, profile)
-        scorer = composer.compose(resolved, chosen.defaults)
-        if not scorer.finds:
-            raise InputError(
-                f"{resolved} finds no documents by itself; put a ranker before it, as in BM25 >> {resolved}."
-            )
-        fitted = composer.fitted_components(resolved)
-        models = composer.models(fitted) | composer.retrievers(resolved) | versions(resolved)
-        return Pipeline(composer.snapshot, resolved, scorer, models, composer.uncovered(fitted))
+        chosen = self._profile(profile)
+        return self._composer.pipeline(chosen.ranker if expression is None else expression, chosen)
 
     def _profile(self, name: str | None) -> profiles.Profile:
         return profiles.profile(self.profile if name is None else arguments.text(name, "The profile"))
