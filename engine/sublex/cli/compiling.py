@@ -14,11 +14,11 @@ import click
 
 from sublex.cli.output import say
 from sublex.cli.progress import progress
-from sublex.messages import counted
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
-    from sublex.compile_kernels import Job
     from sublex.pipeline.index import Index
+    from sublex.tools.compile_kernels import Job
 
 # The kernels that commands need: rooms, and packages of plugins, each with names of kernels.
 NOTHING: dict[str, str] = {}
@@ -89,7 +89,7 @@ def say_if_compiling(index: Index | None = None, once: bool = False) -> None:
     needed = NEEDED.get(context.info_name or "", {})
     if needed is NOTHING:
         return
-    from sublex.compile_kernels import jobs_of
+    from sublex.tools.compile_kernels import jobs_of
 
     jobs = _jobs(_joined(needed, *_of_index(index, once))) + (_jobs(REORDER) if context.params.get("reorder") else [])
     if _has_json(context.params.get("sources") or ()):
@@ -100,7 +100,7 @@ def say_if_compiling(index: Index | None = None, once: bool = False) -> None:
 
 def compile_quietly(command: str, index: Index, say_status: Callable[[str], None]) -> None:
     """Compile what a command needs for an index and is not yet compiled, and print nothing; `say_status` gets a few words meanwhile."""
-    from sublex.compile_kernels import compile_all, missing, processors
+    from sublex.tools.compile_kernels import compile_all, missing, processors
 
     left = missing(_jobs(_joined(NEEDED[command], *_of_index(index))))
     if left:
@@ -128,7 +128,7 @@ def _joined(*tables: Mapping[str, str]) -> Mapping[str, str]:
 
 def _jobs(needed: Mapping[str, str]) -> list[Job]:
     """Return the kernels of rooms, given as names of kernels by room, as jobs."""
-    from sublex.compile_kernels import jobs_of
+    from sublex.tools.compile_kernels import jobs_of
 
     return [job for room, names in needed.items() for job in jobs_of(module_of(room), names.split())]
 
@@ -140,7 +140,7 @@ def module_of(room: str) -> str:
 
 def compile_missing(jobs: Iterable[Job]) -> bool:
     """Compile the kernels whose machine code is not on disk, in parallel, and return whether there were any."""
-    from sublex.compile_kernels import compile_all, missing, processors
+    from sublex.tools.compile_kernels import compile_all, missing, processors
 
     left = missing(jobs)
     if not left:
@@ -172,7 +172,7 @@ def _has_json(sources: Iterable[str]) -> bool:
 
 def _fate(jobs: Sequence[Job]) -> str:
     """Return whether the machine code outlives this command, as the end of a sentence."""
-    from sublex.compiled import is_temporary
+    from sublex.tools.compiled import is_temporary
 
     if is_temporary(jobs[0].kernel()):
         return "for this command only; name a folder in NUMBA_CACHE_DIR that can be written to"
