@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -29,17 +29,16 @@ from sublex.language.functions import Function, functions_in, versions
 from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.language.profiles import Profile
 from sublex.pipeline.pipeline import Pipeline
-from sublex.pipeline.stages.blend import BlendStage
-from sublex.pipeline.stages.cached import Cache, CachedStage
-from sublex.pipeline.stages.chain import ChainStage
-from sublex.pipeline.stages.cut import CutStage
+from sublex.pipeline.stages.blend import BlendScoring, Part
+from sublex.pipeline.stages.cached import Cache, cached
+from sublex.pipeline.stages.chain import ChainScoring, CutScoring
 from sublex.pipeline.stages.expander import ExpanderStage
-from sublex.pipeline.stages.filter import FilterStage
-from sublex.pipeline.stages.function import FunctionStage
-from sublex.pipeline.stages.normalise import NormaliserStage
-from sublex.pipeline.stages.ranker import RankerStage
-from sublex.pipeline.stages.representation import RepresentationStage
-from sublex.pipeline.stages.retriever import RetrieverStage
+from sublex.pipeline.stages.filter import FilterScoring
+from sublex.pipeline.stages.function import FunctionScoring
+from sublex.pipeline.stages.normalise import NormaliserScoring, Scale
+from sublex.pipeline.stages.ranker import RankerScoring
+from sublex.pipeline.stages.representation import RepresentationScoring
+from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
 from sublex.pipeline.stages.stage import Scorer, Stage
 from sublex.representations.identity import Namer
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
@@ -265,59 +264,72 @@ class _Composition:
         """Return the stage of a node."""
         match node:
             case Chain(stages=nodes):
-                return ChainStage([self.stage(inner) for inner in nodes[:-1]], self.scorer(nodes[-1], node))
+                before, last = [self.stage(inner) for inner in nodes[:-1]], self.scorer(nodes[-1], node)
+                return Scorer(partial(ChainScoring, before, last), (*before, last)[0].finds)
             case Blend(parts=parts):
                 return self.blend(parts, node)
             case Weighted():
-                return self.blend([node], node)
+                return self.blend((node,), node)
             case Cut(expression=inner, depth=depth):
-                return CutStage(self.scorer(inner, node), depth)  # type: ignore[arg-type]
+                scorer = self.scorer(inner, node)
+                return Scorer(partial(CutScoring, scorer, depth), scorer.finds)
             case Normalised(normaliser=name, expression=inner):
-                return NormaliserStage(NORMALISERS[name], self.cached(inner, node), self.composer.snapshot)
+                scorer = self.cached(inner, node)
+                return Scorer(partial(NormaliserScoring, self.scale(name), scorer), scorer.finds)
             case Function():
-                return FunctionStage(node, self.composer.snapshot)
+                return Scorer(partial(FunctionScoring, node, self.composer.snapshot), finds=False)
             case Component():
                 return self.component(node)
         raise InputError(f"{node} cannot be run.")
 
-    def blend(self, parts: Sequence[Expression], node: Expression) -> BlendStage:
+    def blend(self, nodes: tuple[Expression, ...], whole: Expression) -> Scorer:
         """Return the stage of a blend."""
-        return BlendStage(self.composer.snapshot, [(str(part), *self.weighted(part, node)) for part in parts])
+        parts = [self.part(node, whole) for node in nodes]
+        return Scorer(partial(BlendScoring, self.composer.snapshot, parts), any(part.finds for part in parts))
 
-    def weighted(self, part: Expression, blend: Expression) -> tuple[float, Scorer]:
-        """Return the weight and the scorer of one part of a blend."""
+    def part(self, part: Expression, blend: Expression) -> Part:
+        """Return one part of a blend. Without a normaliser of its own it gets minmax."""
         weight, inner = (part.weight, part.expression) if isinstance(part, Weighted) else (1, part)
-        scorer = self.cached(inner, blend)
+        if isinstance(inner, Normalised):
+            normaliser, scorer = inner.normaliser, self.cached(inner.expression, inner)
+        else:
+            normaliser, scorer = "minmax", self.cached(inner, blend)
         if _is_filter(inner):
             raise InputError(
                 f"{inner} keeps or drops hits and has no scores to add; put it after a ranker, as in BM25 >> {inner}."
             )
-        return float(weight), scorer  # type: ignore[arg-type]
+        return Part(str(part), float(weight), self.scale(normaliser), scorer)  # type: ignore[arg-type]
+
+    def scale(self, normaliser: str) -> Scale:
+        """Return the scale of a normaliser, given by its name."""
+        return Scale(NORMALISERS[normaliser], self.composer.snapshot)
 
     def cached(self, node: Expression, whole: Expression) -> Scorer:
         """Return the scorer of a node, with the cache around it where there is one."""
         scorer = self.scorer(node, whole)
-        if self.cache is None or isinstance(scorer, NormaliserStage):
+        if self.cache is None or isinstance(node, Normalised):
             return scorer
-        return CachedStage(str(node), scorer, self.cache)
+        return cached(str(node), scorer, self.cache)
 
     def component(self, component: Component) -> Stage:
         """Return the stage of a component, by its kind."""
         composer = self.composer
         if component.kind == "ranker":
-            return RankerStage(composer.searcher(component))
+            return Scorer(partial(RankerScoring, composer.searcher(component)))
         if component.kind == "retriever":
             with contract("retriever", component):
-                return RetrieverStage(str(component), component.make(), composer.snapshot)
+                name, made = str(component), component.make()
+                attachment = attachment_of(name, made, composer.snapshot)
+                return Scorer(partial(RetrieverScoring, name, made, composer.snapshot, attachment))
         if component.kind == "representation":
             model = composer.model(component)
             assert isinstance(model, LoadedRepresentation)
-            return RepresentationStage(model)
+            return Scorer(partial(RepresentationScoring, model))
         made = composer.model(component).model if composer.is_fitted(component) else component.make()
         name, models = str(component), composer.models_in(component)
         if component.kind == "filter":
-            return FilterStage(name, made, composer.term_table, models)
-        return ExpanderStage(name, made, RankerStage(composer.searcher(self.feedback)), models)
+            return Scorer(partial(FilterScoring, name, made, composer.term_table, models), finds=False)
+        return ExpanderStage(name, made, composer.searcher(self.feedback), models)
 
 
 def _printed(expression: str | Expression) -> str | None:

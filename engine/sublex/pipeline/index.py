@@ -171,7 +171,7 @@ class Index(Contents):
 
         ready = self.pipeline(pipeline, profile)
         doc, query = self._live(docno, ready.snapshot), self.query(text)
-        tree = ready.scorer.explain(State(query), doc)
+        tree = ready.scorer.start(State(query)).explain(doc)
         hits = ready.answer(query, max(1, len(ready.snapshot))).hits
         return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
 
