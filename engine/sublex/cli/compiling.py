@@ -65,7 +65,7 @@ NEEDED = {
     "info": NOTHING, "phrases": NOTHING,
     "keyphrases": {
         "analysis": "tokenize porter intern describe mark_breaks", "estimators.phrases": "find_longest segment hash_keys",
-        "estimators.laki": "cut", "estimators.laki.sampling": "sample",
+        "sublex_laki.estimator": "cut", "sublex_laki.estimator.sampling": "sample",
     },
     "silhouette": NOTHING, "hierarchy": NOTHING,
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
