@@ -260,7 +260,9 @@ def test_evidence_of_a_query_is_shown_and_is_no_part_of_the_query(monkeypatch, t
     assert after._replace(evidence=()).evidence == ()
     assert [*after] == ["whale", after.terms]
     Wavering.evidence = ("taken",)
-    with pytest.raises(PluginError, match=r"The expander Wavering gave evidence that is not sublex\.base\.Evidence"):
+    with pytest.raises(
+        PluginError, match=r"The expander Wavering gave evidence that is not sublex\.contracts\.base\.Evidence"
+    ):
         composed.start(state).find()
 
 
@@ -544,7 +546,7 @@ def test_a_packaged_plugin_is_found_by_its_entry_point(tmp_path):
 
 
 def test_loading_the_plugins_imports_neither_numba_nor_scipy():
-    code = "import sys; from sublex import plugins; plugins.load(); print([m for m in ('numba', 'scipy') if m in sys.modules])"
+    code = "import sys; from sublex.language import plugins; plugins.load(); print([m for m in ('numba', 'scipy') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
 
