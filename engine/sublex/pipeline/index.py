@@ -240,7 +240,7 @@ class Index(Contents):
         from sublex.representations.job import Options
 
         options = Options(workers, memory, progress, say, self.registry)
-        fit(self.path, str(operand(expression, ">>")), options, None if source is None else Path(source))
+        fit(self.path, operand(expression, ">>"), options, None if source is None else Path(source))
         self._open()
 
     def fitted_model(self, expression: Expr) -> LoadedModel:
