@@ -240,15 +240,10 @@ def test_a_ranker_that_breaks_its_contract_is_named_in_one_sentence(index, how):
         Searcher(index.snapshot, Broken(how)).search(["w1"])
 
 
-class BM25With(BM25):
-    """BM25 with one of its functions replaced: by a call of `value`, or by a function that returns it."""
-
-    def __init__(self, function: str, value: object):
-        super().__init__()
-        self.__dict__.update({function: lambda *_: value() if callable(value) else value})
-
-    def __str__(self) -> str:
-        return "BM25With"
+def bm25_with(function: str, value: object) -> Ranker:
+    """Return BM25 with one of its functions replaced: by a call of `value`, or by a function that returns it."""
+    replaced = {function: lambda *_: value() if callable(value) else value, "__str__": lambda _: "BM25With"}
+    return type("BM25With", (BM25,), replaced)()
 
 
 def raises() -> float:
@@ -261,7 +256,7 @@ def raises() -> float:
 )  # fmt: skip
 def test_every_function_of_a_ranker_is_checked(index, function, value):
     with pytest.raises(PluginError, match=r"^The ranker BM25With .*\.$"):
-        Searcher(index.snapshot, BM25With(function, value)).search(["w1"])
+        Searcher(index.snapshot, bm25_with(function, value)).search(["w1"])
 
 
 @pytest.mark.parametrize("smart", ["lnc.ltc", "lnu.ltu"])

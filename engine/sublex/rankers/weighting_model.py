@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,9 @@ Formula = Callable[..., Any]
 
 @dataclass(frozen=True)
 class WeightingModel(Declared, Ranker):
-    """A built-in ranker: a frozen dataclass whose fields are its parameters."""
+    """A built-in ranker: a frozen dataclass whose fields are its parameters. Of a document it reads the length alone."""
+
+    reads: ClassVar[Sequence[str]] = ("length",)
 
     lengths: str = parameter(
         "exact",
