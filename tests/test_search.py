@@ -134,9 +134,8 @@ def test_rescoring_gives_the_scores_of_retrieval(index, name, query, data):
     docs = docs[np.isin(docs, index.corpus.docs)]
     hits = searcher.search(query, 5000)
     score_of = dict(zip(hits.docs.tolist(), hits.scores.tolist(), strict=True))
-    scores = searcher.scores([query, {}], [docs, docs])
-    assert scores[0].tolist() == [score_of.get(doc, -np.inf) for doc in docs.tolist()]
-    assert scores[1].tolist() == [-np.inf] * len(docs)
+    assert searcher.scores(query, docs).tolist() == [score_of.get(doc, -np.inf) for doc in docs.tolist()]
+    assert searcher.scores({}, docs).tolist() == [-np.inf] * len(docs)
 
 
 @pytest.fixture(scope="module")
@@ -382,7 +381,7 @@ def test_hits_and_searchers_keep_working_on_the_generation_they_were_made_for(sm
     small.merge()
     assert (hits.docnos, hits.scores.tolist()) == before and hits[0].docno == before[0][0]
     assert searcher.search(["w1"], 100).docnos == everything
-    assert np.array_equal(searcher.scores([["w1"]], [hits.docs])[0], hits.scores)
+    assert np.array_equal(searcher.scores(["w1"], hits.docs), hits.scores)
     assert "d1" not in small.search("w1", k=100).docnos
 
 

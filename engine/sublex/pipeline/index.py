@@ -117,7 +117,7 @@ class Index(Contents):
         if isinstance(text, Query):
             return text
         words = arguments.text(text, "The query")
-        return Query(words, tuple(QueryTerm(term) for term in self.analyze(words)))
+        return Query(words, tuple(map(QueryTerm, self.analyze(words))))
 
     def search(
         self, text: str | Query, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
@@ -202,22 +202,23 @@ class Index(Contents):
 
     def store_impacts(self, rankers: Expr | Iterable[Expr], profile: str | None = None) -> None:
         """Store the impacts of these rankers, and of no others, on disk; they are computed again after every change of the index."""
-        from sublex.pipeline import kept_impacts
+        from sublex.retrieval import impact_store
 
         several = [rankers] if isinstance(rankers, (str, Expression)) else rankers
         if not isinstance(several, Iterable):
             raise InputError(f"The rankers are {arguments.shown(rankers)}; give expressions such as 'BM25'.")
-        kept_impacts.keep(self._composer, [self.searcher(ranker, profile).name for ranker in several])
+        names = [self.searcher(ranker, profile).name for ranker in several]
+        impact_store.keep(self._snapshot, names, self._searcher_of)
 
     def kept_impacts(self) -> dict[str, int]:
-        """Return the bytes on disk of each ranker's impacts, and of the decoded documents that they share."""
+        """Return the bytes on disk of each ranker's impacts, and of the document numbers that they share."""
         from sublex.retrieval import impact_store
 
-        if not impact_store.declared(self.path):
-            return {}
-        from sublex.pipeline import kept_impacts
+        return impact_store.sizes(self._snapshot, self._searcher_of)
 
-        return kept_impacts.sizes(self._composer)
+    def _searcher_of(self, printed: str) -> Searcher:
+        # The printed form of a ranker leaves out Sublex's own defaults; the profile of the index may have others.
+        return self.searcher(printed, "sublex")
 
     # Fitted models.
 
@@ -352,6 +353,6 @@ class Index(Contents):
     def _refresh(self, say: Say) -> None:
         """Open the generation that was just committed, and compute its stored impacts."""
         self._open()
-        from sublex.pipeline import kept_impacts
+        from sublex.retrieval import impact_store
 
-        kept_impacts.refresh(self._composer, say)
+        impact_store.refresh(self._snapshot, self._searcher_of, say)

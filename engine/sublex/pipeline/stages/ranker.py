@@ -40,7 +40,7 @@ class RankerScoring(Scoring):
 
     def computed(self, docs: np.ndarray) -> np.ndarray:
         """Return the scores of documents, found or not."""
-        return self.searcher.scores([self.state.query.weights()], [docs])[0]
+        return self.searcher.scores(self.state.query.weights(), docs)
 
     def explain(self, doc: int) -> Explanation:
         query, searcher = self.state.query, self.searcher
