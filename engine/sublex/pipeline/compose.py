@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property, partial
+from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -29,13 +29,12 @@ from sublex.language.functions import Function, functions_in, versions
 from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.language.profiles import Profile
 from sublex.pipeline.pipeline import Pipeline
-from sublex.pipeline.stages.blend import BlendScoring, Part
+from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, Scale
 from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.chain import ChainScoring, CutScoring
 from sublex.pipeline.stages.expander import ExpanderStage
 from sublex.pipeline.stages.filter import FilterScoring
 from sublex.pipeline.stages.function import FunctionScoring
-from sublex.pipeline.stages.normalise import NormaliserScoring, Scale
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.representation import RepresentationScoring
 from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
@@ -58,23 +57,15 @@ class Composer:
     """Makes the stages of expressions for one snapshot; expressions that name the same ranker or model share it."""
 
     def __init__(self, snapshot: Snapshot, registry: Registry | None = None, allow_uncovered: bool = False):
-        self.snapshot, self._registry, self.allow_uncovered = snapshot, registry, allow_uncovered
+        self.snapshot, self.registry, self.allow_uncovered = snapshot, registry or snapshot.registry, allow_uncovered
         self.term_table = TermTable(snapshot)
+        self._namer = Namer(self.registry, Resources(snapshot.path, snapshot.manifest))
         self._pipelines: dict[tuple[str, str], _Kept] = {}
         self._searchers: dict[str, Searcher] = {}
         self._models: dict[tuple[str, ...], LoadedModel] = {}
         self._views: dict[str, View] = {}
         self._used: set[str | tuple[str, ...]] = set()
         self._lock = Lock()
-
-    @property
-    def registry(self) -> Registry:
-        """The plugins that names are looked up in."""
-        return self._registry or self.snapshot.registry
-
-    @cached_property
-    def _namer(self) -> Namer:
-        return Namer(self.registry, Resources(self.snapshot.path, self.snapshot.manifest))
 
     def pipeline(self, expression: str | Expression, profile: Profile) -> Pipeline:
         """Return the pipeline of an expression. It is made on first use, and again when a file that it names has changed."""
@@ -103,9 +94,26 @@ class Composer:
             raise InputError(
                 f"{resolved} finds no documents by itself; put a ranker before it, as in BM25 >> {resolved}."
             )
-        fitted = self.fitted_components(resolved)
-        models = self.models(fitted) | self.retrievers(resolved) | versions(resolved)
-        return _Kept(Pipeline(self.snapshot, resolved, scorer, models, self.uncovered(fitted)), files)
+        uncovered = {str(c): self.model(c).uncovered for c in self.fitted_components(resolved)}
+        uncovered = {name: lacking for name, lacking in uncovered.items() if lacking}
+        return _Kept(Pipeline(self.snapshot, resolved, scorer, self._versions(resolved), uncovered), files)
+
+    def _versions(self, resolved: Expression) -> dict[str, str]:
+        """Return what the hits depend on beside the index: the code and the state of each model, retriever and function.
+
+        A model's state is its fingerprint and how many documents it does not cover; a retriever's is that of the foreign index.
+        """
+        found = {}
+        for component in self.fitted_components(resolved):
+            model = self.model(component)
+            lacking = f", {counted(model.uncovered, 'document')} uncovered" if model.uncovered else ""
+            found[str(component)] = f"{model.fingerprint} by {self.registry.version(component.registration)}{lacking}"
+        for component in components_in(resolved):
+            if component.kind == "retriever" and self.snapshot.attachment:
+                retriever, state = component.make(), self.snapshot.attachment.state
+                engine = f" with {retriever.version()}" if hasattr(retriever, "version") else ""
+                found[str(component)] = f"{state} by {self.registry.version(component.registration)}{engine}"
+        return found | versions(resolved)
 
     def _files(self, resolved: Expression) -> dict[str, str]:
         """Return the hashes of the resources that a resolved expression names."""
@@ -187,32 +195,6 @@ class Composer:
     def models_in(self, component: Component) -> dict[str, LoadedModel]:
         """Return the fitted models that the parameters of an expander or a filter name, by their expressions."""
         return {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
-
-    def models(self, components: list[Component]) -> dict[str, str]:
-        """Return for each fitted component the fingerprint of its model, its code, and how many documents it does not cover."""
-        described = {}
-        for component in components:
-            model = self.model(component)
-            lacking = f", {counted(model.uncovered, 'document')} uncovered" if model.uncovered else ""
-            described[str(component)] = (
-                f"{model.fingerprint} by {self.registry.version(component.registration)}{lacking}"
-            )
-        return described
-
-    def retrievers(self, resolved: Expression) -> dict[str, str]:
-        """Return for each retriever of a resolved expression its code, its engine, and the state of the foreign index that it searches."""
-        described = {}
-        for component in components_in(resolved):
-            if component.kind == "retriever" and self.snapshot.attachment:
-                retriever = component.make()
-                engine = f" with {retriever.version()}" if hasattr(retriever, "version") else ""
-                state = self.snapshot.attachment.state
-                described[str(component)] = f"{state} by {self.registry.version(component.registration)}{engine}"
-        return described
-
-    def uncovered(self, components: list[Component]) -> dict[str, int]:
-        """Return the fitted components that do not cover all documents, with the number of documents they lack."""
-        return {str(component): lacking for component in components if (lacking := self.model(component).uncovered)}
 
     def unfitted(self, resolved: Expression) -> list[str]:
         """Return the components of a resolved expression that have to be fitted before it can run."""
