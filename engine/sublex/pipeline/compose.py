@@ -77,7 +77,7 @@ class Composer:
             # A pipeline that is asked for becomes the last that is dropped.
             if kept := self._pipelines.pop(key, None):
                 self._pipelines[key] = kept
-        if kept is None or kept.files != self._hashes(kept.files):
+        if kept is None or (kept.files and kept.files != self._hashes(kept.files)):
             kept = self._made(expression, profile)
             with self._lock:
                 self._pipelines[key] = kept
@@ -254,7 +254,7 @@ class _Composition:
                 return self.blend((node,), node)
             case Cut(expression=inner, depth=depth):
                 scorer = self.scorer(inner, node)
-                return Scorer(partial(CutScoring, scorer, depth), scorer.finds)
+                return Scorer(partial(CutScoring, scorer, depth), scorer.finds)  # type: ignore[arg-type]
             case Normalised(normaliser=name, expression=inner):
                 scorer = self.cached(inner, node)
                 return Scorer(partial(NormaliserScoring, self.scale(name), scorer), scorer.finds)

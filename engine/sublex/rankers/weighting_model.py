@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ Formula = Callable[..., Any]
 class WeightingModel(Declared, Ranker):
     """A built-in ranker: a frozen dataclass whose fields are its parameters. Of a document it reads the length alone."""
 
-    reads: ClassVar[Sequence[str]] = ("length",)
+    reads = ("length",)
 
     lengths: str = parameter(
         "exact",

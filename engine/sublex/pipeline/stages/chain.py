@@ -39,10 +39,10 @@ class ChainScoring(Scoring):
         return scores
 
     def explain(self, doc: int) -> Explanation:
-        *before, last = self.before or [None]
-        if isinstance(self.last, FilterScoring) and isinstance(last, Scorer):
-            return self.last.explain_after(ChainScoring(before, last, self.first), doc)
-        steps = (stage.trace(state, doc) for stage, state in zip(self.before, self.states, strict=True))
+        before = self.before
+        if isinstance(self.last, FilterScoring) and before and isinstance(before[-1], Scorer):
+            return self.last.explain_after(ChainScoring(before[:-1], before[-1], self.first), doc)
+        steps = (stage.trace(state, doc) for stage, state in zip(before, self.states, strict=True))
         tree = self.last.explain(doc)
         if self.hits is not None and not rank_in(self.hits, doc):
             label = "not among the documents that the stage before found"

@@ -81,7 +81,8 @@ class PairScores:
         values = np.empty(len(tfs), dtype)
         for begin in range(0, len(tfs), PAIRS_PER_CALL):
             part = slice(begin, begin + PAIRS_PER_CALL)
-            doc = DocStats(*(None if own is None else own[kinds[part]] for own in self._classes.stats))
+            own, stats = kinds[part], self._classes.stats
+            doc = DocStats(stats.length[own], stats.unique[own], None if stats.norm is None else stats.norm[own])
             with contract("ranker", self._ranker), np.errstate(all="ignore"):
                 given = self._formula(
                     tfs[part].astype(np.float64), doc, TermStats(df[part], cf[part]), self._collection
