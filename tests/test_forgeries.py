@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import sublex
-from sublex import word_sums
 from sublex.errors import IndexCorrupt, SublexError
+from sublex.estimators import word_sums
 from sublex.index import manifest as manifests
 from sublex.index import schema
 from sublex.index.check import check

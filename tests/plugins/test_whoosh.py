@@ -17,9 +17,9 @@ from command import invoke
 from shared import DEMO, TOPICS
 
 import sublex
-from sublex import plugins
 from sublex.analysis.tokens import analyze
 from sublex.errors import IndexProblem, MissingExtra, SublexError
+from sublex.language import plugins
 
 pytest.importorskip("whoosh")
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from sublex.cli.output import say
 from sublex.cli.progress import progress
-from sublex.messages import counted
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
-    from sublex.compile_kernels import Job
     from sublex.pipeline.index import Index
+    from sublex.tools.compile_ahead import Job
 
 
 def say_if_compiling(tasks: str = "", index: Index | None = None, once: bool = False) -> None:
@@ -33,7 +33,7 @@ def say_if_compiling(tasks: str = "", index: Index | None = None, once: bool = F
 
 def compile_quietly(tasks: str, index: Index, say_status: Callable[[str], None]) -> None:
     """Compile what tasks need for an index and is not yet compiled, and print nothing; `say_status` gets a few words meanwhile."""
-    from sublex.compile_kernels import compile_all, missing, processors
+    from sublex.tools.compile_ahead import compile_all, missing, processors
 
     left = missing(_jobs(f"{tasks} {_tasks_of(index)}"))
     if left:
@@ -43,8 +43,8 @@ def compile_quietly(tasks: str, index: Index, say_status: Callable[[str], None])
 
 def _jobs(tasks: str) -> list[Job]:
     """Return the kernels that tasks need, as jobs."""
-    from sublex import plugins
-    from sublex.compile_kernels import jobs_before
+    from sublex.language import plugins
+    from sublex.tools.compile_ahead import jobs_before
 
     return jobs_before(tasks, plugins.load().modules)
 
@@ -62,7 +62,7 @@ def _tasks_of(index: Index | None, once: bool = False) -> str:
 
 def compile_missing(jobs: Iterable[Job]) -> bool:
     """Compile the kernels whose machine code is not on disk, in parallel, and return whether there were any."""
-    from sublex.compile_kernels import compile_all, missing, processors
+    from sublex.tools.compile_ahead import compile_all, missing, processors
 
     left = missing(jobs)
     if not left:
@@ -85,7 +85,7 @@ def compile_missing(jobs: Iterable[Job]) -> bool:
 
 def _fate(jobs: Sequence[Job]) -> str:
     """Return whether the machine code outlives this command, as the end of a sentence."""
-    from sublex.compiled import is_temporary
+    from sublex.tools.compiled import is_temporary
 
     if is_temporary(jobs[0].kernel()):
         return "for this command only; name a folder in NUMBA_CACHE_DIR that can be written to"
