@@ -20,6 +20,7 @@ from shared import DEMO
 import sublex
 import sublex_fisher
 from sublex.cli import compiling
+from sublex.cli.commands.index import _tasks
 from sublex.language import plugins
 from sublex.tools import compile_ahead, compiled
 from sublex.tools.compile_ahead import Job, all_jobs, compile_all, jobs_before, jobs_of, kernel_files, missing
@@ -92,7 +93,9 @@ def test_a_command_needs_the_kernels_that_are_compiled_ahead_with_the_types_that
 
 def test_commands_that_ask_for_terms_again_compile_the_kernels_of_blocks_for_large_indexes_only(tmp_path, monkeypatch):
     asked: list[set[str]] = []
-    monkeypatch.setattr(compiling, "compile_missing", lambda jobs: asked.append({job.name for job in jobs}))
+    monkeypatch.setattr(
+        compiling, "_jobs", lambda tasks: asked.append({job.name for job in jobs_before(tasks, MODULES)})
+    )
     index = tmp_path / "index"
     sublex.build([{"id": "a", "text": "a crane"}, {"id": "b", "text": "a river"}], index)
     (tmp_path / "topics.tsv").write_text("1\tcrane\n")
@@ -114,7 +117,9 @@ def test_commands_that_ask_for_terms_again_compile_the_kernels_of_blocks_for_lar
 
 def test_the_check_of_stored_impacts_is_compiled_ahead_where_there_are_some(tmp_path, monkeypatch):
     asked: list[set[str]] = []
-    monkeypatch.setattr(compiling, "compile_missing", lambda jobs: asked.append({job.name for job in jobs}))
+    monkeypatch.setattr(
+        compiling, "_jobs", lambda tasks: asked.append({job.name for job in jobs_before(tasks, MODULES)})
+    )
     index = sublex.build([{"id": "a", "text": "a crane"}, {"id": "b", "text": "a river"}], tmp_path / "index")
     for stored in (False, True):
         index.store_impacts(["BM25"] if stored else [])
@@ -127,11 +132,7 @@ def test_the_tasks_that_commands_begin_are_those_that_kernels_name():
     cli = Path(compiling.__file__).parent
     text = "".join(path.read_text(encoding="utf-8") for path in [*cli.rglob("*.py"), *cli.parent.glob("shell/*.py")])
     begun = re.findall(r'(?:say_if_compiling|compile_quietly)\("([^"]*)"', text)
-    begun += re.findall(r'" ?([a-z -]+)" \* (?:reorder|has_json)', text) + [
-        "analyze order-terms build",
-        "fill-blocks",
-        "check-stored-impacts",
-    ]
+    begun += [_tasks(["birds.json"], reorder=True), "fill-blocks", "check-stored-impacts"]
     named = {task for job in all_jobs(MODULES) for task in job.kernel().before}
     assert set(" ".join(begun).split()) == named
 
