@@ -94,7 +94,7 @@ def test_a_command_needs_the_kernels_that_are_compiled_ahead_with_the_types_that
 def test_commands_that_ask_for_terms_again_compile_the_kernels_of_blocks_for_large_indexes_only(tmp_path, monkeypatch):
     asked: list[set[str]] = []
     monkeypatch.setattr(
-        compiling, "_jobs", lambda tasks: asked.append({job.name for job in jobs_before(tasks, MODULES)})
+        compile_ahead, "jobs_before", lambda *tasks: asked.append({job.name for job in jobs_before(*tasks)})
     )
     index = tmp_path / "index"
     sublex.build([{"id": "a", "text": "a crane"}, {"id": "b", "text": "a river"}], index)
@@ -118,7 +118,7 @@ def test_commands_that_ask_for_terms_again_compile_the_kernels_of_blocks_for_lar
 def test_the_check_of_stored_impacts_is_compiled_ahead_where_there_are_some(tmp_path, monkeypatch):
     asked: list[set[str]] = []
     monkeypatch.setattr(
-        compiling, "_jobs", lambda tasks: asked.append({job.name for job in jobs_before(tasks, MODULES)})
+        compile_ahead, "jobs_before", lambda *tasks: asked.append({job.name for job in jobs_before(*tasks)})
     )
     index = sublex.build([{"id": "a", "text": "a crane"}, {"id": "b", "text": "a river"}], tmp_path / "index")
     for stored in (False, True):

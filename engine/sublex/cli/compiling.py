@@ -27,7 +27,7 @@ def say_if_compiling(tasks: str = "", index: Index | None = None, once: bool = F
     a line on standard error says that too.
     """
     if tasks:
-        compile_missing(_jobs(f"{tasks} {_tasks_of(index, once)}"))
+        compile_missing(_jobs(tasks, index, once))
     _announce_others()
 
 
@@ -35,29 +35,28 @@ def compile_quietly(tasks: str, index: Index, say_status: Callable[[str], None])
     """Compile what tasks need for an index and is not yet compiled, and print nothing; `say_status` gets a few words meanwhile."""
     from sublex.tools.compile_ahead import compile_all, missing, processors
 
-    left = missing(_jobs(f"{tasks} {_tasks_of(index)}"))
+    left = missing(_jobs(tasks, index))
     if left:
         say_status(f"compiling {counted(len(left), 'kernel')}, once")
         compile_all(left, min(len(left), processors()), lambda: None)
 
 
-def _jobs(tasks: str) -> list[Job]:
-    """Return the kernels that tasks need, as jobs."""
-    from sublex.language import plugins
+def _jobs(tasks: str, index: Index | None, once: bool = False) -> list[Job]:
+    """Return the kernels that tasks need, as jobs. The size of an index and its stored impacts add tasks."""
     from sublex.tools.compile_ahead import jobs_before
 
-    return jobs_before(tasks, plugins.load().modules)
-
-
-def _tasks_of(index: Index | None, once: bool = False) -> str:
-    """Return the tasks of a search that come from the size of an index and its stored impacts."""
     if index is None:
-        return ""
+        from sublex.language import plugins
+
+        return jobs_before(tasks, plugins.load().modules)
     from sublex.retrieval.blocks.blocks import FEWEST
     from sublex.retrieval.impact_store import declared
 
-    large = any(segment.docs >= FEWEST for segment in index.snapshot.segments)
-    return f"{'check-stored-impacts' if declared(index.path) else ''} {'fill-blocks' if large and not once else ''}"
+    if declared(index.path):
+        tasks += " check-stored-impacts"
+    if not once and any(segment.docs >= FEWEST for segment in index.snapshot.segments):
+        tasks += " fill-blocks"
+    return jobs_before(tasks, index.registry.modules)
 
 
 def compile_missing(jobs: Iterable[Job]) -> bool:

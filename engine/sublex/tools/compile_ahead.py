@@ -101,7 +101,7 @@ def _files_in(top: Path) -> Iterator[Path]:
 
 def _tasks(path: Path) -> set[str]:
     """Return the tasks that a file's kernels name in `@kernel(…, before="…")`, read from its text."""
-    return set(" ".join(re.findall(r"""\bbefore=["']([^"']*)""", path.read_text(encoding="utf-8"))).split())
+    return set(" ".join(re.findall(r"""before=["']([^"']*)""", path.read_text(encoding="utf-8"))).split())
 
 
 def missing(jobs: Iterable[Job]) -> list[Job]:

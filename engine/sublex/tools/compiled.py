@@ -176,11 +176,13 @@ def _code(code: CodeType, docstring: str | None = None) -> tuple[Any, ...]:
 
 
 def _named(function: Function) -> Iterator[Any]:
-    """Yield the values of the names in a function's code. They come from its globals, and from the modules among them."""
-    names, modules = list(dict.fromkeys(_names(function.__code__))), []
+    """Yield the values of the names in a function's code, from its globals and from the modules among them; None for those not there."""
+    names = list(dict.fromkeys(_names(function.__code__)))
+    modules: list[ModuleType] = []
     scopes = [function.__globals__]
     for scope in scopes:
-        for value in [scope[name] for name in names if name in scope]:
+        for name in names:
+            value = scope.get(name)
             if not isinstance(value, ModuleType):
                 yield value
             elif value not in modules:
