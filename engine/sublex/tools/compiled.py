@@ -36,6 +36,8 @@ numba_config: Any = config
 Function = Callable[..., Any]
 # The types of a kernel's arguments, in their order.
 Signature = tuple[Any, ...]
+# The types of constants that describe themselves.
+PLAIN = frozenset((int, float, str, bytes, bool, type(None)))
 # The beginning of the names of folders for machine code that last as long as a process.
 TEMPORARY = "sublex-kernels-"
 # The threads that are loading machine code now, by their identifiers. The main thread is not among them. An interrupt must wait until such
@@ -164,7 +166,7 @@ def _contents(function: Function) -> str:
 def _content(function: Function) -> tuple[str, list[Function]]:
     """Return the code of a function with the values that it names, as text, and the compiled functions among these values."""
     used = [*_named(function), *(cell.cell_contents for cell in function.__closure__ or ())]
-    called = [value.py_func for value in used if isinstance(value, Dispatcher)]
+    called = [value.py_func for value in used if type(value) not in PLAIN and isinstance(value, Dispatcher)]
     described = _code(function.__code__, function.__doc__), _described(function.__defaults__), [*map(_described, used)]
     return repr(described), list(dict.fromkeys(called))
 
@@ -201,7 +203,7 @@ def _names(code: CodeType) -> Iterator[str]:
 def _described(value: Any) -> Any:
     """Return a value that describes another one by its content, with the same `repr` in all processes."""
     kind = type(value)
-    if kind in (int, float, str, bytes, bool, type(None)):
+    if kind in PLAIN:
         return value
     if isinstance(value, CodeType):
         return _code(value)
@@ -220,9 +222,9 @@ def _described(value: Any) -> Any:
 
 def _fields(argument: Any) -> Any:
     """Return the fields of a named tuple's type, and of those in it. Numba's types of arguments are printed without them."""
-    if not isinstance(argument, types.BaseTuple):
+    if type(argument) is types.Array or not isinstance(argument, types.BaseTuple):
         return ()
-    return getattr(argument, "fields", ()), [_fields(item) for item in argument]
+    return getattr(argument, "fields", ()), [_fields(item) for item in argument]  # type: ignore[attr-defined]
 
 
 def _start_runtime(target: Any) -> None:
