@@ -1,4 +1,4 @@
-"""The house rules that a machine can see: imports go one way, kernels keep to themselves, nothing is unpickled or printed."""
+"""The house rules that a machine can see: imports go one way, kernels have files of their own, nothing is unpickled or printed."""
 
 from __future__ import annotations
 
