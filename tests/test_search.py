@@ -286,6 +286,14 @@ def scores_of_words(index) -> list[list[float]]:
     return [index.searcher("BM25").search([word], 10).scores.tolist() for word in WORDS]
 
 
+def test_impacts_are_stored_with_the_parameters_of_the_named_profile(tmp_path):
+    index = sublex.build([Document("a", "crane river")], tmp_path / "index", profile="anserini")
+    index.store_impacts("BM25", "sublex")
+    reopened = sublex.open(index.path)
+    assert [bool(reopened.searcher("BM25", p).impacts[0]._stored) for p in ("sublex", "anserini")] == [True, False]
+    assert list(reopened.kept_impacts()) == ["BM25", "documents"]
+
+
 def test_stored_impacts_give_the_scores_of_computed_impacts(small):
     before = scores_of_words(small)
     small.store_impacts(["BM25", "PL2(c=7)"])
