@@ -167,13 +167,9 @@ class Index(Contents):
 
         The evidence of the root has the document's `rank` (None when it is not found) and the number of documents `found`.
         """
-        from sublex.pipeline.stages.stage import State, rank_in
-
         ready = self.pipeline(pipeline, profile)
-        doc, query = self._live(docno, ready.snapshot), self.query(text)
-        tree = ready.scorer.start(State(query)).explain(doc)
-        hits = ready.answer(query, max(1, len(ready.snapshot))).hits
-        return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
+        doc = self._live(docno, ready.snapshot)
+        return ready.explain(self.query(text), doc)
 
     # Labels that fitted models give.
 
