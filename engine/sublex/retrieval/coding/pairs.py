@@ -62,12 +62,12 @@ class PairScores:
 
     def of(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray, dtype: np.dtype) -> tuple[Pairs, np.ndarray]:
         """Return the pairs of terms, with values of this type, and for each posting its pair among those of its term, or -1."""
-        from sublex.retrieval.coding import kernels
+        from sublex.retrieval.coding import coding_kernels
 
         counts, ends = self._segment.df[terms].astype(np.int64), np.empty(len(terms), np.int64)
         numbers, frequencies, kinds, live = (np.empty(len(docs), np.int32) for _ in range(4))
         classes = self._classes
-        kernels.find_pairs(
+        coding_kernels.find_pairs(
             counts, docs, tfs, classes.of_document, classes.seen, numbers, frequencies, kinds, live, ends
         )
         n = int(ends[-1]) if len(ends) else 0
@@ -95,7 +95,7 @@ class PairScores:
     @cached_property
     def _classes(self) -> Classes:
         """The classes of documents that differ in the statistics that the ranker reads."""
-        from sublex.retrieval.coding import kernels
+        from sublex.retrieval.coding import coding_kernels
 
         lengths, uniques = self._segment.lengths, self._segment.uniques
         by_norm = self._norm is not None and "norm" in self._reads
@@ -115,7 +115,9 @@ class PairScores:
         if self._dead is not None:
             of_document = np.where(self._dead, np.int32(-1), of_document)
         few = len(examples) <= MOST_CLASSES and not by_norm
-        return Classes(of_document, stats, np.full(kernels.FREQUENCIES * len(examples) if few else 0, -1, np.int32))
+        return Classes(
+            of_document, stats, np.full(coding_kernels.FREQUENCIES * len(examples) if few else 0, -1, np.int32)
+        )
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
