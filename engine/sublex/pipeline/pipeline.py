@@ -61,9 +61,9 @@ class Pipeline:
     def answer(self, query: Query, k: int) -> Answer:
         """Return the best k documents for a query."""
         begin = time.perf_counter()
-        state = self.scorer.run(State(query), k)
-        assert state.hits is not None
-        return Answer(state.query, state.hits.first(k), time.perf_counter() - begin)
+        scoring = self.scorer.start(State(query))
+        hits = scoring.find(k).first(k)
+        return Answer(scoring.state.query, hits, time.perf_counter() - begin)
 
     def explain(self, query: Query, doc: int) -> Explanation:
         """Return the score of a document for a query, taken apart. The evidence of the root has its rank, and how many are found."""
