@@ -258,7 +258,7 @@ def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     """Read relevance judgements: a mapping from topic ids to `{docno: grade}`."""
     from sublex.arguments import file_path
-    from sublex.trec.qrels import read_qrels
+    from sublex.trec.qrels_reader import read_qrels
 
     return read_qrels(file_path(path, "The path of the qrels"))
 
