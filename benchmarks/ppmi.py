@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.base import Context, Param, Query, QueryTerm
-from sublex.fitted import Corpus, Fitted, Job, Store, Stored
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.base import Context, Param, Query, QueryTerm
+from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored
+from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 # Words in fewer documents, in a larger share of all documents, or with fewer documents in common have no neighbours. `swg` has the same.
 MIN_DF, MAX_SHARE = 3, 0.1

@@ -12,7 +12,7 @@ import numpy as np
 import sublex
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.index import Index
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 from sublex.trec.qrels import Qrels
 from sublex.trec.runs import Run
 

@@ -14,14 +14,14 @@ from command import invoke
 from shared import PLUGINS
 
 import sublex
-from sublex import plugins
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.index import check as checking
 from sublex.index import manifest as manifests
 from sublex.index.directory import Directory
-from sublex.index.foreign_build import _replacing
 from sublex.index.foreign_places import Place, keep_place, place_of, places_path
 from sublex.index.manifest import ATTACHED, commit, read_manifest
+from sublex.language import plugins
+from sublex.other_engines.build import _replacing
 
 TEXTS = {
     "b1": "The crane stood in the river and the crane slept",

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from sublex.base import Param, Resource
-from sublex.fitted import Representation
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.base import Param, Resource
+from sublex.contracts.fitted import Representation
+from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 ABOVE_0 = (0, 10**6)
 PARAMS = [

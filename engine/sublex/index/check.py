@@ -23,7 +23,7 @@ from sublex.index.manifest import (
 )
 from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
-from sublex.messages import command, in_short
+from sublex.tools.messages import command, in_short
 
 
 def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> list[str]:

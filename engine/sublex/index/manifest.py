@@ -13,14 +13,14 @@ from typing import Any
 
 import xxhash
 
-from sublex.base import Analyzer
+from sublex.contracts.base import Analyzer
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
 from sublex.index.format import FORMAT
 from sublex.index.schema import MANIFEST as MANIFEST_SCHEMA
 from sublex.index.schema import MOST_DOCS, TOTALS, Mismatch, expect
-from sublex.messages import command, in_short
-from sublex.plugins import Registry
+from sublex.language.plugins import Registry
+from sublex.tools.messages import command, in_short
 
 # Names of files and folders within an index.
 MANIFEST = "index.json"

@@ -39,7 +39,7 @@ class Rule(NamedTuple):
 
 
 def _is_expression(text: str) -> bool:
-    from sublex.parser import parse
+    from sublex.language.parser import parse
 
     try:
         parse(text)

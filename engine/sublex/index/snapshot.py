@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sublex import plugins
-from sublex.base import Analyzer, Document, Statistics
+from sublex.contracts.base import Analyzer, Document, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
@@ -38,8 +37,9 @@ from sublex.index.manifest import (
     read_manifest,
 )
 from sublex.index.segment import Segment
-from sublex.messages import command
-from sublex.strings import Strings
+from sublex.language import plugins
+from sublex.tools.messages import command
+from sublex.tools.strings import Strings
 
 if TYPE_CHECKING:
     from sublex.index.attachment import Attachment

@@ -7,7 +7,7 @@ import numpy as np
 from sublex.lint.check_ties import groups
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id, show_ids
 from sublex.lint.located import Located
-from sublex.messages import counted
+from sublex.tools.messages import counted
 from sublex.trec.run_reader import RunFile
 
 

@@ -9,7 +9,7 @@ from sublex.lint.check_ties import Groups, groups
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Located, locate
 from sublex.lint.reported import NOT_FINITE
-from sublex.messages import counted
+from sublex.tools.messages import counted
 from sublex.trec.runs import Run
 
 # A topic has few hits if it has less than this share of the usual number.

@@ -9,7 +9,7 @@ import numpy as np
 from sublex.lint.check_ids import check_ids
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Ids
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 from sublex.trec.topic_formats import ALIASES, Record
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sublex.base import NO_FIELDS, Report
+from sublex.contracts.base import NO_FIELDS, Report
 
 ERROR, NOTE = "error", "note"
 # Further lines named in a finding, at most.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.errors import InputError
 from sublex.lint import reported
 from sublex.lint.check_lines import check_lines
@@ -20,9 +20,9 @@ from sublex.lint.findings import ERROR, Finding, as_sentence, notes_as_findings
 from sublex.lint.located import Ids, Located
 from sublex.lint.read_collection import Collection
 from sublex.lint.reported import Reported
-from sublex.messages import counted
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource
+from sublex.tools.messages import counted
 from sublex.trec.qrels_reader import read_judgements
 from sublex.trec.rows import UTF16
 from sublex.trec.run_reader import read_hits

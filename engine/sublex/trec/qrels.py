@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.frames import data_frame
-from sublex.messages import counted
-from sublex.strings import Strings
-from sublex.tables import ROWS_SHOWN, summary
+from sublex.forms.frames import data_frame
+from sublex.forms.tables import ROWS_SHOWN, summary
+from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 from sublex.trec.columns import Columns
 
 # The largest grade that measures take: above it trec_eval's nDCG takes seconds for a topic, then minutes.

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.readers.irds import PREFIX
 from sublex.readers.lines import read_whole
 from sublex.readers.source import FileSource
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 from sublex.trec.columns import offsets
 from sublex.trec.qrels import Qrels
 from sublex.trec.rows import (

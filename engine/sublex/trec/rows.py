@@ -14,11 +14,11 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from sublex.base import NO_FIELDS, Report
+from sublex.contracts.base import NO_FIELDS, Report
 from sublex.errors import InputError
-from sublex.messages import counted
 from sublex.readers import lines
-from sublex.strings import Strings
+from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 from sublex.trec.columns import first_repeated
 
 # Lines from which the layout of a file is detected.

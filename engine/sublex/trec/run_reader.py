@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.base import NO_FIELDS, Report
-from sublex.messages import counted
+from sublex.contracts.base import NO_FIELDS, Report
 from sublex.readers import lines
 from sublex.readers.source import FileSource
+from sublex.tools.messages import counted
 from sublex.trec.columns import offsets
 from sublex.trec.metadata import LONGEST, from_yaml, sidecar_path, yaml_in_comments
 from sublex.trec.rows import (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import Any, NamedTuple
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.errors import InputError
 from sublex.readers.json_array import elements
 from sublex.readers.lines import numbered_lines, refuse

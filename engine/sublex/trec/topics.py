@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.errors import InputError, UnknownTopic
-from sublex.frames import data_frame
-from sublex.messages import counted
+from sublex.forms.frames import data_frame
+from sublex.forms.tables import ROWS_SHOWN, summary
 from sublex.readers.irds import PREFIX
 from sublex.readers.source import FileSource
-from sublex.tables import ROWS_SHOWN, summary
+from sublex.tools.messages import counted
 from sublex.trec.rows import refuse
 from sublex.trec.topic_formats import ALIASES, Record, distinct_records, read_records
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from sublex.base import Param
-from sublex.fitted import Representation
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.base import Param
+from sublex.contracts.fitted import Representation
+from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 PARAMS = [
     Param("r", int, 128, stage="fit", range=(1, 4096), help="the number of dimensions"),

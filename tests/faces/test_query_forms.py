@@ -1,0 +1,77 @@
+"""Queries in a query language: each form is named once with its reading, and ordinary text costs no word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from shared import QRELS
+
+from sublex.display.query_forms import forms_of
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ('"stem cells"', '"stem cells" is not a phrase'),
+        ("+stem cells", "+stem requires nothing"),
+        ("stem -cells", "-cells excludes nothing"),
+        ('stem -"red cells"', '"red cells" is not a phrase, - excludes nothing'),
+        ("title:crane", "title: names no field"),
+        ("anything:[1 TO 5]", "anything: names no field"),
+        ("stem^3", "stem^3 gives no weight"),
+        ('"stem cells"^0.5', '"stem cells" is not a phrase, cells"^0.5 gives no weight'),
+        ("cats AND dogs", "AND is not an operator"),
+        ("(cats OR dogs) AND NOT birds", "OR is not an operator, AND is not an operator, NOT is not an operator"),
+        ("wild*", "wild* matches no other words"),
+        ("#combine(stem cells)", "#combine() is not an operator"),
+    ],
+)
+def test_every_form_is_named_with_its_reading(query, note):
+    assert ", ".join(forms_of(query).values()) == note
+
+
+ORDINARY = """
+state-of-the-art mother-in-law|C++ and C#|title: subtitle|O'Neil's rock 'n' roll|at 10:30 or 10:30:45|the year: 2010
+see http://x.org/a:b?c=d+e|mailto:me@x.org|doi:10.1/x|localhost:8080|std::vector|x^2 + y^2 = z^2|10^6 km^2|sin^2 x|O(n^2)
+the A* search|M*A*S*H|5" x 7" photo|a 6'2" man|RESEARCH AND DEVELOPMENT|METHODS AND FINDINGS in short|Portland, OR
+you must NOT smoke|the AND gate|Why NOT|AND|NOT cats|pre- and post-war|- a list|north - south|-5 degrees|+44 20 7946
+male:female ratio|a ratio of 3:1|Ti:sapphire and Nd:YAG|CD4+CD8- cells|Na+ K+ pump|D-(+)-glucose|+/- 5|-ve and +ve
+*very important*|**bold**|the "green" party|called "the dust of the blood,"|#1 song|#hashtag|What?|"|""|" "|-|+|*|^|:|AC/DC
+"""
+
+
+@pytest.mark.parametrize("text", ORDINARY.strip().replace("\n", "|").split("|"))
+def test_ordinary_text_has_no_form(text):
+    assert forms_of(text) == {}
+
+
+@pytest.mark.parametrize("piece", ['"', '" ', "a:", "-a", 'x"^', "*a"])
+def test_beginnings_of_forms_that_never_end_are_plain_words(piece):
+    # A pattern that looks to the end of the text from each of its places would not come back from this.
+    assert forms_of(piece * 50_000) == {}
+
+
+def test_search_and_explain_say_it_once_with_the_words_that_they_look_for(demo):
+    said = 'Sublex reads a query as plain words: "cranes nest" is not a phrase. It looks for: cranes, nest.\n'
+    assert demo("search", "demo", '"cranes nest" the').messages == said
+    assert demo("explain", "demo", '"cranes nest" the', "birds-05").messages == said
+    assert demo("search", "demo", "cranes nest").messages == ""
+    assert demo("search", "demo", "\x1b[1mfoo:(bar)").messages.count("\x1b") == 0
+
+
+def test_a_query_that_finds_nothing_is_answered_in_the_words_of_the_user(demo):
+    assert (
+        demo("search", "demo", "Zebras galloping").messages == "Nothing in indexes/demo contains Zebras or galloping.\n"
+    )
+
+
+def test_the_topics_of_a_file_share_one_note(demo):
+    Path("t.tsv").write_text('1\tplain\n2\t"two words"\n3\tcranes -river\n4\t"more words"\n', encoding="utf-8")
+    note = (
+        '3 of 4 topics have forms of a query language, read as plain words: "two words" is not a phrase (topic 2), '
+        "-river excludes nothing (topic 3).\n"
+    )
+    assert demo("run", "demo", "t.tsv", "-r", "BM25", "-r", "PL2").messages.count(note) == 1
+    assert demo("compare", "demo", "t.tsv", QRELS, "-r", "BM25", "-r", "PL2").messages.count(note) == 1
+    assert demo("tune", "demo", "t.tsv", QRELS, "BM25(b={.2,.5})", "--folds", "2").messages.count(note) == 1

@@ -1,0 +1,1014 @@
+"""The shell without a terminal: commands and their twins on the command line, rewriting, code, topics, pipes and failures."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import threading
+import time
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command import Done, invoke
+from shared import QRELS, TOPICS
+
+import sublex as engine
+from sublex.cli.output import say
+from sublex.cli.work import terminal_of_another
+from sublex.contracts.hookspecs import hookimpl
+from sublex.display.versus import Ranking
+from sublex.display.versus import versus as side_by_side
+from sublex.errors import InputError, SublexError, UnknownName
+from sublex.forms.lines import Line, Shown, Span, line, table_lines, wrapped
+from sublex.language import plugins
+from sublex.pipeline.index import Index
+from sublex.pipeline.weighted import query_of, weighted_query
+from sublex.shell.batch import answer_lines
+from sublex.shell.commands import add_plugins, built_in
+from sublex.shell.completing import ENOUGH, Completions, fuzzy
+from sublex.shell.failures import Failed, Interrupted, attempt
+from sublex.shell.prompt import Talker
+from sublex.shell.reading import Reader
+from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
+from sublex.shell.session import Session
+from sublex.shell.settings import Settings
+from sublex.shell.vocabulary import Vocabulary
+from sublex.shell.wording import in_shell
+from sublex.tools.strings import Strings
+
+QUERY = "cranes by the river"
+MODELS = ("lda(k=4)", "lsi(e=10)")
+
+
+@pytest.fixture(scope="module")
+def fitted(built_demo, tmp_path_factory) -> Path:
+    """The demo collection with two fitted models; tests only read it."""
+    import shutil
+
+    path = tmp_path_factory.mktemp("fitted") / "demo"
+    shutil.copytree(built_demo, path)
+    index = engine.open(path)
+    for model in MODELS:
+        index.fit(model)
+    return path
+
+
+@pytest.fixture
+def session(fitted, tmp_path, monkeypatch) -> Session:
+    """A session on the fitted index, in an empty folder, with a home of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    said: list[str] = []
+    session = Session(lambda: engine.open(fitted), fitted, built_in(), Settings(bars=False), said.append)
+    add_plugins(session.commands, session.index.registry)
+    return session
+
+
+def text_of(shown: Shown | None) -> str:
+    assert shown is not None
+    return "".join(f"{each.text}\n" for each in shown.lines)
+
+
+def docnos(session: Session) -> list[str]:
+    assert session.answer is not None
+    return session.answer.hits.docnos
+
+
+def shell(path: Path, *lines: str, stdin: bytes = b"", options: tuple[str, ...] = ()) -> Done:
+    return invoke("shell", str(path), *options, *(word for text in lines for word in ("-c", text)), stdin=stdin)
+
+
+# Twins: a command of the shell and the command line that :to-cli names print the same.
+
+TWINS = [
+    ["crane"],
+    [":set k=3", "what is a seal"],
+    [":rank BM25 >> RM3 >> PL2 + 0.3*lsi(e=10)", "seal pup beach"],
+    ["zzzz"],
+    [QUERY, ":explain 1"],
+    [QUERY, ":rank PL2 + 0.3*lsi(e=10)", ":explain sea-01"],
+    [QUERY, ":expand RM3(terms=4)", ":drop 2 4"],
+    [QUERY, ":expand RM3(terms=4)", ":drop 2 4", ":explain 2"],
+    [QUERY, ":explain 1 vs 3"],
+    [":set k=3", QUERY, ":why-not sea-01"],
+    [f":topics {TOPICS}", f":qrels {QRELS}", ":compare BM25 PL2"],
+    [QUERY, ":doc 2"],
+    [":doc birds-05"],
+    [":terms net*"],
+    [":terms zzz"],
+    [":term Nets"],
+    [":analyze The cranes' nests"],
+    [":overview"],
+    [":card"],
+    [":card lda(k=4)"],
+    [":components"],
+    [":components RM3"],
+    [":check"],
+]
+
+
+@pytest.mark.parametrize("lines", TWINS, ids=lambda lines: " ".join(lines))
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_a_command_prints_what_its_twin_on_the_command_line_prints(session, fitted, lines, form):
+    if form == "json" and lines[-1] in (":check",):
+        return
+    for text in lines[:-1]:
+        session.run(text)
+    session.settings.format = form
+    output = io.StringIO()
+    with redirect_stdout(output):
+        answer_lines(session, lines[-1:], None)
+    twin = shlex.split(text_of(session.run(":to-cli")))
+    assert twin[0] == "sublex"
+    options = ("--format", "json") if form == "json" else ()
+    done = invoke(twin[1], *options, *twin[2:])
+    assert (done.code, done.output) == (0, output.getvalue())
+
+
+def test_facets_are_those_of_search(session):
+    session.run(":rank BM25 + 0.5*lda(k=4)")
+    session.run("river")
+    shown = text_of(session.run(":facets"))
+    twin = shlex.split(text_of(session.run(":to-cli")))
+    assert invoke(*twin[1:]).output.endswith(shown) and "by the labels of lda(k=4)" in shown
+    assert text_of(session.run(":facets 'lda(k=4)'")) == shown
+
+
+# Code.
+
+
+def python_of(session: Session) -> str:
+    code, output = text_of(session.run(":to-python")), io.StringIO()
+    with redirect_stdout(output):
+        exec(compile(code, "the step", "exec"), {})
+    return output.getvalue()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ['it\'s a "crane"'],
+        [":set k=4", QUERY, ":rank PL2(c=7)"],
+        [QUERY, ":expand RM3(terms=5)", ":drop 1"],
+        [":set profile=anserini", QUERY],
+        [QUERY, ":similar 1"],
+        [QUERY, ":similar 1 lsi(e=10)"],
+    ],
+    ids=str,
+)
+def test_the_python_of_a_query_finds_the_same_hits(session, lines):
+    for text in lines:
+        session.run(text)
+    rows = [row.split() for row in python_of(session).splitlines()]
+    hits = session.answer.hits
+    assert [(int(r), d, float(s)) for r, d, s in rows] == [(hit.rank, hit.docno, hit.score) for hit in hits] != []
+
+
+def test_the_python_of_other_steps_runs(session):
+    session.run(QUERY)
+    for text, expected in (
+        (":doc 1", "birds-05"), (":explain 1", "Explanation(value="), (":term cranes", "Term(term='crane'"),
+        (":terms cran*", "Term(term='crane'"), (":analyze the cranes", "['crane']"), (":overview", "Statistics(docs=252"),
+        (":card", "lda"), (":card lsi(e=10)", "'expression': 'lsi(e=10)'"), (":versus BM25 PL2", "birds-05"),
+        (":explain 1 vs 3", "Explanation(value="), (":why-not sea-01", "'rank': None"),
+    ):  # fmt: skip
+        session.run(text)
+        assert expected in python_of(session), text
+    session.step = None
+    for text in (":to-python", ":to-cli"):
+        with pytest.raises(InputError, match="no code"):
+            session.run(text)
+
+
+# Ranking.
+
+
+def test_rank_answers_the_last_query_again(session):
+    session.run(QUERY)
+    before = session.answer
+    shown = text_of(session.run(":rank PL2"))
+    assert shown.startswith("ranking by PL2\n") and session.answer is not before
+    assert text_of(session.run(":rank")) == "ranking by PL2\n"
+    with pytest.raises(UnknownName, match="did you mean BM25"):
+        session.run(":rank BM52")
+    assert session.settings.expression == "PL2"
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "after"),
+    [
+        ("BM25", "BM25.b=0.4", "BM25(b=0.4)"),
+        ("BM25 >> RM3 >> BM25(k1=2.0)", "bm25.b=0.4", "BM25(b=0.4) >> RM3 >> BM25(k1=2.0, b=0.4)"),
+        ("BM25 + 0.3*lsi(e=10)", "lsi.e=20", "BM25 + 0.3*lsi(e=20)"),
+        ("swg(topics=lda(k=4)) >> BM25", "lda.k=8", "swg(topics=lda(k=8)) >> BM25"),
+        ("minmax(PL2 % 20)", "PL2.c=2", "minmax(PL2(c=2) % 20)"),
+    ],
+)
+def test_a_parameter_changes_wherever_the_component_stands(before, change, after):
+    name, value = change.split("=")
+    assert with_parameter(before, *name.split("."), value) == after
+
+
+def test_expanders_are_put_in_and_taken_out():
+    assert with_expander("BM25", "RM3") == "BM25 >> RM3 >> BM25"
+    assert with_expander("BM25 + PL2", "KL(docs=3)") == "BM25 + PL2 >> KL(docs=3) >> BM25 + PL2"
+    assert with_expander("BM25 % 100 >> PL2", "RM3") == "BM25 % 100 >> PL2 >> RM3 >> PL2"
+    is_expander = {"RM3", "KL"}.__contains__
+    assert after_expanders("BM25 >> RM3 >> PL2 % 10 >> DPH", is_expander) == "PL2 % 10 >> DPH"
+    assert after_expanders("BM25 >> PL2", is_expander) == "BM25 >> PL2"
+
+
+def test_settings_change_with_their_types(session):
+    session.run(":set k=3 BM25.b=0.4 BM25.k1=2 timing=on labels=lda(k=4)")
+    assert (session.settings.k, session.settings.expression) == (3, "BM25(k1=2, b=0.4)")
+    assert session.settings.timing and session.settings.labels == "lda(k=4)"
+    listed = text_of(session.run(":set"))
+    assert "lda(k=4)" in listed and re.search(r"rank +BM25\(k1=2, b=0.4\)\n", listed)
+    assert re.search(r"timing +on\n", listed) and re.search(r"profile +none\n", listed)
+    for change, message in (
+        ("k=0", "above 0"), ("k=x", "whole number"), ("bars=maybe", "on or off"), ("kk=3", "No setting kk; did you mean k"),
+        ("format=xml", "table or json"), ("k", "has no value"), ("PL2.c=3", "PL2 is not in"), ("BM25.b=9", "b=9"),
+    ):  # fmt: skip
+        with pytest.raises(InputError if "No setting" not in message else (InputError, UnknownName), match=message):
+            session.run(f":set {change}")
+    assert session.settings.expression == "BM25(k1=2, b=0.4)"
+
+
+def test_dropped_terms_leave_a_weighted_query(session):
+    session.run(QUERY)
+    session.run(":expand RM3(terms=4)")
+    listed = [row.split() for row in text_of(session.run(":drop")).splitlines()[1:]]
+    text_of(session.run(f":drop {listed[0][0]}"))
+    assert session.settings.expression == "BM25" and session.is_weighted()
+    assert set(session.query.weights()) == {row[2] for row in listed[1:]}
+    again = weighted_query(session.query.text)
+    assert again.weights() == session.query.weights()
+    with pytest.raises(InputError, match="no term 9"):
+        session.run(":drop 9")
+    with pytest.raises(InputError, match="No term would be left"):
+        session.run(f":drop {' '.join(str(k + 1) for k in range(len(listed) - 1))}")
+
+
+def test_weighted_queries_are_read_back():
+    query = weighted_query("crane^1 a^b^-0.5 river 日本^2e-3")
+    assert query.weights() == {"crane": 1.0, "a^b": -0.5, "river": 1.0, "日本": 0.002}
+    assert weighted_query(query_of(query.terms).text).terms == query.terms
+    for wrong in ("", "x^", "^2", "x^nan", "x^1e999"):
+        with pytest.raises(InputError, match="crane\\^1 river\\^0.5"):
+            weighted_query(wrong)
+
+
+def test_versus_shows_moves_new_and_gone(session):
+    session.run(":set k=5")
+    session.run(QUERY)
+    shown = session.run(":versus BM25 'lsi(e=10)'")
+    first, second = shown.data
+    for place, hit in enumerate(second["hits"]):
+        docno = hit["docno"]
+        ranks = [other["rank"] for other in first["hits"] if other["docno"] == docno]
+        assert hit["new"] == (not ranks) and (hit["new"] or hit["rose"] == ranks[0] - place - 1)
+    assert second["shared"] + len(second["gone"]) == 5
+    text = text_of(shown)
+    assert "new" in text and f"lsi(e=10) shares {second['shared']} of 5 with BM25" in text
+    assert [r["ranking"] for r in session.run(":versus PL2").data] == ["BM25", "PL2"]
+
+
+# Understanding.
+
+
+def test_the_difference_of_two_scores_is_the_sum_of_its_parts(session):
+    session.run(QUERY)
+    for expression in ("BM25", "PL2 + 0.3*lsi(e=10)", "BM25 >> RM3 >> zscore(PL2) + 0.5*lda(k=4)"):
+        session.run(f":rank {expression}")
+        shown = session.run(":explain 1 vs 3")
+        hits = session.answer.hits
+        gap = sum(row[0] for row in shown.rows)
+        assert gap == pytest.approx(hits[0].score - hits[2].score, abs=1e-5), expression
+    with pytest.raises(InputError, match=":explain 3 vs 5"):
+        session.run(":explain 1 and 3")
+
+
+def test_documents_that_are_not_found_are_compared_in_words(session):
+    session.run("river")
+    session.run(":set k=100")
+    found = session.answer.hits.docnos[0]
+    sentence = f"{found} is found for river, and music-01 is not"
+    compared = text_of(session.run(f":explain {found} vs music-01"))
+    assert compared.startswith(sentence) and "inf" not in compared
+    assert text_of(session.run(f":explain music-01 vs {found}")).startswith(sentence)
+    assert text_of(session.run(":explain music-01 vs music-02")) == "music-01 and music-02 are not found for river\n"
+    with pytest.raises(InputError, match=f"Both are {found}; name two documents."):
+        session.run(f":explain 1 vs {found}")
+
+
+def test_a_ranker_is_no_expander(session):
+    session.run(QUERY)
+    with pytest.raises(InputError, match="BM25 is no expander, it is a ranker; write :expand RM3, or :rank BM25"):
+        session.run(":expand BM25")
+    assert session.settings.expression is None
+    session.run(":expand RM3(terms=4)")
+    assert session.settings.expression == "BM25 >> RM3(terms=4) >> BM25"
+
+
+def test_nothing_kept_yet_is_said(session):
+    for command, message in (
+        (":snapshot", "no snapshots"), (":diff", ":snapshot NAME first"), (":queries", "no saved queries"),
+        (":", "Write a command after the colon"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            session.run(command)
+    session.run(QUERY)
+    session.run(":snapshot a")
+    with pytest.raises(InputError, match="Write :diff NAME"):
+        session.run(":diff")
+
+
+def test_an_unknown_word_is_named_as_it_was_typed(session):
+    assert session.run(":term cranes zzzies").notes == [f"No document of {session.path} contains zzzies."]
+
+
+def test_the_text_of_a_document_is_wrapped_at_blanks(session):
+    rows = [row.text for each in session.run(":doc birds-05").lines for row in wrapped(each, 60)]
+    assert max(map(len, rows)) <= 60 and any(row.endswith("marsh and grassland,") for row in rows)
+
+
+def test_why_not_names_words_stages_and_changes_that_help(session):
+    session.run(":set k=5")
+    session.run(QUERY)
+    shown = session.run(":why-not river-12")
+    assert shown.data["rank"] == 6 and shown.data["changes"] == ["With k = 6 it is shown."]
+    assert {word["word"]: word["tf"] > 0 for word in shown.data["words"]} == {"crane": False, "river": True}
+    session.run(":rank BM25 % 5 >> PL2")
+    shown = session.run(":why-not river-12")
+    assert [stage["rank"] for stage in shown.data["stages"]] == [6, None, None]
+    assert shown.data["changes"] == ["A depth of 6 after % lets it through to the next stage."]
+    session.run(":rank BM25 % 6 >> PL2")
+    session.run(":set k=6")
+    assert "river-12" in docnos(session)
+
+
+def test_the_weight_that_why_not_names_brings_the_document_in(session):
+    session.run(":set k=5")
+    session.run("river floods")
+    helped = 0
+    session.run(":rank BM25 + 0.1*lsi(e=10)")
+    for docno in session.index.search("river floods", "lsi(e=10)", 12).docnos:
+        if docno in docnos(session):
+            continue
+        for change in session.run(f":why-not {docno}").data["changes"]:
+            if match := re.fullmatch(r"With the weight (\S+) for lsi\(e=10\) it is among the first 5\.", change):
+                found = session.index.search("river floods", f"BM25 + {match[1]}*lsi(e=10)", 5)
+                assert docno in found.docnos
+                helped += 1
+    assert helped
+
+
+def test_similar_documents_share_the_best_terms(session):
+    session.run(QUERY)
+    session.run(":similar birds-05")
+    assert session.query.text.count("^") == 25
+    # The document itself is left out, also when another ranker answers.
+    found = docnos(session)
+    assert len(found) == 10 and "birds-05" not in found and session.answer.hits[0].rank == 1
+    session.run(":rank PL2")
+    assert len(docnos(session)) == 10 and "birds-05" not in docnos(session)
+    assert "birds-05" not in text_of(session.run(":versus BM25 PL2"))
+    with pytest.raises(InputError, match="try :to-python"):
+        session.run(":similar 1") and session.run(":to-cli")
+    session.run(QUERY)
+    assert "birds-05" in docnos(session)
+    session.run(":similar birds-05 'lsi(e=10)'")
+    assert len(docnos(session)) == 10 and "birds-05" not in docnos(session) and not session.is_weighted()
+    assert "is at rank 2 of 252 by lsi(e=10)" in text_of(session.run(":explain 1"))
+
+
+def test_words_of_a_query_are_read_while_they_are_typed(session):
+    reader = Reader(session.index.snapshot)
+    read = reader.read("the cranes by rivver ")
+    assert read.text == "the  cranes→crane 9  by  rivver unknown, river?"
+    assert [style for text, style in read.spans if text in ("the", "cranes→crane")] == ["stopped", "kept"]
+    assert "unknown" not in reader.read("rivv").text
+
+
+def test_labels_are_marked_in_passages(session):
+    session.run(":set labels=lda(k=4) k=3")
+    shown = session.run("river")
+    styles = {style for each in shown.lines for _, style in each.spans}
+    assert "match" in styles and any(style.startswith("label-") for style in styles)
+    plain = [each.text for each in shown.lines]
+    session.run(":set labels=none")
+    assert [text for text in plain if text.startswith(("  1", "     "))]
+
+
+# Topics and judgements.
+
+
+def test_topics_are_asked_and_hits_show_their_grades(session):
+    session.run(f":topics {TOPICS}")
+    session.run(f":qrels {QRELS}")
+    shown = text_of(session.run(":next"))
+    topics, qrels = engine.read_topics(TOPICS), engine.read_qrels(QRELS)
+    assert session.topic == topics[0].qid and shown.startswith(f"topic {topics[0].qid}: {topics[0].text}\n")
+    expected = engine.measure(
+        qrels.only([session.topic]),
+        {session.topic: dict(zip(docnos(session), (-k for k in range(len(docnos(session)))), strict=True))},
+        "P@10 nDCG@10",
+    )
+    assert session.measures() == expected.mean
+    assert f"P@10 {expected.mean['P@10']:.4f}" in shown
+    grades = [row.split()[2] for row in shown.splitlines() if re.match(r" *\d+  \d", row)]
+    assert grades == [str(qrels[session.topic].get(docno, "?")) for docno in docnos(session)]
+    assert session.run(":next") and session.topic == topics[1].qid
+    # Another query between two topics is not a topic, and the next topic follows all the same.
+    for text in ("seal pup", ":similar 1"):
+        assert "P@10" not in text_of(session.run(text)) and session.topic == ""
+    assert session.run(":next") and session.topic == topics[2].qid
+    session.run(f":topic {topics[-1].qid}")
+    with pytest.raises(InputError, match="is the last one"):
+        session.run(":next")
+
+
+def test_a_judgement_is_written_changed_and_measured(session):
+    Path("mine.qrels").write_bytes(b"# by me\n9 0 x 1\n1 0 old 1")
+    session.run(f":topics {TOPICS}")
+    session.run(":qrels mine.qrels")
+    session.run(":topic 1")
+    docno = docnos(session)[2]
+    session.run(":judge 3 2")
+    assert Path("mine.qrels").read_bytes() == b"# by me\n9 0 x 1\n1 0 old 1\n" + f"1 0 {docno} 2\n".encode()
+    shown = text_of(session.run(":judge 3 1"))
+    assert Path("mine.qrels").read_bytes().endswith(f"1 0 {docno} 1\n".encode()) and "P@10 0.1000" in shown
+    session.run(":qrels new.qrels")
+    session.run(f":judge {docno} 1")
+    assert Path("new.qrels").read_text() == f"1 0 {docno} 1\n"
+    Path("table.tsv").write_text("query-id\tcorpus-id\tscore\n1\tx\t1\n")
+    session.run(":qrels table.tsv")
+    with pytest.raises(InputError, match="not in TREC's format"):
+        session.run(":judge 1 1")
+    with pytest.raises(InputError, match="not a whole number"):
+        session.run(":judge 1 good")
+    assert not [path for path in os.listdir() if ".new-" in path]
+
+
+def test_the_loaded_topics_are_run_and_measured(session):
+    session.run(f":topics {TOPICS}")
+    session.run(f":qrels {QRELS}")
+    shown = session.run(":eval BM25 'PL2(c=7)'")
+    twin = shlex.split(text_of(session.run(":to-cli")))
+    compared = json.loads(invoke(*twin[1:], "--format", "json").output)["systems"]
+    assert [each["measures"] for each in shown.data] == [each["measures"] for each in compared]
+    session.run(":rank PL2(c=7)")
+    session.run(":run mine.run")
+    twin = shlex.split(text_of(session.run(":to-cli")))
+    twin[twin.index("mine.run")] = "twin.run"
+    assert invoke(*twin[1:]).code == 0
+    assert Path("mine.run").read_bytes() == Path("twin.run").read_bytes()
+
+
+# Keeping.
+
+
+def test_snapshots_and_saved_queries(session):
+    session.run(QUERY)
+    session.run(":snapshot before")
+    session.run(":rank lsi(e=10)")
+    first, second = session.run(":diff before").data
+    assert [hit["docno"] for hit in second["hits"]] == docnos(session) and first["ranking"] == "before"
+    session.run(":save mine")
+    session.run(":rank BM25")
+    session.run("something else")
+    assert QUERY in text_of(session.run(":queries"))
+    session.run(":queries mine")
+    assert docnos(session) == [hit["docno"] for hit in second["hits"]] and session.settings.expression == "lsi(e=10)"
+    session.run(":similar 1")
+    session.run(":save weighted")
+    found = docnos(session)
+    session.run("something else")
+    session.run(":queries weighted")
+    assert docnos(session) == found
+    for text, message in (
+        (":diff x", "there are: before"),
+        (":queries x", "there are: mine, weighted"),
+        (":unsave x", "mine"),
+    ):
+        with pytest.raises(InputError, match=message):
+            session.run(text)
+    assert text_of(session.run(":unsave mine")) == "mine is deleted\n" and "mine" not in text_of(
+        session.run(":queries")
+    )
+    Path("state/sublex/queries.json").write_text("[1]")
+    with pytest.raises(InputError, match="move it away"):
+        session.run(":queries")
+
+
+def test_numbers_are_ranks_first_and_docnos_otherwise(tmp_path):
+    documents = [{"id": str(number), "text": "crane " * number} for number in range(1, 15)]
+    index = engine.build(documents, tmp_path / "numbers")
+    session = Session(lambda: index, index.path, built_in(), Settings())
+    assert session.docno("3") == "3"
+    session.run("crane")
+    assert [session.docno("1"), session.docno("=1"), session.docno("12")] == [docnos(session)[0], "1", "12"]
+    assert docnos(session)[0] != "1"
+    for wrong in ("99", "=99", "x"):
+        with pytest.raises(InputError):
+            session.docno(wrong)
+
+
+def test_files_of_the_user_are_not_replaced(session):
+    Path("mine").write_text("my notes")
+    for text, message in (
+        (":history mine", "mine exists; choose another name"), (":out mine", "mine exists"), (":out no/where", "Cannot write no/where"),
+        (":run mine.txt", "is there and is no run"),
+    ):  # fmt: skip
+        Path("mine.txt").write_text("my notes")
+        session.run(f":topics {TOPICS}")
+        with pytest.raises(InputError, match=message):
+            session.run(text)
+        assert Path("mine").read_text() == Path("mine.txt").read_text() == "my notes"
+    session.run(":history new")
+    session.run(":history new")
+
+
+def test_results_go_to_a_file(session, capsys):
+    assert answer_lines(session, [":out hits.txt", "crane", ":out", "seal"], None)
+    written = Path("hits.txt").read_text()
+    assert "birds-05" in written and "birds-05" not in capsys.readouterr().out
+
+
+# Pipes.
+
+
+def test_a_pipe_of_queries_makes_a_run(fitted, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    topics = engine.read_topics(TOPICS)
+    lines = "".join(f"{topic.qid}\t{topic.text}\n" for topic in topics)
+    done = shell(fitted, options=("--format", "trec", "-k", "1000", "-r", "PL2"), stdin=lines.encode())
+    assert done.code == 0
+    Path("piped.run").write_text(done.output)
+    run, piped = engine.open(fitted).run(topics, "PL2"), engine.read_run("piped.run")
+    assert {qid: dict(run[qid]) for qid in run if run[qid]} == {qid: dict(piped[qid]) for qid in piped}
+
+
+def test_a_pipe_numbers_lines_and_prints_json_lines(fitted):
+    done = shell(fitted, options=("--format", "json", "-k", "2"), stdin=b"crane\n\nseven\tseal pup\n:set k=1\nbank\r\n")
+    rows = [json.loads(row) for row in done.output.split("\n") if row.startswith("{")]
+    assert [(row["qid"], row["query"], len(row["hits"])) for row in rows] == [
+        ("1", "crane", 2),
+        ("seven", "seal pup", 2),
+        ("3", "bank", 1),
+    ]
+
+
+def test_a_pipe_may_hold_any_bytes(fitted):
+    done = shell(
+        fitted,
+        options=("--format", "json", "-k", "1"),
+        stdin=b"\xef\xbb\xbfone\tcrane\ntwo\tseal \xff\x00\n\t\n\tseal\n",
+    )
+    rows = [json.loads(row) for row in done.output.splitlines()]
+    assert done.code == 0 and [(row["qid"], len(row["hits"])) for row in rows] == [("one", 1), ("two", 1), ("3", 1)]
+
+
+def test_a_failed_line_costs_a_sentence_and_the_next_is_answered(fitted, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = shell(
+        fitted,
+        ":nope",
+        ":merge x",
+        ":doc 3",
+        ":doc nowhere",
+        "crane",
+        ":explain x y",
+        ":topics no.file",
+        "::doc",
+        ":quit",
+        "seal",
+    )
+    assert done.code == 2 and "birds-05" in done.output and "sea-01" not in done.output
+    sentences = done.messages.splitlines()
+    for expected in (
+        "No command :nope", "The shell has no command :merge; run sublex merge outside of it.",
+        "No hit 3 among the last results; there are none", "No document nowhere", "Write :explain 3",
+    ):  # fmt: skip
+        assert any(f"sublex: {expected}" in sentence for sentence in sentences), expected
+    assert "Traceback" not in done.messages
+    assert shell(Path("nowhere/x"), "crane").code == 2
+    assert (
+        shell(fitted, options=("--replay", "no.file")).messages
+        == "sublex: Cannot read no.file: No such file or directory.\n"
+    )
+
+
+@pytest.mark.slow
+def test_hostile_lines_end_no_session(session):
+    names = session.commands.names()
+    lines = [
+        f":{name} {rest}"
+        for name in names
+        for rest in ("", "'", "\x00 \x1b[31m", "9 9 9 9", "vs", "BM25 >>", "[", "日本")
+    ]
+    for text in ["\ud800", "\x00", "'", "::", ":", ": x", *lines, QUERY, *lines]:
+        if not text.startswith((":edit", ":quit", ":check", ":history", ":run", ":out", ":save")):
+            try:
+                attempt(session, text)
+            except Failed as failure:
+                assert "failed (" not in str(failure), (text, failure)
+    assert not session.ended
+
+
+# Tests of the help, of commands that plugins add, and of completion.
+
+
+def test_every_command_has_help_and_a_page(session):
+    page = (Path(__file__).parents[2] / "docs" / "shell.md").read_text(encoding="utf-8")
+    listed = text_of(session.run(":help"))
+    for command in session.commands:
+        assert command.summary.endswith(".") and f":{command.name}" in listed and f":{command.name}" in page, (
+            command.name
+        )
+        assert text_of(session.run(f":help {command.name}")).startswith(f":{command.name}")
+    with pytest.raises(UnknownName, match="did you mean explain"):
+        session.run(":help explian")
+
+
+class Point:
+    """A plugin with commands: an entry point that loads this object."""
+
+    sublex_api = plugins.API
+
+    @staticmethod
+    @hookimpl
+    def register_commands(shell):
+        def shout(session, rest):
+            """Show a text in capitals."""
+            return Shown(lambda: [line(rest.upper())])
+
+        def crash(session, rest):
+            """Fail."""
+            return 1 / 0
+
+        shell.add(shout, "TEXT")
+        shell.add(crash)
+
+
+def test_commands_of_plugins_work_and_their_failures_cost_a_sentence(session):
+    class Registry:
+        def hook(self, name):
+            plugin = plugins.Plugin("loud", "loud")
+            return [(plugin, lambda cli, shell: Point.register_commands(shell))]
+
+    assert add_plugins(session.commands, Registry()) == []
+    assert text_of(session.run(":shout hear me")) == "HEAR ME\n"
+    with pytest.raises(Failed, match=r"^:crash failed \(ZeroDivisionError: division by zero\)\.$"):
+        attempt(session, ":crash")
+    assert add_plugins(session.commands, Registry()) == [
+        "Plugin loud could not add its commands: There is a command :shout already."
+    ]
+
+
+def test_a_plugin_may_declare_one_parameter_of_the_hook(monkeypatch):
+    import pluggy
+
+    seen = []
+
+    class Old:
+        @staticmethod
+        @hookimpl
+        def register_commands(cli):
+            seen.append(cli)
+
+    registry = plugins.Registry([])
+    registry._manager.register(Old, "old")
+    monkeypatch.setattr(plugins.Registry, "plugins", [plugins.Plugin("old", "old")])
+    ((_, function),) = registry.hook("register_commands")
+    function(cli=1, shell=2)
+    assert seen == [1] and isinstance(registry._manager, pluggy.PluginManager)
+
+
+def offered(session: Session, text: str) -> list[str]:
+    completions = Completions(session)
+    completions.prepare()
+    return [offer.text for offer in completions.complete(text)]
+
+
+def test_what_may_follow_is_offered(session):
+    assert offered(session, "cranes by the merc")[0] == "Mercury"
+    assert (
+        offered(session, "merkur")[0] == offered(session, "emrcur")[0] == "Mercury" and offered(session, "mercx") != []
+    )
+    assert offered(session, "mercery")[0] == "Mercury" and offered(session, "zzzzzz") == []
+    assert offered(session, ":ex")[:2] == ["expand", "explain"]
+    assert offered(session, ":rank BM25(")[:2] == ["k1=", "b="]
+    assert "lsi(e=10)" in offered(session, ":rank BM25 + ls")
+    assert offered(session, ":card ls") == ["lsi(e=10)"]
+    assert offered(session, ":set BM25.k") == ["k1=", "k3="]
+    assert offered(session, ":doc birds-0")[0] == "birds-01"
+    session.run(QUERY)
+    assert offered(session, ":explain 1 vs 1") == ["1", "10"]
+    assert "RM3" in offered(session, ":components RM")
+    Path("some.txt").touch()
+    Path("some folder").mkdir()
+    assert offered(session, ":topics so") == ["some folder/", "some.txt"]
+    session.run(f":topics {TOPICS}")
+    assert offered(session, ":topic 1")[:2] == ["1", "10"]
+    assert {"RM3", "phrases"} <= set(offered(session, ":expand ")) and "BM25" not in offered(session, ":expand ")
+    assert {"lsi", "phrases"} <= set(offered(session, ":fit ")) and not {"BM25", "RM3"} & set(offered(session, ":fit "))
+    assert "e=" in offered(session, ":fit lsi(") and "rank=" in offered(session, ":set ")
+    assert offered(session, ":nope x") == offered(session, ":overview x") == []
+
+
+def small(text: str) -> str:
+    """Return a text with A to Z in small letters."""
+    return text.encode().lower().decode()
+
+
+def test_fuzzy_names_begin_first():
+    assert fuzzy("rm", ["Term", "RM3", "Normaliser", "x"]) == ["RM3", "Term", "Normaliser"]
+
+
+@pytest.mark.parametrize("segments", [1, 3])
+def test_the_vocabulary_offers_what_a_scan_finds(tmp_path, segments):
+    rng = np.random.default_rng(0)
+    words = [
+        "Éclair",
+        "éclair",
+        "日本",
+        "Cranes",
+        "cranes",
+        "CRANE",
+        "x" * 40,
+        "x" * 40 + "b",
+        *(f"w{k}" for k in range(300)),
+    ]
+    index = None
+    for part in range(segments):
+        documents = [{"id": f"{part}-{k}", "text": " ".join(rng.choice(words, 20))} for k in range(30)]
+        if index is None:
+            index = engine.build(documents, tmp_path / "x", analyzer="plain")
+        else:
+            index.add(documents)
+    index.delete(["0-0", "0-1"])
+    vocabulary = Vocabulary(index.snapshot)
+    assert len(vocabulary) >= index.vocabulary_size
+    terms = list(index.terms())
+    for prefix in ("", "c", "CR", "w1", "é", "日", "x" * 40, "zzz", "W29"):
+        expected = {term.surface.lower() for term in terms if small(term.surface).startswith(small(prefix))}
+        found = {word.written.lower() for word in vocabulary.beginning(prefix, 1000)}
+        # Segments may write a term in different ways, of which the index shows the most frequent.
+        assert found >= expected and (segments > 1 or found == expected), prefix
+        frequencies = [word.df for word in vocabulary.beginning(prefix, 5)]
+        assert frequencies == sorted(frequencies, reverse=True)
+
+
+@pytest.mark.slow
+def test_a_completion_among_a_million_words_takes_milliseconds():
+    class Segment:
+        """A segment with a million terms and nothing else."""
+
+        class lexicon:  # noqa: N801
+            @staticmethod
+            def written():
+                strings = Strings.of(f"word{k * 7919 % 1_000_003:x}" for k in range(1_000_000))
+                return strings.arena, strings.starts, strings.sizes
+
+        live_df = np.random.default_rng(0).zipf(1.5, 1_000_000).clip(1, 10_000)
+
+    class Snapshot:
+        segments = (Segment,)
+
+    vocabulary = Vocabulary(Snapshot())
+    worst = 0.0
+    for prefix in ("w", "word", "word1", "word1f", "x", "wrod1f", "abcdefgh"):
+        times = []
+        for _ in range(5):
+            begin = time.thread_time()
+            if len(vocabulary.beginning(prefix, 30)) <= ENOUGH:
+                vocabulary.spelt_alike(prefix, 30)
+            times.append(time.thread_time() - begin)
+        worst = max(worst, min(times))
+    assert worst < 0.03
+
+
+def test_settings_come_from_a_file(session, fitted, tmp_path):
+    folder = tmp_path / "config" / "sublex"
+    folder.mkdir(parents=True)
+    (folder / "shell.toml").write_text('rank = "PL2"\nk = 2\ntiming = true\nkeys = "vi"\n')
+    done = shell(fitted, "crane", ":rank")
+    assert len(re.findall(r"^ +\d  \d", done.output, re.M)) == 2 and done.output.endswith("ranking by PL2\n")
+    assert len(re.findall(r"^ +\d  \d", shell(fitted, "crane", options=("-k", "1")).output, re.M)) == 1
+    (folder / "shell.toml").write_text('colour = "blue"\n')
+    done = shell(fitted, "crane")
+    assert done.code == 2 and "shell.toml: No setting colour" in done.messages
+    (folder / "shell.toml").write_text("k =\n")
+    assert "Cannot read" in shell(fitted, "crane").messages
+
+
+def test_wrapped_lines_keep_their_styles_and_their_words():
+    long = line("   some words and ", Span("a match", "match"), " and more words to the end", indent=5)
+    rows = list(wrapped(long, 30))
+    assert all(len(row.text) <= 30 for row in rows) and all(row.text.startswith("     ") for row in rows[1:])
+    assert " ".join(" ".join(row.text for row in rows).split()) == long.text.strip()
+    assert [row.text for row in wrapped(Line(long.spans, None), 30)] == [long.text]
+    assert "".join(text for row in rows for text, style in row.spans if style).split() == ["a", "match"]
+
+
+def test_tables_are_shortened_and_their_columns_stay_aligned():
+    rows = [("lda(k=20, seed=7, iterations=1000)", 12.5, "a text of several words that may well be wrapped at its blanks"),
+            ("lsi", 3.25, "short")]  # fmt: skip
+    wide = table_lines(rows, ("expression", "score", "description"))
+    for width in (200, 100, 60, 40):
+        cut = [row.text for long in wide for row in wrapped(long, width)]
+        assert max(map(len, cut)) <= width or width == 200
+        columns = {row.index(word) for row in cut for word in ("score", "12.50", " 3.25") if word in row}
+        assert len(columns) == 1, cut
+    assert [row.text.split("  ")[0] for row in wrapped(wide[1], 50)][0] == "lda(k=20, seed=7, it…"  # noqa: RUF015
+    narrow = [row.text for long in wide for row in wrapped(long, 10)]
+    assert any(row.startswith("lda(k=2…") for row in narrow)
+    ranks = side_by_side([Ranking("BM25(k1=1.25, b=0.75)", ["a" * 30, "b"]), Ranking("PL2", ["b", "c" * 30])])
+    cut = [row.text for long in ranks.lines[:3] for row in wrapped(long, 50)]
+    assert max(map(len, cut)) <= 50 and "↑1" in cut[1] and cut[2].endswith("new")
+
+
+def test_messages_name_the_commands_of_the_shell(session):
+    session.run("crane")
+    for text, message in (
+        (":rank lsi(e=30)", "Run: :fit lsi(e=30)"), (":rank lsi(e=3, samples=2)", "samples"), (":card lda(k=7)", "Run: :fit lda(k=7)"),
+        (":facets lsi(e=10)", "has no labels"), (":components BM52", "did you mean BM25"),
+        (":facets", r"name a fitted one: :facets lda\(k=4\)"),
+    ):  # fmt: skip
+        with pytest.raises(Failed, match=re.sub(r"(?<=Run: )(.*)", lambda m: re.escape(m[1]), message)) as raised:
+            attempt(session, text)
+        assert "sublex " not in str(raised.value)
+    path = session.path
+    for given, expected in (
+        (f"run: sublex fit {path} 'lsi(e=5)' --update", "run: :fit lsi(e=5)"),
+        (f"run: sublex forget {path} lsi, then: sublex fit {path} lsi", "run: :forget lsi, then: :fit lsi"),
+        ("to list them, run: sublex card INDEX 'lda(k=4)'", "to list them, run: :card lda(k=4)"),
+        (f"sublex forget {path} a b && sublex fit {path} a b", ":forget a b, then :fit a b"),
+    ):
+        assert in_shell(given, path) == expected
+
+
+def test_a_parameter_needs_no_component_if_only_one_has_it(session):
+    session.run(":set b=0.4")
+    assert session.settings.expression == "BM25(b=0.4)"
+    session.run(":rank BM25 + 0.5*PL2")
+    session.run(":set c=3")
+    assert session.settings.expression == "BM25 + 0.5*PL2(c=3)"
+    session.run(":rank BM25 >> RM3 >> BM25 >> BM25PRF >> BM25")
+    with pytest.raises(InputError, match="RM3 and BM25PRF have docs"):
+        session.run(":set docs=5")
+    with pytest.raises(InputError, match="No setting q; .*No part of .* has a parameter q"):
+        session.run(":set q=3")
+
+
+def test_a_model_is_forgotten(session, fitted, tmp_path):
+    import shutil
+
+    shutil.copytree(fitted, tmp_path / "copy")
+    own = Session(lambda: engine.open(tmp_path / "copy"), tmp_path / "copy", built_in(), Settings())
+    assert "lsi(e=10) is gone" in text_of(own.run(":forget lsi(e=10)")) and len(own.index.fitted) == 1
+    with pytest.raises(Failed, match="fitted: lda"):
+        attempt(own, ":forget lsi(e=10)")
+
+
+def test_a_change_that_is_wrong_changes_nothing(session):
+    session.run(":rank PL2")
+    for wrong in ("k=3 profile=nope", "k=3 labels=BM25", "k=3 PL2.c=x", "k=3 rank=BM52", "allow_uncovered=on"):
+        with pytest.raises(SublexError):
+            session.run(f":set {wrong}")
+        assert (session.settings.k, session.settings.profile, session.settings.labels) == (10, None, None)
+        assert session.settings.expression == "PL2"
+
+
+def press_ctrl_c() -> None:
+    """Interrupt the main thread, as Ctrl-C does; the thread that calls this waits for the work's end meanwhile."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def interrupted(session: Session, text: str) -> str:
+    """Answer a line whose work presses Ctrl-C, and return the message."""
+    with pytest.raises(Interrupted) as raised:
+        attempt(session, text)
+    return str(raised.value)
+
+
+def test_an_interrupt_ends_work_in_python_and_lets_it_clean_up(session):
+    cleaned = []
+
+    def work(session, rest):
+        session.topic = "changed"
+        try:
+            press_ctrl_c()
+            while True:
+                pass
+        finally:
+            cleaned.append(True)
+
+    session.commands.add(work)
+    assert interrupted(session, ":work") == "interrupted." and cleaned and session.topic == ""
+
+
+@pytest.mark.slow
+def test_an_interrupt_gives_up_work_that_takes_no_notice(session, capsys):
+    compiled, ended = threading.Event(), threading.Event()
+
+    def work(session, rest):
+        """Wait as compiled code works: without a step in Python."""
+        try:
+            session.topic = "changed"
+            press_ctrl_c()
+            compiled.wait(60)
+            session.snapshots["late"] = []
+        finally:
+            say("late")
+            ended.set()
+
+    session.commands.add(work)
+    assert (
+        interrupted(session, ":work") == "interrupted; what is being computed still ends, but its result is not used."
+    )
+    shown = attempt(session, "crane")
+    assert shown is not None and session.topic == "" and not ended.is_set()
+    compiled.set()
+    assert ended.wait(60) and not session.snapshots and capsys.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+def test_an_interrupt_is_left_to_an_editor(session):
+    def work(session, rest):
+        with terminal_of_another():
+            press_ctrl_c()
+            # The main thread has this time to take notice.
+            time.sleep(0.5)
+        return Shown(lambda: [line("done")])
+
+    session.commands.add(work)
+    assert text_of(attempt(session, ":work")) == "done\n"
+
+
+def test_a_command_without_arguments_refuses_them(session):
+    with pytest.raises(Failed, match=":reopen takes nothing after it; leave other out"):
+        attempt(session, ":reopen other")
+
+
+def test_long_words_are_cut_in_messages(session):
+    (message,) = session.run("x" * 100_000).notes
+    assert len(message) < 500
+
+
+def test_a_line_that_fails_changes_nothing(session):
+    def work(session, rest):
+        session.topic, session.settings.k = "changed", 3
+        raise InputError("Too bad.")
+
+    session.commands.add(work)
+    with pytest.raises(Failed, match="Too bad"):
+        attempt(session, ":work")
+    assert (session.topic, session.settings.k, session.lines) == ("", 10, [":work"])
+
+
+def test_an_interrupt_ends_a_pipe(session, monkeypatch, capsys):
+    def interrupt(*anything):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Index, "answer", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        answer_lines(session, ["crane"], ["seal"])
+
+
+def test_the_last_query_is_written_anew_in_an_editor(session, monkeypatch):
+    Path("editor").write_text('#!/bin/sh\necho "seal pup" >"$1"\n', encoding="utf-8")
+    Path("editor").chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(Path("editor").absolute()))
+    session.run("crane")
+    session.run(":edit")
+    assert session.query.text == "seal pup" and docnos(session)[0] == "sea-01"
+
+
+def test_the_prompt_says_what_goes_on(session):
+    talker = Talker(lambda: session, "demo", session.settings)
+    assert (
+        talker.facts() == "demo · getting ready" and talker.reading("crane").text == "" and not [*talker.complete("cr")]
+    )
+    printed: list[str] = []
+    assert talker.answer("cranes", lambda lines: printed.extend(each.text for each in lines))
+    assert "birds-05" in printed[0] and re.fullmatch(r"demo · 252 documents · BM25 · k 10 · \S+ ms", talker.facts())
+    assert talker.reading("cranes ").text == "cranes→crane 9"
+    assert talker.reading(":versus B").text.startswith(":versus EXPR...  Show the rankings")
+    assert not talker.answer(":nope", print)
+    talker.answer(f":topics {TOPICS}", lambda lines: None)
+    talker.answer(f":qrels {QRELS}", lambda lines: None)
+    talker.answer(":next", lambda lines: None)
+    assert "topic 1  P@10 0." in talker.facts()
+    broken = Talker(
+        lambda: Session(lambda: engine.open("no/index"), Path("no/index"), built_in(), Settings()), "x", Settings()
+    )
+    assert not broken.answer("crane", print) and "No index at no/index" in broken.facts()
