@@ -15,13 +15,13 @@ def check_lines(file: RunFile, path: str) -> tuple[list[Finding], Located]:
     """Return the findings about the lines of a run file, and its hits as a run."""
     order = file.order()
     located = Located(file.run(order), path, file.hits.lines[order])
-    findings = [*_ranks(file, path), *_tags(file.tags, path), *_equal_as_float32(located, file.exact_scores[order])]
+    findings = [*_ranks(file, path), *_tags(file, path), *_equal_as_float32(located, file.details.scores[order])]
     return findings, located
 
 
 def _ranks(file: RunFile, path: str) -> list[Finding]:
     """Return a finding if hits with a higher rank number have a higher score."""
-    hits, ranks, scores = file.hits, file.ranks, file.exact_scores
+    hits, ranks, scores = file.hits, file.details.ranks, file.details.scores
     order = np.lexsort((-scores, ranks, hits.topics))
     order = order[ranks[order] >= 0]
     below, above = order[1:], order[:-1]
@@ -42,18 +42,19 @@ def _ranks(file: RunFile, path: str) -> list[Finding]:
     qid, *docnos = (show_id(text) for text in (hits.qids[hits.topics[low]], *hits.docnos.take(hits.docs[[low, high]])))
     return [Finding.at(
         path, lines, "rank", ERROR,
-        f"In topic {qid} {docnos[0]} has the score {scores[low]:.6g} at rank {ranks[low]}, and {docnos[1]} has {scores[high]:.6g} at "
-        f"rank {ranks[high]}: trec_eval and Sublex order by score and ignore ranks, so measures do not follow the ranks{distances}.",
+        f"In topic {qid} {docnos[0]} has the score {scores[low]:.6g} at rank {ranks[low]:.0f}, and {docnos[1]} has {scores[high]:.6g} at "
+        f"rank {ranks[high]:.0f}: trec_eval and Sublex order by score and ignore ranks, so measures do not follow the ranks{distances}.",
     )]  # fmt: skip
 
 
-def _tags(tags: dict[str, int], path: str) -> list[Finding]:
-    if len(tags) < 2:
+def _tags(file: RunFile, path: str) -> list[Finding]:
+    if len(file.tags) < 2:
         return []
+    others = np.sort(np.unique(file.details.tags, return_index=True)[1])[1:]
     return [Finding.at(
-        path, list(tags.values())[1:], "tag", NOTE,
-        f"The run has {len(tags):,} tags ({show_ids(list(tags))}): all lines are measured together, under the tag of the last line in "
-        "trec_eval and of the first line in Sublex; write each run to its own file.",
+        path, file.hits.lines[others], "tag", NOTE,
+        f"The run has {len(file.tags):,} tags ({show_ids(file.tags)}): all lines are measured together, under the tag of the last "
+        "line in trec_eval and of the first line in Sublex; write each run to its own file.",
     )]  # fmt: skip
 
 

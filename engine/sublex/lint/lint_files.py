@@ -111,7 +111,7 @@ class _Contents:
             self.qrels.append(located)
             findings += listen.findings(reported.QRELS) + check_qrels(located)
         else:
-            file = read_hits(source, listen, report, exact=True)
+            file = read_hits(source, listen, report, detailed=True)
             checked, located = check_lines(file, path)
             noun, form = "hit", file.layout.name
             self.runs.append(located)

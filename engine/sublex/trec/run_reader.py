@@ -21,6 +21,7 @@ from sublex.contracts.base import NO_FIELDS, Report
 from sublex.readers import lines
 from sublex.readers.source import FileSource
 from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 from sublex.trec.columns import offsets
 from sublex.trec.metadata import LONGEST, from_yaml, sidecar_path, yaml_in_comments
 from sublex.trec.rows import (
@@ -63,19 +64,22 @@ NO_TAG = Layout("no tag", ("qid", "Q0", "docno", "rank", "score"), 2, 3, 4)
 NO_Q0 = Layout("no Q0", ("qid", "docno", "rank", "score", "tag"), 1, 2, 3, 4)
 
 
-class RunFile(NamedTuple):
-    """The hits of a run file, each document of a topic once, and the comments before them.
+class Details(NamedTuple):
+    """What lint checks of each hit besides: the position of its tag, its rank (NaN for no number), and its score as float64."""
 
-    `tags` are the distinct tags with the first line of each. `ranks` (-1 where a cell is no natural number) and
-    `exact_scores` (float64) are empty unless `read_hits` was asked for them.
-    """
+    tags: np.ndarray
+    ranks: np.ndarray
+    scores: np.ndarray
+
+
+class RunFile(NamedTuple):
+    """The hits of a run file, each document of a topic once, the distinct tags, and the comments before the hits."""
 
     layout: Layout
     hits: Rows
-    tags: dict[str, int]
+    tags: Strings
     comments: list[str]
-    ranks: np.ndarray
-    exact_scores: np.ndarray
+    details: Details
 
     def order(self) -> np.ndarray:
         """Return the places of the hits in the order of a run."""
@@ -84,8 +88,8 @@ class RunFile(NamedTuple):
     def run(self, order: np.ndarray, **more: Any) -> Run:
         """Return the hits in this order as a run."""
         qids, docnos, topics, docs, scores, _ = self.hits
-        ends = offsets(topics[order], len(qids))
-        return Run(qids, ends, docs[order], scores[order], docnos, next(iter(self.tags), ""), **more)
+        tag = self.tags[0] if len(self.tags) else ""
+        return Run(qids, offsets(topics[order], len(qids)), docs[order], scores[order], docnos, tag, **more)
 
 
 def layout_of(rows: Iterable[Sequence[bytes]]) -> Layout:
@@ -119,30 +123,38 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     return file.run(file.order(), metadata=metadata, notes=tuple(report.notes))
 
 
-def read_hits(source: FileSource, listen: Listener, report: Report, exact: bool = False) -> RunFile:
+def read_hits(source: FileSource, listen: Listener, report: Report, detailed: bool = False) -> RunFile:
     """Read the hits of a run file, and report its faults. Lines for which Sublex refuses a file are left out.
 
-    `exact` asks for ranks, and for scores as float64.
+    The details of the hits are empty unless `detailed` asks for them.
     """
-    read, layout = _HitsRead(exact), SIX
+    qids, docnos, tags, layout = Interner(), Interner(), Interner(), SIX
+    kinds = np.int32, np.int32, np.float32, np.int64, np.int32, np.float64, np.float64
+    columns = [[np.empty(0, kind)] for kind in kinds]
     with source.open() as stream:
         texts = pieces_of_text(stream, source.path, PIECE, listen, report)
         head = next(texts, (1, b""))
         for layout, piece, faults in _pieces(chain([head], texts), source.path):
-            scores, is_junk = _scores(piece, layout.score, exact)
+            exact, is_junk = _scores(piece, layout.score, detailed)
             with np.errstate(over="ignore"):
-                sound = np.isfinite(scores.astype(np.float32))
+                scores = exact.astype(np.float32)
+            sound = np.isfinite(scores)
             if not sound.all():
                 faults += piece.bad_scores("score", is_junk, layout)
                 faults += piece.bad_scores("infinite", ~sound & ~is_junk, layout)
-                piece, scores = piece.where(sound), scores[sound]
+                piece, exact, scores = piece.where(sound), exact[sound], scores[sound]
             listen(faults)
-            read.add(piece, layout, scores)
-    hits, tags = read.hits(), read.tags()
+            ids = piece.numbered(layout.qid, qids), piece.numbered(layout.docno, docnos)
+            tag = piece.numbered(layout.tag, tags) if layout.tag >= 0 else np.zeros(len(scores), np.int32)
+            details = (tag, piece.ranks(layout.rank), exact) if detailed else ()
+            for column, part in zip(columns, (*ids, scores, piece.lines, *details), strict=False):
+                column.append(part)
+    joined = [np.concatenate(column) for column in columns]
+    hits = Rows(qids.strings().tolist(), docnos.strings(), *joined[:4])
     again = report_repeated(hits, source.path, listen, _other_score)
-    _note(report, source.path, hits, again, list(tags))
-    ranks, scores = (np.delete(column, again) if exact else column for column in read.details())
-    return RunFile(layout, hits.without(again), tags, _comments(io.BytesIO(head[1])), ranks, scores)
+    _note(report, source.path, hits, again, tags.strings())
+    details = Details(*(np.delete(column, again) if detailed else column for column in joined[4:]))
+    return RunFile(layout, hits.without(again), tags.strings(), _comments(io.BytesIO(head[1])), details)
 
 
 class _Piece(NamedTuple):
@@ -169,6 +181,17 @@ class _Piece(NamedTuple):
         """Return the number in the table of each cell of a column, adding cells that are new."""
         begins = self.spans[:, column, 0].astype(np.int64)
         return table.add(self.buf, begins, self.spans[:, column, 1] - begins)
+
+    def ranks(self, column: int) -> np.ndarray:
+        """Return the ranks of a column as float64, NaN for those that are no numbers."""
+        ranks, certainties = self.parsed(column)
+        return np.where(certainties == 2, ranks, np.nan)
+
+    def parsed(self, column: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the cells of a column as float64, and how certain each is, as `kernels.parse` does."""
+        from sublex.trec import kernels
+
+        return kernels.parse(self.buf, np.ascontiguousarray(self.spans[:, column]), kernels.TENS)
 
     def bad_scores(self, kind: str, wrong: np.ndarray, layout: Layout) -> list[Fault]:
         """Return the fault of the rows that a mask chooses; nothing if there are none."""
@@ -214,58 +237,15 @@ def _scores(piece: _Piece, column: int, exact: bool) -> tuple[np.ndarray, np.nda
 
     They round to the right float32; with `exact` they are the float64 nearest to the text.
     """
-    from sublex.trec import kernels
-
-    scores, certainties = kernels.parse(piece.buf, np.ascontiguousarray(piece.spans[:, column]), kernels.TENS)
+    scores, certainties = piece.parsed(column)
     unsure, is_junk = np.flatnonzero(certainties < (2 if exact else 1)), np.zeros(len(scores), np.bool_)
     if len(unsure):
         table = Interner()
         places = piece.where(unsure).numbered(column, table)
-        texts = table.strings().tobytes()
-        numbers = [float(text) if is_number(text) else None for text in texts]
+        numbers = [float(text) if is_number(text) else None for text in table.strings().tobytes()]
         scores[unsure] = np.array(numbers, np.float64)[places]
         is_junk[unsure] = np.array([number is None for number in numbers], np.bool_)[places]
     return scores, is_junk
-
-
-class _HitsRead:
-    """The hits read so far, in the order of the file; topic ids, docnos, tags and ranks are numbered."""
-
-    def __init__(self, exact: bool) -> None:
-        self.exact = exact
-        self.tables = {name: Interner() for name in ("qid", "docno", "tag", "rank")}
-        self.tag_lines: list[int] = []
-        self.pieces = [tuple(np.empty(0, kind) for kind in (np.int32, np.int32, np.float32, np.int64))]
-        self.exact_pieces = [(np.empty(0, np.int32), np.empty(0, np.float64))]
-
-    def add(self, piece: _Piece, layout: Layout, scores: np.ndarray) -> None:
-        """Add hits with their scores (float64)."""
-        qids, docnos, tags, ranks = self.tables.values()
-        ids = piece.numbered(layout.qid, qids), piece.numbered(layout.docno, docnos)
-        self.pieces.append((*ids, scores.astype(np.float32), piece.lines))
-        if self.exact:
-            self.exact_pieces.append((piece.numbered(layout.rank, ranks), scores))
-        if layout.tag >= 0:
-            known, numbers = tags.size, piece.numbered(layout.tag, tags)
-            if tags.size > known:
-                firsts = np.unique(numbers, return_index=True)[1][known - tags.size :]
-                self.tag_lines += piece.lines[firsts].tolist()
-
-    def hits(self) -> Rows:
-        """Return all hits."""
-        columns = map(np.concatenate, zip(*self.pieces, strict=True))
-        return Rows(self.tables["qid"].strings().tolist(), self.tables["docno"].strings(), *columns)
-
-    def tags(self) -> dict[str, int]:
-        """Return the tags with the first line of each, in the order of the file."""
-        return dict(zip(self.tables["tag"].strings().tolist(), self.tag_lines, strict=True))
-
-    def details(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rank of each hit, -1 for what is no natural number, and its score as float64."""
-        ranks, scores = map(np.concatenate, zip(*self.exact_pieces, strict=True))
-        texts = self.tables["rank"].strings().tobytes()
-        known = [int(text) if text.isdigit() and len(text) < 18 else -1 for text in texts]
-        return np.array(known, np.int64)[ranks], scores
 
 
 def _note(report: Report, path: str, hits: Rows, again: np.ndarray, tags: Sequence[str]) -> None:
