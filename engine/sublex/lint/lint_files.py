@@ -103,19 +103,20 @@ class _Contents:
             self.topics.append(ids)
             findings = listen.findings(reported.TOPICS) + checked + notes_as_findings(path, report)
             return f"{counted(len(records), 'topic')} ({form})", findings
-        # trec_eval takes a byte order mark for a part of the first row.
-        findings = [Finding.at(path, [1], "encoding", ERROR, BOM_TEXT)] if source.head().startswith(BOM) else []
+        has_bom = source.head().startswith(BOM)
         if kind == QRELS:
             qrels, lines = read_judgements(source, listen)
             located, noun, form = Located(qrels, path, lines), "judgement", qrels.format
             self.qrels.append(located)
-            findings += listen.findings(reported.QRELS) + check_qrels(located)
+            findings = listen.findings(reported.QRELS) + check_qrels(located)
         else:
             file = read_hits(source, listen, report, detailed=True)
             checked, located = check_lines(file, path)
             noun, form = "hit", file.layout.name
             self.runs.append(located)
-            findings += listen.findings(reported.RUN) + checked + check_run(located)
+            findings = listen.findings(reported.RUN) + checked + check_run(located)
+        if has_bom and form != "json":
+            findings.insert(0, Finding.at(path, [1], "encoding", ERROR, BOM_TEXT))
         what = f"{counted(len(located.lines), noun)} of {counted(len(located.columns), 'topic')}"
         return f"{what} ({form})", findings
 

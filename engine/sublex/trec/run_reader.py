@@ -9,8 +9,8 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, takewhile
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,39 +128,77 @@ def read_hits(source: FileSource, listen: Listener, report: Report, detailed: bo
 
     The details of the hits are empty unless `detailed` asks for them.
     """
-    qids, docnos, tags, layout = Interner(), Interner(), Interner(), SIX
-    kinds = np.int32, np.int32, np.float32, np.int64, np.int32, np.float64, np.float64
-    columns = [[np.empty(0, kind)] for kind in kinds]
+    read = _HitsRead(source.path, detailed)
     with source.open() as stream:
-        texts = pieces_of_text(stream, source.path, PIECE, listen, report)
-        head = next(texts, (1, b""))
-        for layout, piece, faults in _pieces(chain([head], texts), source.path):
-            exact, is_junk = _scores(piece, layout.score, detailed)
-            with np.errstate(over="ignore"):
-                scores = exact.astype(np.float32)
-            sound = np.isfinite(scores)
-            if not sound.all():
-                faults += piece.bad_scores("score", is_junk, layout)
-                faults += piece.bad_scores("infinite", ~sound & ~is_junk, layout)
-                piece, exact, scores = piece.where(sound), exact[sound], scores[sound]
-            listen(faults)
-            ids = piece.numbered(layout.qid, qids), piece.numbered(layout.docno, docnos)
-            tag = piece.numbered(layout.tag, tags) if layout.tag >= 0 else np.zeros(len(scores), np.int32)
-            details = (tag, piece.ranks(layout.rank), exact) if detailed else ()
-            for column, part in zip(columns, (*ids, scores, piece.lines, *details), strict=False):
-                column.append(part)
-    joined = [np.concatenate(column) for column in columns]
-    hits = Rows(qids.strings().tolist(), docnos.strings(), *joined[:4])
+        for first, text in pieces_of_text(stream, source.path, PIECE, listen, report):
+            listen(read.add(first, text))
+    hits, details = read.joined()
+    tags = read.tags.strings()
     again = report_repeated(hits, source.path, listen, _other_score)
-    _note(report, source.path, hits, again, tags.strings())
-    details = Details(*(np.delete(column, again) if detailed else column for column in joined[4:]))
-    return RunFile(layout, hits.without(again), tags.strings(), _comments(io.BytesIO(head[1])), details)
+    _note(report, source.path, hits, again, tags)
+    details = Details(*(np.delete(column, again) if detailed else column for column in details))
+    return RunFile(read.layout or SIX, hits.without(again), tags, read.comments, details)
+
+
+class _HitsRead:
+    """The hits read so far, in the order of the file; topic ids, docnos and tags are numbered."""
+
+    def __init__(self, path: str, detailed: bool) -> None:
+        self.path, self.detailed = path, detailed
+        self.layout: Layout | None = None
+        self.begun, self.comments = False, list[str]()
+        self.qids, self.docnos, self.tags = Interner(), Interner(), Interner()
+        kinds = np.int32, np.int32, np.float32, np.int64, np.int32, np.float64, np.float64
+        self.columns = [[np.empty(0, kind)] for kind in kinds]
+
+    def add(self, first: int, text: bytes) -> list[Fault]:
+        """Add the hits in whole lines, and return the faults of the others; `first` is the number of the first line."""
+        from sublex.analysis.kernels import SPARE
+        from sublex.trec import kernels
+
+        if self.layout is None:
+            start = first_rows(text)
+            self.comments += _comments(io.BytesIO(text))
+            if not start:
+                return []
+            self.layout = layout_of(start)
+        layout, buf = self.layout, np.frombuffer(text + bytes(SPARE), np.uint8)
+        spans, places, counts = kernels.split(buf[: len(text)], len(layout.columns))
+        piece = _Piece(self.path, buf, spans, places + np.int64(first))
+        faults = miscounted(self.path, layout.columns, EXPECTED, piece.lines, counts)
+        piece = piece.where(counts == len(layout.columns)) if faults else piece
+        if not self.begun and len(piece.lines):
+            self.begun, cells = True, [piece.cell(0, column) for column in range(len(layout.columns))]
+            if not is_number(cells[layout.score].encode()):
+                named = header(piece.lines[0], cells, piece.no_score(0, layout))
+                faults += named
+                piece = piece.where(slice(len(named), None))
+        scores, is_junk = _scores(piece, layout.score, self.detailed)
+        with np.errstate(over="ignore"):
+            rounded = scores.astype(np.float32)
+        scores = scores if self.detailed else rounded
+        sound = np.isfinite(rounded)
+        if not sound.all():
+            faults += piece.bad_scores("score", is_junk, layout)
+            faults += piece.bad_scores("infinite", ~sound & ~is_junk, layout)
+            piece, scores, rounded = piece.where(sound), scores[sound], rounded[sound]
+        ids = piece.numbered(layout.qid, self.qids), piece.numbered(layout.docno, self.docnos)
+        tags = piece.numbered(layout.tag, self.tags) if layout.tag >= 0 else np.zeros(len(scores), np.int32)
+        details = (tags, piece.ranks(layout.rank), scores) if self.detailed else ()
+        for column, part in zip(self.columns, (*ids, rounded, piece.lines, *details), strict=False):
+            column.append(part)
+        return faults
+
+    def joined(self) -> tuple[Rows, Details]:
+        """Return all hits and their details."""
+        columns = [np.concatenate(parts) for parts in self.columns]
+        return Rows(self.qids.strings().tolist(), self.docnos.strings(), *columns[:4]), Details(*columns[4:])
 
 
 class _Piece(NamedTuple):
     """Some rows of a run file with the number of the line of each.
 
-    Column k of row n is `buf[begin:end]`, where `begin` and `end` are `spans[n, k]` (int32).
+    Column k of row n is `buf[begin:end]`, where `begin` and `end` are `spans[n, k]` (int32). `buf` is padded for `Interner`.
     """
 
     path: str
@@ -180,7 +218,7 @@ class _Piece(NamedTuple):
     def numbered(self, column: int, table: Interner) -> np.ndarray:
         """Return the number in the table of each cell of a column, adding cells that are new."""
         begins = self.spans[:, column, 0].astype(np.int64)
-        return table.add(self.buf, begins, self.spans[:, column, 1] - begins)
+        return table.add_padded(self.buf, begins, self.spans[:, column, 1] - begins)
 
     def ranks(self, column: int) -> np.ndarray:
         """Return the ranks of a column as float64, NaN for those that are no numbers."""
@@ -206,30 +244,6 @@ class _Piece(NamedTuple):
         """Return the message about a row's score."""
         score = self.cell(row, layout.score)[:50]
         return f"{self.path}:{self.lines[row]}: the score {score} is not a finite float32 number."
-
-
-def _pieces(texts: Iterable[tuple[int, bytes]], path: str) -> Iterator[tuple[Layout, _Piece, list[Fault]]]:
-    """Yield the rows that have the right number of columns in pieces, with their layout, and the faults of the other lines."""
-    from sublex.trec import kernels
-
-    layout, begun = None, False
-    for first, data in texts:
-        if layout is None and (start := first_rows(data)):
-            layout = layout_of(start)
-        if layout is None:
-            continue
-        width, buf = len(layout.columns), np.frombuffer(data, np.uint8)
-        spans, places, counts = kernels.split(buf, width)
-        piece = _Piece(path, buf, spans, places + np.int64(first))
-        faults = miscounted(path, layout.columns, EXPECTED, piece.lines, counts)
-        piece = piece.where(counts == width) if faults else piece
-        if not begun and len(piece.lines):
-            begun, cells = True, [piece.cell(0, column) for column in range(width)]
-            if not is_number(cells[layout.score].encode()):
-                named = header(piece.lines[0], cells, piece.no_score(0, layout))
-                faults += named
-                piece = piece.where(slice(len(named), None))
-        yield layout, piece, faults
 
 
 def _scores(piece: _Piece, column: int, exact: bool) -> tuple[np.ndarray, np.ndarray]:
