@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import examples
 
 import sublex
+from sublex.contracts.base import Report
 from sublex.errors import InputError
 from sublex.lint import lint
+from sublex.readers.source import FileSource
+from sublex.trec.qrels_reader import read_judgements
+from sublex.trec.rows import Fault, refuse
+from sublex.trec.run_reader import read_hits
+from sublex.trec.topic_formats import read_records
 
 READERS = {"run": sublex.read_run, "qrels": sublex.read_qrels, "topics": sublex.read_topics}
 # Errors for which Sublex does not refuse a file: other programs misread it, or measures change.
@@ -155,3 +163,114 @@ TOPIC_TEXTS["json"] = TOPIC_TEXTS["jsonl"].map(lambda text: "[" + ",\n".join(tex
 def test_topics_are_refused_at_the_line_of_the_first_error_that_lint_reports(tmp_path_factory, form, data):
     text = data.draw(mixed(TOPIC_TEXTS[form]))
     check_agreement("topics", tmp_path_factory.getbasetemp() / f"agreement.{form.split()[0]}", text)
+
+
+# What readers report.
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    """Return a function that writes a file called `f` and returns it as a source."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(content: str | bytes) -> FileSource:
+        Path("f").write_bytes(content.encode() if isinstance(content, str) else content)
+        return FileSource("f")
+
+    return write
+
+
+def kinds(faults: list[Fault]) -> list[tuple[str, list[int]]]:
+    return [(fault.kind, list(fault.lines)) for fault in faults]
+
+
+def test_a_run_is_read_past_its_faults_which_are_reported_with_their_lines(source):
+    lines = [
+        "qid Q0 docno rank score tag", "1 Q0 a 1 3 t", "1 Q0 b", "1 Q0 b 2 2 t u", "1 Q0 c 3 x t", "1 Q0 d 4 inf t", "1 Q0 e",
+        "1 Q0 a 5 3.0 t", "1 Q0 a 6 1 t", "2 Q0 f x 0.1000000000000000055 u", "\0 Q0 g 2 1 t",
+    ]  # fmt: skip
+    faults: list[Fault] = []
+    read = read_hits(source("\n".join(lines)), faults.extend, Report(), detailed=True)
+    assert sorted(kinds(faults)) == [
+        ("few columns", [3, 7]), ("header", [1]), ("infinite", [6]), ("many columns", [4]), ("nul", [11]), ("other number", [9]),
+        ("same number", [8]), ("score", [5]),
+    ]  # fmt: skip
+    assert [fault.kind for fault in faults if not fault.refusal] == ["nul", "same number"]
+    assert {qid: dict(hits) for qid, hits in read.run(read.order()).items()} == {
+        "1": {"a": 3}, "2": {"f": float(np.float32(0.1))}, "\0": {"g": 1},
+    }  # fmt: skip
+    assert read.hits.lines.tolist() == [2, 10, 11] and read.layout.name == "six columns"
+    assert [read.tags[int(k)] for k in read.details.tags] == ["t", "u", "t"]
+    assert str(read.details.ranks.tolist()) == "[1.0, nan, 2.0]" and read.details.scores.tolist() == [3, 0.1, 1]
+
+
+def test_judgements_are_read_past_their_faults(source):
+    faults: list[Fault] = []
+    text = "1 0 a 1\n1 a\n1 0 b 2.9\n2 0 b high\n1 0 b 2\n1 0 a 0\n"
+    qrels, lines = read_judgements(source(text), faults.extend)
+    assert kinds(faults) == [
+        ("few columns", [2]), ("grade", [3]), ("grade", [4]), ("same number", [5]), ("other number", [6]),
+    ]  # fmt: skip
+    assert dict(qrels) == {"1": {"a": 1, "b": 2}, "2": {"b": 0}} and lines.tolist() == [1, 3, 4]
+
+
+def test_topics_are_read_past_their_faults(source):
+    faults: list[Fault] = []
+    form, records = read_records(source("1\tx\n2\n1\ty\n3\tz\n"), faults.extend, Report())
+    assert (form, [(one.qid, one.line) for one in records]) == ("tsv", [("1", 1), ("3", 4)])
+    assert kinds(faults) == [("record", [2]), ("topic again", [3])]
+
+
+def test_the_first_line_with_a_refused_fault_is_the_error():
+    refuse([Fault("nul", [1])])
+    with pytest.raises(InputError, match="earlier"):
+        refuse([Fault("nul", [1]), Fault("score", [7], "later."), Fault("columns", [3, 9], "earlier.")])
+
+
+def test_most_lines_and_not_the_first_one_show_the_layout(source):
+    with pytest.raises(InputError, match="f:1: 5 columns where 6 should be; a run has six"):
+        sublex.read_run(source("1 Q0 a 1 2\n1 Q0 b 1 2 t\n1 Q0 c 1 2 t\n").path)
+    # Of the first line it is not clear which column is missing.
+    assert dict(sublex.read_run(source("1 0 5 1 2\n1 Q0 a 1 2\n").path)) == {"1": {"a": 2, "5": 2}}
+    with pytest.raises(InputError, match="f:1: 3 columns where 4 should be"):
+        sublex.read_qrels(source("1 b 1\n1 0 c 1\n1 0 d 1\n").path)
+
+
+def test_judgements_may_have_comments_before_json_and_no_utf_16(source):
+    assert dict(sublex.read_qrels(source('# c\n\n {"1": {"a": 1}}').path)) == {"1": {"a": 1}}
+    with pytest.raises(InputError, match="f:3:1: not JSON"):
+        sublex.read_qrels(source('# c\n{"1": {"a": 1},\n}').path)
+    with pytest.raises(InputError, match="f is in UTF-16; save it as UTF-8"):
+        sublex.read_qrels(source("1 0 a 1\n".encode("utf-16")).path)
+
+
+def test_files_without_judgements_or_topics_are_reported(source):
+    for kind, content, noun in (
+        ("qrels", "# c\n", "judgements"),
+        ("qrels", "{}", "judgements"),
+        ("topics", "qid\tquery\n", "topics"),
+    ):
+        path = source(content).path
+        (found,) = lint([path], None, {path: kind}).findings
+        assert (found.rule, found.severity, found.text) == (
+            "empty",
+            "error",
+            f"The file holds no {noun}, so Sublex refuses it.",
+        )
+
+
+@given(
+    st.lists(
+        st.one_of(st.floats(allow_nan=False, allow_infinity=False).map(repr), st.decimals(-9, 9, places=12).map(str))
+    )
+)
+@example(["0.1", "9007199254740993", "0.12345678901234567", "1e22", "123456789012345678e-20"])
+def test_scores_of_which_the_kernel_is_certain_are_the_nearest_float64(texts):
+    from sublex.trec import kernels
+
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int32)
+    spans = np.ascontiguousarray(np.stack([np.append(0, ends)[:-1], ends], axis=1), np.int32)
+    values, certainties = kernels.parse(np.frombuffer("".join(texts).encode() or b"", np.uint8), spans, kernels.TENS)
+    for text, value, certainty in zip(texts, values.tolist(), certainties.tolist(), strict=True):
+        assert certainty < 2 or value == float(text)
+        assert certainty < 1 or np.float32(value) == np.float32(float(text))

@@ -23,10 +23,10 @@ from sublex.tools.strings import Strings
 from sublex.trec.columns import offsets
 from sublex.trec.qrels import Qrels
 from sublex.trec.rows import (
-    LINES_READ,
     Fault,
     Listener,
     Rows,
+    first_rows,
     header,
     is_number,
     miscounted,
@@ -81,17 +81,17 @@ def read_judgements(source: FileSource, listen: Listener) -> tuple[Qrels, np.nda
         return collect(_of_dataset(path, listen), path, "irds", listen, report)
     with source.open() as stream:
         texts = pieces_of_text(stream, path, PIECE, listen, report)
-        head = next(texts, (1, b""))
-        begin = _COMMENTS.match(head[1]).end()  # type: ignore[union-attr]
-        texts = chain([head], texts)
-        if head[1][begin:].lstrip().startswith(b"{"):
-            form, judgements = "json", _of_json(read_whole((text for _, text in texts), path), begin, path, listen)
+        first, text = next(texts, (1, b""))
+        while not (start := first_rows(text)) and (piece := next(texts, None)):
+            first, text = piece
+        texts = chain([(first, text)], texts)
+        if start and start[0][0].startswith(b"{"):
+            form, judgements = "json", _of_json(read_whole((text for _, text in texts), path), first, path, listen)
         else:
             lines = ((number, line) for first, text in texts for number, line in enumerate(text.split(b"\n"), first))
             rows = ((number, cells) for number, line in lines if (cells := line.split()) and cells[0][:1] != b"#")
-            start = list(islice(rows, LINES_READ))
-            form = form_of([cells for _, cells in start])
-            judgements = _of_rows(chain(start[form == "beir" :], rows), form, path, listen)
+            form = form_of(start)
+            judgements = _of_rows(islice(rows, form == "beir", None), form, path, listen)
         qrels, numbers = collect(judgements, path, form, listen, report)
     if not len(numbers):
         listen([Fault("empty", [0], f"{path} holds no judgements; {EXPECTED}.")])
@@ -144,14 +144,15 @@ def _as_trec_eval_reads(text: str) -> int:
     return min(max(int(digits[0]), GRADES.min), GRADES.max) if digits else 0
 
 
-def _of_json(data: bytes, begin: int, path: str, listen: Listener) -> Iterator[Judgement]:
-    """Yield the judgements of a JSON object `{topic: {docno: grade}}`, which begins at the byte `begin`."""
+def _of_json(data: bytes, first: int, path: str, listen: Listener) -> Iterator[Judgement]:
+    """Yield the judgements of a JSON object `{topic: {docno: grade}}` that may follow comments on line `first` and later."""
     pairs: Any = ()
+    begin = _COMMENTS.match(data).end()  # type: ignore[union-attr]
     try:
         # Read objects as pairs, not as dictionaries, so that a repeated name is noticed.
         pairs = json.loads(data[begin:].decode(), object_pairs_hook=tuple)
     except json.JSONDecodeError as error:
-        line = error.lineno + data.count(b"\n", 0, begin)
+        line = first - 1 + data.count(b"\n", 0, begin) + error.lineno
         listen([Fault("json", [line], f"{path}:{line}:{error.colno}: not JSON: {error.msg}.", {"reason": error.msg})])
     except (ValueError, RecursionError):
         listen([Fault("unreadable json", [0], f"{path} is not JSON that Sublex can read; {EXPECTED}.")])
@@ -189,25 +190,24 @@ def collect(
     """Return judgements as columns, and the line of each. Report documents that a topic judges again, and leave them out."""
     qids: dict[str, int] = {}
     docnos: dict[str, int] = {}
-    rows = np.fromiter(
+    columns = np.fromiter(
         (
             (qids.setdefault(qid, len(qids)), docnos.setdefault(docno, len(docnos)), grade, line)
             for qid, docno, grade, line in judgements
         ),
         np.dtype([("topics", np.int32), ("docs", np.int32), ("grades", np.int32), ("lines", np.int64)]),
     )
-    names, strings = list(qids), Strings.of(docnos)
-    again = report_repeated(
-        Rows(names, strings, *(rows[name] for name in rows.dtype.names)), path, listen, _other_grade
-    )
+    names = "topics", "docs", "grades", "lines"
+    rows = Rows(list(qids), Strings.of(docnos), *(columns[name] for name in names))
+    again = report_repeated(rows, path, listen, _other_grade)
     if len(again):
         of = path or "The judgements"
         report.note(f"{of}: {len(again):,} judgements repeat another with the same grade and count once")
-        rows = np.delete(rows, again)
-    rows = rows[np.argsort(rows["topics"], kind="stable")]
-    grades, docs, lines = (rows[name].copy() for name in ("grades", "docs", "lines"))
-    ends = offsets(rows["topics"], len(names))
-    return Qrels(names, ends, docs, grades, strings, path, form, tuple(report.notes)), lines
+    _, _, topics, docs, grades, lines = rows.without(again)
+    order = np.argsort(topics, kind="stable")
+    ends = offsets(topics[order], len(qids))
+    qrels = Qrels(rows.qids, ends, docs[order], grades[order], rows.docnos, path, form, tuple(report.notes))
+    return qrels, lines[order]
 
 
 def _other_grade(about: Mapping[str, Any]) -> str:
