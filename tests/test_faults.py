@@ -68,7 +68,8 @@ def check_agreement(kind: str, path, data: bytes) -> None:
     """Check that Sublex refuses a file if and only if lint reports an error for which it does, at the same line."""
     path.write_bytes(data)
     errors = [one for one in lint([path], None, {str(path): kind}).findings if one.severity == "error"]
-    errors = [one for one in errors if one.rule not in READ_ALL_THE_SAME[kind] and "Sublex counts one" not in one.text]
+    errors = [one for one in errors if one.rule not in READ_ALL_THE_SAME[kind] or "UTF-16" in one.text]
+    errors = [one for one in errors if "Sublex counts one" not in one.text]
     # Topics without a query are an error of lint; Sublex notes them.
     errors = [one for one in errors if not (one.rule == "empty" and "its query is empty" in one.text)]
     at = refused_at(kind, str(path))
@@ -113,6 +114,7 @@ def as_json(topics) -> bytes:
 
 @given(mixed(*RUN_ROWS) | st.binary(max_size=60))
 @example(b"")
+@example(b"\xfe\xff")
 @example(b"# only a comment\n")
 @example(b"1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n1 Q0 b\n")
 @example(b"1 Q0 a 1 x t\n1 Q0 b\n")
@@ -125,6 +127,7 @@ def test_runs_are_refused_at_the_line_of_the_first_error_that_lint_reports(tmp_p
 
 @given(mixed(*QRELS_ROWS) | JSON_QRELS.map(as_json) | st.binary(max_size=60))
 @example(b"")
+@example(b"\xfe\xff")
 @example(b"# only a comment\n")
 @example(b"1 a 1\n1 b 0\n")
 @example(b"1 0 a 1\n1 b 0\n1 0 c x\n")
@@ -187,7 +190,7 @@ def kinds(faults: list[Fault]) -> list[tuple[str, list[int]]]:
 def test_a_run_is_read_past_its_faults_which_are_reported_with_their_lines(source):
     lines = [
         "qid Q0 docno rank score tag", "1 Q0 a 1 3 t", "1 Q0 b", "1 Q0 b 2 2 t u", "1 Q0 c 3 x t", "1 Q0 d 4 inf t", "1 Q0 e",
-        "1 Q0 a 5 3.0 t", "1 Q0 a 6 1 t", "2 Q0 f x 0.1000000000000000055 u", "\0 Q0 g 2 1 t",
+        "1 Q0 a 5 3.0 t", "1 Q0 a 6 1 t", "2 Q0 f x 0.09412864224039919 u", "\0 Q0 g 2 1 t",
     ]  # fmt: skip
     faults: list[Fault] = []
     read = read_hits(source("\n".join(lines)), faults.extend, Report(), detailed=True)
@@ -197,11 +200,15 @@ def test_a_run_is_read_past_its_faults_which_are_reported_with_their_lines(sourc
     ]  # fmt: skip
     assert [fault.kind for fault in faults if not fault.refusal] == ["nul", "same number"]
     assert {qid: dict(hits) for qid, hits in read.run(read.order()).items()} == {
-        "1": {"a": 3}, "2": {"f": float(np.float32(0.1))}, "\0": {"g": 1},
+        "1": {"a": 3}, "2": {"f": float(np.float32(0.09412864224039919))}, "\0": {"g": 1},
     }  # fmt: skip
     assert read.hits.lines.tolist() == [2, 10, 11] and read.layout.name == "six columns"
     assert [read.tags[int(k)] for k in read.details.tags] == ["t", "u", "t"]
-    assert str(read.details.ranks.tolist()) == "[1.0, nan, 2.0]" and read.details.scores.tolist() == [3, 0.1, 1]
+    assert str(read.details.ranks.tolist()) == "[1.0, nan, 2.0]" and read.details.scores.tolist() == [
+        3,
+        0.09412864224039919,
+        1,
+    ]
 
 
 def test_judgements_are_read_past_their_faults(source):
@@ -240,8 +247,16 @@ def test_judgements_may_have_comments_before_json_and_no_utf_16(source):
     assert dict(sublex.read_qrels(source('# c\n\n {"1": {"a": 1}}').path)) == {"1": {"a": 1}}
     with pytest.raises(InputError, match="f:3:1: not JSON"):
         sublex.read_qrels(source('# c\n{"1": {"a": 1},\n}').path)
+    # The last line has no end, and comments stand before it.
+    with pytest.raises(InputError, match="f:2:12: not JSON"):
+        sublex.read_qrels(source('# c\n{"1": {"a" 1}}').path)
     with pytest.raises(InputError, match="f is in UTF-16; save it as UTF-8"):
         sublex.read_qrels(source("1 0 a 1\n".encode("utf-16")).path)
+
+
+def test_a_byte_order_mark_before_json_is_no_fault(source):
+    path = source(b"\xef\xbb\xbf" + b'{"1": {"a": 1}}').path
+    assert not lint([path]).findings and dict(sublex.read_qrels(path)) == {"1": {"a": 1}}
 
 
 def test_files_without_judgements_or_topics_are_reported(source):
