@@ -153,7 +153,7 @@ class _HitsRead:
 
     def add(self, first: int, text: bytes) -> list[Fault]:
         """Add the hits in whole lines, and return the faults of the others; `first` is the number of the first line."""
-        from sublex.analysis.kernels import SPARE
+        from sublex.analysis.interning_kernels import SPARE
         from sublex.trec import kernels
 
         if self.layout is None:
