@@ -34,6 +34,7 @@ from sublex.index.build import BuildSettings, SegmentBuilder
 from sublex.index.check import check
 from sublex.index.document_source import DocumentSource, source_of
 from sublex.index.duplicates import Duplicates
+from sublex.index.entries import AnalyzerEntry, AnalyzerSettings
 from sublex.index.inverter import Inverter
 from sublex.index.memory_segment import MemorySegment
 from sublex.pipeline.index import Index
@@ -67,9 +68,9 @@ def demo_naive(demo_documents: list[Document]) -> naive.Inverted:
     return naive.invert(demo_documents, ENGLISH)
 
 
-def described(made) -> dict:
+def described(made) -> AnalyzerEntry:
     """Return the manifest's entry for the analyzer of build settings."""
-    return {"settings": made.analyzer.settings(), "versions": made.analyzer.versions()}
+    return AnalyzerEntry(AnalyzerSettings(**made.analyzer.settings()), made.analyzer.versions())
 
 
 def whole(text: str) -> str:

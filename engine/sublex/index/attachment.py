@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import RLock
-from typing import Any
 
 import numpy as np
 
@@ -21,8 +20,8 @@ from sublex.base import Document
 from sublex.errors import IndexProblem, PluginError, SublexError, contract
 from sublex.foreign import Backend, ForeignIndex
 from sublex.index.components.texts import CACHED_BLOCKS, TextBlock, TextsReader
+from sublex.index.entries import AttachedEntry, Manifest
 from sublex.index.foreign_places import Place, place_of
-from sublex.index.manifest import Manifest
 from sublex.messages import command, counted, one_line
 from sublex.plugins import Registry
 
@@ -33,8 +32,8 @@ BLOCK_DOCS = 64
 class Attachment:
     """The foreign index that an attached index mirrors. One thread at a time reads it."""
 
-    def __init__(self, root: Path, entry: Manifest, docs: int, load_registry: Callable[[], Registry]):
-        self.root, self.backend, self.state, self._docs = root, str(entry["backend"]), str(entry["state"]), docs
+    def __init__(self, root: Path, entry: AttachedEntry, docs: int, load_registry: Callable[[], Registry]):
+        self.root, self.backend, self.state, self._docs = root, entry.backend, entry.state, docs
         self._entry, self._load_registry = entry, load_registry
         self._lock = RLock()
         self._opened: ForeignIndex | None = None
@@ -42,7 +41,7 @@ class Attachment:
     @cached_property
     def place(self) -> Place | None:
         """The path of the foreign index and the user's trust in it; None if the index was attached elsewhere."""
-        place = place_of(self.root, self._entry["id"])
+        place = place_of(self.root, self._entry.id)
         return place if place and place.backend == self.backend else None
 
     @cached_property
@@ -82,7 +81,7 @@ class Attachment:
     @property
     def stores(self) -> frozenset[str]:
         """The parts that can be read from the foreign index, here and now: `{"text"}` or none."""
-        return frozenset(self._entry["stores"]) if self._entry["stores"] and not self.problem else frozenset()
+        return frozenset(self._entry.stores) if self._entry.stores and not self.problem else frozenset()
 
     def why_no_text(self) -> str:
         """Return the sentence that says why no document can be shown."""
@@ -163,11 +162,10 @@ class ForeignTexts(TextsReader):
 
 def refuse_if_attached(root: Path, manifest: Manifest, what: str) -> None:
     """Raise IndexProblem if an index is attached: its documents are those of the foreign index, which Sublex never writes."""
-    attached: dict[str, Any] | None = manifest.get("attached")
-    if attached:
-        place = place_of(root, attached["id"])
+    if attached := manifest.attached:
+        place = place_of(root, attached.id)
         trust = ("--trust",) if place and place.trusted else ()
         raise IndexProblem(
-            f"{root} mirrors a {attached['backend']} index, so Sublex cannot {what}; change that index, "
+            f"{root} mirrors a {attached.backend} index, so Sublex cannot {what}; change that index, "
             f"then run {command('attach', root, '--refresh', *trust)}"
         )

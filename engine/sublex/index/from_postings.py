@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from sublex import plugins
 from sublex.foreign import PostingsSource
@@ -20,10 +19,11 @@ from sublex.index.build_summary import BuildSummary
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.directory import Directory
+from sublex.index.entries import AttachedEntry, SegmentEntry
 from sublex.index.format import FolderWriter
 from sublex.index.indexing import describe_analyzer
 from sublex.index.lock import locked
-from sublex.index.manifest import BUILDING, MANIFEST, Manifest, remove_leftovers
+from sublex.index.manifest import BUILDING, MANIFEST, remove_leftovers
 from sublex.index.posting_lists import WrittenLists, sorted_lists, write_document_terms, write_lists
 from sublex.index.postings_check import ReceivedDocuments, ReceivedPostings
 from sublex.index.writer import (
@@ -46,7 +46,7 @@ def create_from_postings(
     analyzer: str | None = None,
     workers: int | None = None,
     overwrite: bool = False,
-    attached: dict[str, Any] | None = None,
+    attached: AttachedEntry | None = None,
     progress: Callable[[int], None] = lambda terms: None,
     registry: plugins.Registry | None = None,
 ) -> BuildSummary:
@@ -74,10 +74,10 @@ def create_from_postings(
     with locked(root, "ciff import" if attached is None else "attach", create=True):
         old = existing_index(root, overwrite)
         if old or not Directory(root).has(MANIFEST):
-            remove_leftovers(root, old or {"segments": []})
+            remove_leftovers(root, old)
         else:
             (Directory(root) / BUILDING).remove()
-        new = first_manifest(old, ["terms"], described, profile) | ({} if attached is None else {"attached": attached})
+        new = first_manifest(old, ["terms"], described, profile)._replace(attached=attached)
         with building_folder(root) as folder, Workers(max(1, workers or os.cpu_count() or 1)) as pool:
             entry, summary = _write_segment(folder, source, pool, progress)
             note_lost_models(old, summary)
@@ -88,7 +88,7 @@ def create_from_postings(
 
 def _write_segment(
     building: Directory, source: PostingsSource, workers: Workers, progress: Callable[[int], None]
-) -> tuple[Manifest, BuildSummary]:
+) -> tuple[SegmentEntry, BuildSummary]:
     """Write everything that the source has as the segment of a build. Return its entry in the manifest, and the summary."""
     with ExitStack() as stack:
         folder = stack.enter_context(FolderWriter(building / "received"))
@@ -108,8 +108,7 @@ def _write_segment(
         written = WrittenLists(folder.directory, folder.finish(), source.docs, lists.terms)
         write_document_terms(folder, written, postings.uniques, workers)
         tokens = documents.tokens(lists.tokens)
-        totals = {"docs": source.docs, "tokens": tokens, "terms": lists.terms, "postings": lists.postings}
-        stated = {"stated": True} if documents.states_lengths or tokens != lists.tokens else {}
-        entry = {"name": SEGMENT} | totals | stated | {"data": folder.finish()}
+        stated = documents.states_lengths or tokens != lists.tokens
+        entry = SegmentEntry(SEGMENT, source.docs, tokens, lists.terms, lists.postings, folder.finish(), stated=stated)
         folder.directory.move(building / SEGMENT)
     return entry, documents.summary

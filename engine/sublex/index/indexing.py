@@ -19,7 +19,8 @@ from sublex.index.build import BuildSettings, Progress
 from sublex.index.build_summary import BuildSummary
 from sublex.index.document_source import Documents, source_of
 from sublex.index.duplicates import RULES
-from sublex.index.manifest import Manifest, analyzer_of
+from sublex.index.entries import AnalyzerEntry, AnalyzerSettings, Manifest
+from sublex.index.manifest import analyzer_of
 from sublex.index.writer import STORED_PARTS, BeforeCommit
 from sublex.parser import parse_call
 from sublex.profiles import profile as find_profile
@@ -116,23 +117,23 @@ def add_documents(
     source.announce(say)
 
     def settings(manifest: Manifest) -> BuildSettings:
-        return _settings(analyzer_of(manifest, registry), frozenset(manifest["store"]), workers, memory, duplicates)
+        return _settings(analyzer_of(manifest, registry), frozenset(manifest.store), workers, memory, duplicates)
 
     return writer.add(Path(path), source, settings, progress, before_commit)
 
 
-def describe_analyzer(analyzer: Any, expression: str, registry: plugins.Registry) -> Manifest:
+def describe_analyzer(analyzer: Any, expression: str, registry: plugins.Registry) -> AnalyzerEntry:
     """Return the manifest's entry for an analyzer: settings that restore it, and the versions of the libraries it uses."""
     call = parse_call(expression)
     found = registry.find("analyzer", call.name)
     plugin = registry.plugin(found.plugin)
     # A name that was written in another case is stored as it is registered.
     name = found.name if call.name.casefold() == found.name.casefold() else call.name
-    settings = analyzer.settings() if hasattr(analyzer, "settings") else {"name": name, "params": call.params}
-    return {
-        "settings": settings,
-        "versions": analyzer.versions() if hasattr(analyzer, "versions") else {plugin.distribution: plugin.version},
-    }
+    settings: dict[str, Any] = {"name": name, "params": call.params}
+    if hasattr(analyzer, "settings"):
+        settings = analyzer.settings()
+    versions = analyzer.versions() if hasattr(analyzer, "versions") else {plugin.distribution: plugin.version}
+    return AnalyzerEntry(AnalyzerSettings(settings["name"], settings["params"]), versions)
 
 
 def _settings(

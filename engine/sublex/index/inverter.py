@@ -157,8 +157,8 @@ class Inverter:
             self._groups.append(_Group.of(self._ungrouped, first))
             self._ungrouped, self._ungrouped_bytes = [], 0
 
-    def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, spill: bool) -> dict[str, int]:
-        """Write lexicon, postings, lengths and, if wanted, document terms. Return the segment's totals.
+    def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, spill: bool) -> tuple[int, int, int]:
+        """Write lexicon, postings, lengths and, if wanted, document terms. Return the numbers of tokens, terms and postings.
 
         A spill also gets all raw forms.
         """
@@ -172,7 +172,7 @@ class Inverter:
             if document_terms:
                 self._write_document_terms(folder, ranks, workers)
             self._write_postings(folder, ranks, df, workers)
-        return {"docs": self.docs, "tokens": lengths.tokens, "terms": len(df), "postings": self._postings}
+        return lengths.tokens, len(df), self._postings
 
     def _write_lengths(self, folder: FolderWriter) -> LengthsWriter:
         lengths = LengthsWriter(folder)

@@ -12,6 +12,8 @@ from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import DocumentTermsWriter
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.texts import TextsWriter, compress
+from sublex.index.directory import Directory
+from sublex.index.entries import SegmentEntry
 from sublex.index.format import FolderWriter
 from sublex.index.offsets import spans
 from sublex.index.segment import Segment
@@ -24,11 +26,16 @@ TERMS_PER_CALL = 1 << 18
 TEXT_BLOCKS = 1 << 9
 
 
-def merge_segments(segments: list[Segment], folder: FolderWriter, workers: Workers) -> dict[str, int]:
-    """Write the live documents of segments, in their order, as one segment. Return its totals.
+def merge_segments(segments: list[Segment], directory: Directory, workers: Workers) -> SegmentEntry:
+    """Write the live documents of segments, in their order, as one segment. Return its entry in the manifest.
 
-    Parts that are not stored in all of the segments are left out. The caller calls `folder.finish()`.
+    Parts that are not stored in all of the segments are left out.
     """
+    with FolderWriter(directory) as folder:
+        return _merge(segments, folder, workers)
+
+
+def _merge(segments: list[Segment], folder: FolderWriter, workers: Workers) -> SegmentEntry:
     live = [~segment.dead for segment in segments]
     terms = TermMerge(segments, live, workers)
     terms.write(folder)
@@ -44,11 +51,10 @@ def merge_segments(segments: list[Segment], folder: FolderWriter, workers: Worke
     if all("texts" in segment.folder for segment in segments):
         _merge_texts(segments, live, folder)
     # Not the sum of the lengths: another engine may have stated other lengths.
-    tokens = sum(
-        segment.entry["tokens"] - (segment.entry.get("deleted") or {}).get("tokens", 0) for segment in segments
-    )
-    stated = {"stated": True} if any(segment.entry.get("stated") for segment in segments) else {}
-    return {"docs": lengths.docs, "tokens": tokens, "terms": terms.terms, "postings": terms.postings} | stated
+    tokens = sum(segment.entry.live.tokens for segment in segments)
+    stated = any(segment.entry.stated for segment in segments)
+    name = folder.directory.name
+    return SegmentEntry(name, lengths.docs, tokens, terms.terms, terms.postings, folder.finish(), stated=stated)
 
 
 def live_docnos(segment: Segment) -> tuple[np.ndarray, np.ndarray]:

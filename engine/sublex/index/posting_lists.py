@@ -16,8 +16,8 @@ from sublex.index.components.document_terms import DocumentTermsWriter
 from sublex.index.components.lexicon import LexiconReader, LexiconWriter
 from sublex.index.components.postings import EncodedPostings, PostingsReader, PostingsWriter, encode_postings
 from sublex.index.directory import Directory
+from sublex.index.entries import FolderEntry
 from sublex.index.format import Folder, FolderWriter
-from sublex.index.manifest import Manifest
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.workers import Workers
 
@@ -57,7 +57,7 @@ def write_lists(folder: FolderWriter, batches: Iterable[PostingsBatch], workers:
 class WrittenLists:
     """Lexicon and postings of a folder that `FolderWriter.finish` described by `entry`."""
 
-    def __init__(self, directory: Directory, entry: Manifest, docs: int, terms: int):
+    def __init__(self, directory: Directory, entry: FolderEntry, docs: int, terms: int):
         folder = Folder(directory, entry)
         self.lexicon = LexiconReader(folder, terms, docs)
         self.postings = PostingsReader(folder, self.lexicon, docs)

@@ -13,8 +13,8 @@ from sublex.base import Report
 from sublex.errors import InputError
 from sublex.foreign import DocumentsBatch, PostingsBatch, PostingsSource
 from sublex.index.build_summary import BuildSummary
+from sublex.index.entries import MOST, MOST_DOCS
 from sublex.index.posting_lists import quoted, repeated
-from sublex.index.schema import MOST, MOST_DOCS
 from sublex.strings import Strings
 
 _SPACE = re.compile(r"\s")

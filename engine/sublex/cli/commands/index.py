@@ -165,13 +165,14 @@ def _check_expressions(
 ) -> None:
     """Raise an error before the index is built if a ranker is unknown or a model could not be fitted afterwards."""
     from sublex.fitted import Representation
-    from sublex.index.manifest import MANIFEST, RESOURCES, read_manifest
+    from sublex.index.manifest import MANIFEST, read_manifest
+    from sublex.index.schema import ABSENT
     from sublex.parser import parse_call
     from sublex.representations.inputs import READINGS
     from sublex.representations.stored_models import namer
 
-    manifest = read_manifest(path) if fits and (path / MANIFEST).exists() else {}
-    names = namer(path, {RESOURCES: manifest.get(RESOURCES, {})}, registry)
+    old = read_manifest(path)._replace(fitted=ABSENT) if fits and (path / MANIFEST).exists() else None
+    names = namer(path, old, registry)
     for ranker in impacts:
         registry.resolve("ranker", parse_call(ranker))
     for expression in fits:

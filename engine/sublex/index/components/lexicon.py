@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from sublex.index.components.strings import StringsReader, StringsWriter
+from sublex.index.entries import MOST
 from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import starts_of
-from sublex.index.schema import MOST
 from sublex.strings import Strings
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sublex.base import Report
@@ -13,6 +11,7 @@ from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.components.texts import CompressedBlocks, TextsReader, TextsWriter, compress
 from sublex.index.directory import Directory
+from sublex.index.entries import SegmentEntry
 from sublex.index.format import FolderWriter
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.reorder.bisection import similar_order
@@ -28,21 +27,19 @@ LEAST_TEXTS, TEXTS_PER_CALL = 64 << 20, 4 << 20
 _NONE = np.empty(0, np.int64)
 
 
-def reorder_segment(segment: Segment, directory: Directory, workers: Workers) -> tuple[dict[str, Any], np.ndarray]:
+def reorder_segment(segment: Segment, directory: Directory, workers: Workers) -> tuple[SegmentEntry, np.ndarray]:
     """Write a segment without deleted documents to `directory`, with similar documents next to each other.
 
     Return the entry of the new segment in the manifest, and the order: for each new document its number in the old segment.
     """
     order = similar_order(segment, workers)
     with FolderWriter(directory) as folder:
-        return write_in_order(segment, order, folder, workers), order
+        _write_in_order(segment, order, folder, workers)
+        return segment.entry._replace(name=directory.name, data=folder.finish()), order
 
 
-def write_in_order(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> dict[str, Any]:
-    """Write a segment without deleted documents in a new order, and return the entry of the new segment in the manifest.
-
-    `order` has the numbers of the documents in the old segment.
-    """
+def _write_in_order(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
+    """Write all components of a segment; `order` has the numbers of the documents in the old segment."""
     for name in LEXICON:
         folder.put(name, segment.folder[name].all())
     _write_postings(segment, order, folder, workers)
@@ -56,7 +53,6 @@ def write_in_order(segment: Segment, order: np.ndarray, folder: FolderWriter, wo
         _write_document_terms(segment, order, folder, workers)
     if "texts" in segment.folder:
         _write_texts(segment, order, folder, workers)
-    return dict(segment.entry) | {"data": folder.finish()}
 
 
 def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
@@ -102,7 +98,7 @@ def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, work
     blocks = range(len(texts.counts))
     sizes = np.concatenate([np.empty((0, 3), np.int64), *workers.map(lambda block: texts.raw(block).sizes, blocks)])
     writer = TextsWriter(folder)
-    limit = max(LEAST_TEXTS, 4 * segment.entry["postings"])
+    limit = max(LEAST_TEXTS, 4 * segment.entry.postings)
     for begin, end in spans(sizes[order, 1] + sizes[order, 2], limit):
         documents = _Documents(texts, sizes, order[begin:end])
         list(workers.map(documents.take_from, blocks))
