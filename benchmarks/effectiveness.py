@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sublex
-from sublex import plugins
-from sublex.expression import Call, Expression
+from sublex.language import plugins
+from sublex.language.expression import Call, Expression
 from sublex.statistics.corrections import holm
 from sublex.statistics.significance import t
 

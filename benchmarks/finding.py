@@ -25,7 +25,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import sublex
-from sublex.base import Query, QueryTerm
+from sublex.contracts.base import Query, QueryTerm
 from sublex.pipeline.index import Index
 from sublex.representations.loaded import LoadedRepresentation
 

@@ -16,9 +16,9 @@ import ir_measures
 from ir_measures import AP, nDCG
 
 import sublex
-from sublex import plugins
 from sublex.analysis.tokens import analyze
-from sublex.base import Report
+from sublex.contracts.base import Report
+from sublex.language import plugins
 from sublex.readers.jsonl import JsonLines
 from sublex.readers.source import FileSource
 

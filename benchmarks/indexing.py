@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.readers.jsonl import JsonLines
 from sublex.readers.source import FileSource
 

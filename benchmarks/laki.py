@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.estimators.laki import Network, encode
-from sublex.estimators.laki.network import network_of
+from sublex_laki.estimator import Network, encode
+from sublex_laki.estimator.network import network_of
 
 PARTS = ("exact", "swaps", "weights", "pruning", "propagation", "cost", "peer")
 LENGTHS = (2, 10, 30, 100, 200)

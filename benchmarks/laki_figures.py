@@ -28,8 +28,8 @@ from scipy.stats import spearmanr
 from sklearn.model_selection import StratifiedShuffleSplit
 
 import sublex
-from sublex.estimators.laki import Network, encode, learn, structure, unit_vectors
 from sublex.report.svg import lines
+from sublex_laki.estimator import Network, encode, learn, structure, unit_vectors
 
 ITERATIONS, COST, ACCURACY = 8, 0.1, "accuracy in percent"
 SIZES, SWEEPS, SEEDS = (10, 25, 50, 100, 150, 200, 400), (10, 50, 200, 1000, 5000), 3

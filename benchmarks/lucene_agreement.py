@@ -18,8 +18,8 @@ import tempfile
 from pathlib import Path
 
 import sublex
-from sublex.base import Document
-from sublex.index.foreign_build import build_foreign
+from sublex.contracts.base import Document
+from sublex.other_engines.build import build_foreign
 from sublex.pipeline.index import Index
 from sublex.trec.topics import Topics
 from sublex_lucene import installed

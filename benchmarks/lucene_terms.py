@@ -332,7 +332,8 @@ def _listed(pairs: list[Any]) -> str:
 
 def contents(path: str) -> Iterator[str]:
     """Yield the contents of each document of a collection, as Sublex indexes them."""
-    from sublex import Report, plugins
+    from sublex import Report
+    from sublex.language import plugins
     from sublex.readers import choose_readers
 
     report = Report()
@@ -343,9 +344,9 @@ def contents(path: str) -> Iterator[str]:
 
 def compare(python: str, texts: Iterable[str]) -> Agreement:
     """Return how far the terms of Lucene and of Sublex agree, aligned document by document."""
-    from sublex import plugins
     from sublex.analysis.tokens import analyze
-    from sublex.profiles import profile
+    from sublex.language import plugins
+    from sublex.language.profiles import profile
 
     analyzer = plugins.load().make("analyzer", profile(PROFILE).analyzer)
     answers = ask(python, texts)

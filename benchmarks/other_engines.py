@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import sublex
-from sublex.base import Document
+from sublex.contracts.base import Document
 from sublex.pipeline.index import Index
 
 DEPTHS = (10, 1000)

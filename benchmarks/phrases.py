@@ -23,7 +23,7 @@ from scipy.stats import rankdata
 
 import sublex
 from sublex.estimators.phrases import NAMES, Mined, PhraseList, Text, mine, read_text
-from sublex.workers import Workers
+from sublex.tools.workers import Workers
 
 # Phrases that are judged, other sequences for each gold phrase, and bins of the frequency for each doubling of it.
 JUDGED, OTHERS, BINS = 100, 10, 4

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.base import Context, Param, Query, QueryTerm
-from sublex.fitted import Corpus, Fitted, Job, Store, Stored
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.base import Context, Param, Query, QueryTerm
+from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored
+from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 2
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO
 
 import sublex
-from sublex.base import Query, QueryTerm
+from sublex.contracts.base import Query, QueryTerm
 
 # A document, a sentence, or a paragraph of the collection as one document, and the fewest words of such a piece.
 PIECES = {"documents": 0, "sentences": 3, "paragraphs": 10}

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import sublex
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 from sublex.trec.run_writer import write_run
 
 HITS, DOCUMENTS = 1000, 500_000

@@ -29,10 +29,10 @@ from scipy.special import rel_entr
 from sublex.estimators.lda.coherence import npmi, top_words
 from sublex.estimators.lda.counts import Tokens
 from sublex.estimators.lda.model import LDA
-from sublex.estimators.source_lda.chain import Chain
-from sublex.estimators.source_lda.model import SourceLDA
-from sublex.estimators.source_lda.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
-from sublex.estimators.source_lda.smoothing import EXPONENTS, divergence, smoothings
+from sublex_sourcelda.estimator.chain import Chain
+from sublex_sourcelda.estimator.model import SourceLDA
+from sublex_sourcelda.estimator.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
+from sublex_sourcelda.estimator.smoothing import EXPONENTS, divergence, smoothings
 
 # The five labels of Reuters that the paper shows.
 SHOWN = ("shipping", "crude_oil", "gold", "coffee", "money_supply")

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from scipy.special import digamma, gammaln
 from sklearn.linear_model import LogisticRegression
 
-from sublex.estimators.word_graphs import neighbourhoods, strongest, topic_documents, truncated, word_graph
+from sublex_swg.estimator import neighbourhoods, strongest, topic_documents, truncated, word_graph
 
 TOPICS, RHO, TOP = 10, 0.1, 50
 BUSINESS = (

@@ -17,7 +17,7 @@ from shared import DEMO, PLUGINS, ROOT
 from strategies import examples
 
 import sublex as engine
-from sublex import plugins
+from sublex.language import plugins
 from sublex.pipeline.index import Index
 
 # What a shell runs in the background ignores interrupts, and so does whatever it starts; some tests send them.

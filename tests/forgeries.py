@@ -31,13 +31,13 @@ from command import invoke
 from shared import DEMO, PLUGINS, QRELS, TOPICS, manifest_of, write_manifest
 
 import sublex
-from sublex import plugins
 from sublex.errors import SublexError
 from sublex.index import check as checking
 from sublex.index import manifest as manifests
-from sublex.index.attaching import attach_index
 from sublex.index.directory import Directory
 from sublex.index.format import CHECKSUMS, FolderWriter
+from sublex.language import plugins
+from sublex.other_engines.attaching import attach_index
 from sublex.representations import segment_rows, sketch_files
 
 # Forgeries that one child tries, seconds that one may take, and memory that they may take beyond the parent's.
@@ -160,7 +160,7 @@ def make(folder: Path) -> Path:
     shutil.copytree(index.path / "segments" / "000001", spill, ignore=shutil.ignore_patterns("deleted-*"))
     manifest = manifest_of(index.path)
     entry = {key: value for key, value in manifest["segments"][0].items() if key != "deleted"} | {"name": spill.name}
-    identity = sublex.index.document_source.source_of(str(DEMO), index.registry, None, False).identity()
+    identity = sublex.building.document_source.source_of(str(DEMO), index.registry, None, False).identity()
     outcome = {
         "read": 1,
         "indexed": 0,

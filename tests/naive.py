@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.analysis.tokens import raw_tokens
-from sublex.base import Analyzer, DocStats, Document, Ranker, TermStats
+from sublex.contracts.base import Analyzer, DocStats, Document, Ranker, TermStats
 
 # Analysis: raw tokens, words by the rules of UAX 29, Porter's stemmer, and the terms of a text.
 

@@ -18,7 +18,7 @@ from sublex.index.entries import Manifest
 from sublex.index.schema import Mismatch, record_of
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.index import Index
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 from sublex.trec.qrels import Qrels
 from sublex.trec.runs import Run
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sublex.base import Document
+from sublex.contracts.base import Document
 
 # Whether tests take all of many cases that are alike, as .ci/run has them do.
 ALL = os.environ.get("SUBLEX_TESTS") == "all"

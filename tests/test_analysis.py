@@ -18,15 +18,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import examples
 
-from sublex import plugins
 from sublex.analysis import porter, stopwords, tokens
 from sublex.analysis.analyzers import LANGUAGES
 from sublex.analysis.interner import Interner
 from sublex.analysis.words import LONGEST, words
 from sublex.errors import InputError, SublexError, UnknownName
-from sublex.expression import Call
-from sublex.parser import parse_call
-from sublex.profiles import PROFILES, profile
+from sublex.language import plugins
+from sublex.language.expression import Call
+from sublex.language.parser import parse_call
+from sublex.language.profiles import PROFILES, profile
 
 # Without the compiler NumPy warns when a hash overflows, as it should, and every test is slow.
 COMPILED = not numba.config.DISABLE_JIT

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sublex
-from sublex.base import Report
+from sublex.building.indexing import build_index
+from sublex.contracts.base import Report
 from sublex.errors import InputError
-from sublex.index.indexing import build_index
 from sublex.readers import json_array, lines
 from sublex.readers.json_array import JsonArray, elements
 from sublex.readers.source import FileSource

@@ -14,13 +14,13 @@ from command import invoke
 from shared import PLUGINS, manifest_of, write_manifest
 
 import sublex
-from sublex import plugins
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.index import check as checking
 from sublex.index.directory import Directory
-from sublex.index.foreign_build import _replacing
 from sublex.index.foreign_places import Place, keep_place, place_of, places_path
 from sublex.index.manifest import read_manifest
+from sublex.language import plugins
+from sublex.other_engines.build import _replacing
 
 TEXTS = {
     "b1": "The crane stood in the river and the crane slept",

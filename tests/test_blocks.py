@@ -15,7 +15,7 @@ from strategies import examples
 from test_search import RANKERS, queries
 
 import sublex
-from sublex.base import Document
+from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt
 from sublex.index import derived
 from sublex.rankers.bm25 import BM25

@@ -18,7 +18,7 @@ import zstandard
 from strategies import every
 from test_readers import page, response
 
-from sublex.base import Reader, Report
+from sublex.contracts.base import Reader, Report
 from sublex.errors import InputError
 from sublex.lint.lint_files import lint
 from sublex.readers import lines

@@ -20,13 +20,13 @@ from shared import DEMO, QUERIES, SUBLEX, postings_of, scores
 from strategies import collections, every, examples
 
 import sublex
-from sublex.base import Document
-from sublex.ciff import messages
-from sublex.ciff.header import Header
+from sublex.building.writer import merge_all
+from sublex.contracts.base import Document
 from sublex.errors import InputError, SublexError
 from sublex.index.check import check
 from sublex.index.snapshot import Snapshot
-from sublex.index.writer import merge_all
+from sublex.other_engines.ciff import messages
+from sublex.other_engines.ciff.header import Header
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 

@@ -23,7 +23,7 @@ from shared import DEMO, QRELS, ROOT, SUBLEX
 
 from sublex import cli
 from sublex.cli import output
-from sublex.tables import Table
+from sublex.forms.tables import Table
 
 
 def test_the_bare_program_prints_its_help(sublex):

@@ -20,9 +20,10 @@ from shared import DEMO, QRELS, SUBLEX, TOPICS
 from strategies import ALL
 
 import sublex as engine
-from sublex import cli, messages, testing
+from sublex import cli, testing
 from sublex.cli import completion
-from sublex.expression import NORMALISERS
+from sublex.language.expression import NORMALISERS
+from sublex.tools import messages
 
 
 def commands(group: click.Group = cli.cli, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -138,7 +139,7 @@ def test_components_lists_all_with_parameters_ranges_and_literature(command):
         "Rankers", "Expanders", "Representations", "Filters", "Retrievers", "Normalisers", output.splitlines()[-3]
     ]  # fmt: skip
     assert "k1=1.2 (0 to 1,000), b=0.75 (0 to 1)" in output and "2009, eq. 3.15" in output
-    from sublex import plugins
+    from sublex.language import plugins
 
     registry = plugins.load()
     for name in [*registry.names("component"), *NORMALISERS]:

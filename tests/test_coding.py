@@ -14,7 +14,7 @@ from shared import texts
 from strategies import examples
 
 import sublex
-from sublex.base import DocStats, Document, Ranker, Statistics, TermStats
+from sublex.contracts.base import DocStats, Document, Ranker, Statistics, TermStats
 from sublex.errors import IndexCorrupt
 from sublex.index import derived
 from sublex.index.directory import Directory

@@ -18,9 +18,10 @@ from numba.core.caching import CacheImpl, UserProvidedCacheLocator
 from shared import DEMO
 
 import sublex
-from sublex import compile_kernels, compiled, plugins
 from sublex.cli import compiling
-from sublex.compile_kernels import MODULES, Job, all_jobs, compile_all, jobs_of, missing
+from sublex.language import plugins
+from sublex.tools import compile_kernels, compiled
+from sublex.tools.compile_kernels import MODULES, Job, all_jobs, compile_all, jobs_of, missing
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="kernels are not compiled")
 
@@ -42,7 +43,7 @@ import json, os, sys
 from importlib import import_module
 from sublex import cli
 from sublex.cli import compiling
-from sublex.compile_kernels import MODULES
+from sublex.tools.compile_kernels import MODULES
 
 promised = set()
 compiling.compile_missing = lambda jobs: promised.update((job.module, job.name) for job in jobs)
@@ -203,9 +204,9 @@ def test_where_no_folder_can_be_written_to_kernels_last_as_long_as_the_process(m
 def test_a_change_of_an_imported_file_has_a_kernel_compiled_again(monkeypatch, tmp_path):
     own = tmp_path / "kernels_with_a_friend.py"
     other = tmp_path / "kernels_of_a_friend.py"
-    other.write_text("from sublex.compiled import inner\n\n\n@inner\ndef twice(x):\n    return 2 * x\n")
+    other.write_text("from sublex.tools.compiled import inner\n\n\n@inner\ndef twice(x):\n    return 2 * x\n")
     own.write_text(
-        "from kernels_of_a_friend import twice\nfrom numba import int64\nfrom sublex.compiled import kernel\n\n\n"
+        "from kernels_of_a_friend import twice\nfrom numba import int64\nfrom sublex.tools.compiled import kernel\n\n\n"
         "@kernel((int64,))\ndef four(x):\n    return twice(twice(x))\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -282,7 +283,7 @@ def test_read_only_text_gets_the_same_machine_code_as_writable_text():
 
 def test_a_change_of_a_file_that_kernels_call_through_another_one_has_them_compiled_again(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
-    head = "from sublex.compiled import inner, kernel\n"
+    head = "from sublex.tools.compiled import inner, kernel\n"
     (tmp_path / "deepest.py").write_text(head + "@inner\ndef one():\n    return 1\n")
     (tmp_path / "between.py").write_text(head + "from deepest import one\n@inner\ndef two():\n    return one() + 1\n")
     (tmp_path / "above.py").write_text(

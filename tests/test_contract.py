@@ -14,8 +14,9 @@ import pytest
 from shared import PLUGINS
 from strategies import ALL
 
-from sublex import plugins, testing
-from sublex.base import Facet, Mark
+from sublex import testing
+from sublex.contracts.base import Facet, Mark
+from sublex.language import plugins
 from sublex.testing import CHECKS, Subject
 from sublex_lda.representation import LDARepresentation
 
@@ -118,7 +119,7 @@ def by_number(self, query, view, docs=None):
 
 
 def half(self, query, view, doc):
-    from sublex.base import Explanation
+    from sublex.contracts.base import Explanation
 
     return Explanation(float(self.score(query, view, np.array([doc]))[0]), "half", "sum", (Explanation(123.0, "x"),))
 

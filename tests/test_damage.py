@@ -17,12 +17,12 @@ from shared import manifest_of, write_manifest
 from strategies import every
 
 import sublex
-from sublex import plugins
-from sublex.base import Document
+from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import CHUNK, HEADER
+from sublex.language import plugins
 from sublex.pipeline.index import Index
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")

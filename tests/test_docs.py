@@ -17,8 +17,8 @@ import pytest
 from command import invoke
 from shared import ROOT
 
-from sublex import plugins
 from sublex.cli import COMMANDS
+from sublex.language import plugins
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "queries" / "demo" / "README.md"]
 EXAMPLE = re.compile(r"^```(console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)

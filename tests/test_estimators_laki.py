@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from sublex.compiled import kernel
 from sublex.errors import InputError
-from sublex.estimators.laki import Network, come_back, encode, evidence, inference, learn, structure, unit_vectors
-from sublex.estimators.laki.inference import sampled
-from sublex.estimators.laki.learning import Statistics, expectation, maximisation
-from sublex.estimators.laki.network import network_of
-from sublex.estimators.laki.sampling.kernels import chain_of, flip
-from sublex.estimators.laki.subgraphs import subgraphs, units_of
-from sublex.estimators.laki.vectors import normalised, ppmi
+from sublex.tools.compiled import kernel
+from sublex_laki.estimator import Network, come_back, encode, evidence, inference, learn, structure, unit_vectors
+from sublex_laki.estimator.inference import sampled
+from sublex_laki.estimator.learning import Statistics, expectation, maximisation
+from sublex_laki.estimator.network import network_of
+from sublex_laki.estimator.sampling.kernels import chain_of, flip
+from sublex_laki.estimator.subgraphs import subgraphs, units_of
+from sublex_laki.estimator.vectors import normalised, ppmi
 
 
 def made(keyphrases=8, units=16, seed=0, leak=0.1, fanout=4):

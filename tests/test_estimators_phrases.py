@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import examples
 
-from sublex.base import Break
+from sublex.contracts.base import Break
 from sublex.errors import InputError
-from sublex.estimators.forest import binned, likeness
 from sublex.estimators.phrases import NAMES, Lexicon, PhraseList, Text, mine
 from sublex.estimators.phrases.abbreviations import definitions, main_definitions
 from sublex.estimators.phrases.features import count_uses, features
@@ -21,6 +20,7 @@ from sublex.estimators.phrases.forms import written_forms
 from sublex.estimators.phrases.ngrams import frequent
 from sublex.estimators.phrases.quality import judge_words
 from sublex.estimators.phrases.segmentation import segment
+from sublex_phrases.forest import binned, likeness
 
 STOPS = ("of", "the", "a", "in", "for")
 SMALL = settings(max_examples=examples(100), deadline=None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from sublex.errors import InputError
-from sublex.estimators.word_graphs import join, neighbourhoods, strongest, topic_documents, truncated, word_graph
+from sublex_swg.estimator import join, neighbourhoods, strongest, topic_documents, truncated, word_graph
 
 RHO = 0.1
 

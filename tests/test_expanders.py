@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sublex import plugins
-from sublex.base import Query, QueryTerm, Statistics, TermStats, TermVector
+from sublex.contracts.base import Query, QueryTerm, Statistics, TermStats, TermVector
 from sublex.errors import InputError
-from sublex.expression import print_value, shortest
-from sublex.profiles import PROFILES
+from sublex.language import plugins
+from sublex.language.expression import print_value, shortest
+from sublex.language.profiles import PROFILES
 
 REGISTRY = plugins.load()
 NAMES = [name for name in REGISTRY.names("expander") if REGISTRY.find("expander", name).plugin == "expanders"]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import sublex
 from sublex.errors import InputError
-from sublex.expression import Blend, Call, Chain, Cut, Range, Weighted, fill, no_ranges, print_value, ranges
-from sublex.parser import DEEPEST, LONGEST, parse, parse_call
+from sublex.language.expression import Blend, Call, Chain, Cut, Range, Weighted, fill, no_ranges, print_value, ranges
+from sublex.language.parser import DEEPEST, LONGEST, parse, parse_call
 
 A, B, C = Call("a"), Call("b"), Call("c")
 
@@ -176,7 +176,7 @@ def larger(trees: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.builds(Cut, trees, st.integers(1, 2000) | RANGES),
         st.builds(Weighted, NUMBERS | RANGES, trees),
         several.map(lambda parts: Blend(tuple(parts))),
-        several.map(sublex.expression.chain),
+        several.map(sublex.language.expression.chain),
     )
 
 
@@ -197,7 +197,7 @@ def arithmetic(trees: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.builds(Cut, trees.filter(lambda tree: not isinstance(tree, Weighted)), st.integers(1, 9)),
         st.builds(Weighted, weights, trees),
         st.tuples(trees.filter(lambda tree: not isinstance(tree, Blend)), trees).map(Blend),
-        st.tuples(trees, trees).map(sublex.expression.chain),
+        st.tuples(trees, trees).map(sublex.language.expression.chain),
     )
 
 

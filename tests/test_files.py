@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from sublex.files import hash_of, replace_file, replacing
-from sublex.workers import Workers
+from sublex.tools.files import hash_of, replace_file, replacing
+from sublex.tools.workers import Workers
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path):

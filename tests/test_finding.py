@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from shared import DEMO, QUERIES
 
 import sublex
+from sublex.contracts.fitted import Representation
 from sublex.errors import InputError, PluginError
-from sublex.fitted import Representation
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.representations import finding, kernels, sketch, sketch_files
 from sublex.representations.sketch import Source, sketch_of
 from sublex.representations.sketch_files import read_sketch, write_sketch
-from sublex.workers import Workers
+from sublex.tools.workers import Workers
 
 KEY = np.arange(16, dtype=np.uint8)
 EXPRESSIONS = (

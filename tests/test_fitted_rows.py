@@ -16,17 +16,16 @@ from scipy.sparse import csr_array
 from shared import DEMO, manifest_of, scores, write_manifest
 
 import sublex
-from sublex import plugins
-from sublex.base import Query, QueryTerm
 from sublex.cli import cli
+from sublex.contracts.base import Query, QueryTerm
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
-from sublex.fitted import PAGE_MARK
+from sublex.forms.pages import PAGE_MARK, escaped, html_page
 from sublex.index import format
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
 from sublex.index.format import FolderWriter
-from sublex.pages import escaped, html_page
+from sublex.language import plugins
 from sublex.representations import view as views
 from sublex.representations.inputs import Vocabulary
 from sublex.representations.model_store import StoreReader, StoreWriter
@@ -333,7 +332,7 @@ def test_no_opinion_is_explained_as_such(index, expression):
 
 
 def test_a_score_that_is_explained_as_another_is_refused(index, projection, monkeypatch):
-    from sublex.base import Explanation
+    from sublex.contracts.base import Explanation
 
     index.fit("projection")
     monkeypatch.setattr(projection.Projection, "explain", lambda *given: Explanation(42.0, "wrong"))

@@ -17,8 +17,8 @@ import pytest
 from shared import manifest_of, write_manifest
 
 import sublex
-from sublex import word_sums
 from sublex.errors import IndexCorrupt, SublexError
+from sublex.estimators import word_sums
 from sublex.index import schema
 from sublex.index.check import check
 from sublex.index.directory import Directory

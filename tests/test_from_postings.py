@@ -15,18 +15,18 @@ from shared import manifest_of, postings_of
 from strategies import collections, examples
 
 import sublex
-from sublex.base import Document
+from sublex.building.writer import delete, merge_all
+from sublex.contracts.base import Document
+from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import IndexProblem, InputError
-from sublex.foreign import DocumentsBatch, PostingsBatch
-from sublex.index import posting_lists
 from sublex.index.check import check
 from sublex.index.entries import AttachedEntry
-from sublex.index.from_postings import create_from_postings
-from sublex.index.live_postings import LivePostings
 from sublex.index.manifest import commit, read_manifest
 from sublex.index.snapshot import Snapshot
-from sublex.index.writer import delete, merge_all
-from sublex.workers import Workers
+from sublex.other_engines import posting_lists
+from sublex.other_engines.from_postings import create_from_postings
+from sublex.other_engines.live_postings import LivePostings
+from sublex.tools.workers import Workers
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 

@@ -17,7 +17,7 @@ from shared import DEMO, QRELS, TOPICS
 
 import sublex
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName
-from sublex.functions import StoredDocument
+from sublex.language.functions import StoredDocument
 from sublex.pipeline.index import Index
 from sublex.pipeline.stages.score_cache import TABLE
 

@@ -48,7 +48,7 @@ def test_the_first_hundred_are_lucenes(tmp_path, topics):
 
 
 def test_the_table_names_every_ranker():
-    registered = sublex.plugins.load().names("ranker")
+    registered = sublex.language.plugins.load().names("ranker")
     assert [name for name, *_ in FIGURES] == sorted(registered)
 
 

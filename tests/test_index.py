@@ -26,21 +26,22 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from strategies import ALL, ODD_DOCNOS, collections, docnos, documents, every, examples
 
 import sublex
-from sublex import plugins
-from sublex.base import Document
+from sublex.building import term_merge, writer
+from sublex.building.build import BuildSettings, SegmentBuilder
+from sublex.building.document_source import DocumentSource, source_of
+from sublex.building.duplicates import Duplicates
+from sublex.building.inverter import Inverter
+from sublex.building.memory_segment import MemorySegment
+from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
-from sublex.index import kernels, term_merge, writer
-from sublex.index.build import BuildSettings, SegmentBuilder
+from sublex.index import kernels
 from sublex.index.check import check
-from sublex.index.document_source import DocumentSource, source_of
-from sublex.index.duplicates import Duplicates
 from sublex.index.entries import AnalyzerEntry, AnalyzerSettings
-from sublex.index.inverter import Inverter
-from sublex.index.memory_segment import MemorySegment
+from sublex.language import plugins
 from sublex.pipeline.index import Index
 from sublex.readers import batch, jsonl
 from sublex.readers.batch import encode
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 

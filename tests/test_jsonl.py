@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import CHARACTERS, ODD_DOCNOS, ODD_WORDS
 
-from sublex.base import Document, Problem, Report
+from sublex.contracts.base import Document, Problem, Report
 from sublex.errors import InputError
 from sublex.readers import jsonl, kernels
 from sublex.readers.batch import Batch, pack

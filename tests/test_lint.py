@@ -24,7 +24,7 @@ from sublex.cli import cli
 from sublex.errors import InputError
 from sublex.lint import ap_bounds, check_qrels, check_run, check_together, index_docnos, lint
 from sublex.lint.check_ids import fold
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 from sublex.trec.columns import offsets
 from sublex.trec.qrels import Qrels
 from sublex.trec.runs import Run, ranked

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sublex import Expression, parse, plugins
-from sublex.base import Param
+from sublex import Expression, parse
+from sublex.contracts.base import Param
+from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import InputError, UnknownName
-from sublex.expression import Call
-from sublex.hookspecs import hookimpl
-from sublex.parser import parse_call
+from sublex.language import plugins
+from sublex.language.expression import Call
+from sublex.language.parser import parse_call
 
 BM25 = [
     Param("k1", float, 1.2, range=(0, math.inf)),

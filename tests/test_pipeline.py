@@ -16,11 +16,11 @@ from strategies import examples
 
 import sublex
 from sublex.analysis.tokens import analyze
-from sublex.base import Document, Explanation
+from sublex.contracts.base import Document, Explanation
 from sublex.errors import InputError, SublexError
+from sublex.language.profiles import PROFILES
 from sublex.pipeline.passages import passage
 from sublex.pipeline.running import write
-from sublex.profiles import PROFILES
 from sublex.trec.fuse import fuse
 from sublex.trec.topics import Topic, Topics
 
@@ -374,7 +374,7 @@ def test_an_explanation_shows_raw_words_and_unknown_terms(tmp_path):
 @given(text=st.text(max_size=400), terms=st.lists(st.sampled_from(["whale", "a", "x", "the"]), max_size=3))
 @settings(max_examples=examples(100))
 def test_a_passage_is_short_and_marks_query_words_only(text, terms):
-    analyzer = sublex.plugins.load().make("analyzer", "plain")
+    analyzer = sublex.language.plugins.load().make("analyzer", "plain")
     best = passage(text + " whale " + text, analyzer, terms, 60)
     assert len(best.text) <= 60 + 4
     for begin, end in best.spans:
@@ -383,7 +383,7 @@ def test_a_passage_is_short_and_marks_query_words_only(text, terms):
 
 
 def test_a_passage_has_the_most_different_query_words():
-    analyzer = sublex.plugins.load().make("analyzer", "english")
+    analyzer = sublex.language.plugins.load().make("analyzer", "english")
     text = "whale " * 30 + "far " * 60 + "a whale hunted the ship " + "near " * 60
     best = passage(text, analyzer, ["whale", "hunt", "ship"], 80)
     assert "whale hunted the ship" in best.text
@@ -391,7 +391,7 @@ def test_a_passage_has_the_most_different_query_words():
 
 
 def test_a_word_longer_than_the_passage_is_shown_from_its_beginning():
-    analyzer = sublex.plugins.load().make("analyzer", "english")
+    analyzer = sublex.language.plugins.load().make("analyzer", "english")
     best = passage("intro " + "ab" * 105, analyzer, ["ab" * 105], 200)
     assert best.text.removeprefix("… ").startswith("abab")
 
@@ -406,7 +406,7 @@ def test_a_word_longer_than_the_passage_is_shown_from_its_beginning():
     ],
 )
 def test_a_passage_marks_every_word_of_a_run_without_spaces(text, query, marked):
-    analyzer = sublex.plugins.load().make("analyzer", "english")
+    analyzer = sublex.language.plugins.load().make("analyzer", "english")
     shown_passage = passage(text, analyzer, analyze(analyzer, query), 140)
     shown = [shown_passage.text[a:b] for a, b in shown_passage.spans]
     assert shown[: len(marked)] == marked

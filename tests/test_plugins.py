@@ -20,11 +20,23 @@ import pytest
 from shared import PLUGINS
 
 import sublex
-from sublex import Expression, hookspecs, plugins
-from sublex.base import DocStats, Document, Evidence, Explanation, Param, Query, QueryTerm, Statistics, TermStats
+from sublex import Expression
+from sublex.contracts import hookspecs
+from sublex.contracts.base import (
+    DocStats,
+    Document,
+    Evidence,
+    Explanation,
+    Param,
+    Query,
+    QueryTerm,
+    Statistics,
+    TermStats,
+)
+from sublex.contracts.fitted import Fitted, Representation
+from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName
-from sublex.fitted import Fitted, Representation
-from sublex.hookspecs import hookimpl
+from sublex.language import plugins
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.stages.stage import State
 
@@ -111,7 +123,7 @@ def test_hook_register_analyzers(monkeypatch, tmp_path):
 
 def test_hook_register_rankers(monkeypatch, tmp_path):
     (tmp_path / "sublex_often.py").write_text(
-        "from sublex.base import Param, Ranker\nfrom sublex.hookspecs import hookimpl\nsublex_api = 2\n"
+        "from sublex.contracts.base import Param, Ranker\nfrom sublex.contracts.hookspecs import hookimpl\nsublex_api = 2\n"
         "class Often(Ranker):\n    def __init__(self, times=1.0): self.times = times\n"
         "    def score(self, tf, doc, term, collection): return self.times * tf / doc.length\n"
         "@hookimpl\ndef register_rankers(register): register('Often', Often, [Param('times', float, 1.0, range=(0, 9))])\n"
@@ -248,7 +260,9 @@ def test_evidence_of_a_query_is_shown_and_is_no_part_of_the_query(monkeypatch, t
     assert after._replace(evidence=()).evidence == ()
     assert [*after] == ["whale", after.terms]
     Wavering.evidence = ("taken",)
-    with pytest.raises(PluginError, match=r"The expander Wavering gave evidence that is not sublex\.base\.Evidence"):
+    with pytest.raises(
+        PluginError, match=r"The expander Wavering gave evidence that is not sublex\.contracts\.base\.Evidence"
+    ):
         composed.find(state)
 
 
@@ -511,7 +525,8 @@ def test_sublex_plugins_selects_the_plugins_and_keeps_the_built_in_ones(monkeypa
 
 def test_a_packaged_plugin_is_found_by_its_entry_point(tmp_path):
     (tmp_path / "sublex_shout.py").write_text(
-        "from sublex.hookspecs import hookimpl\nsublex_api = 2\nclass Shout:\n    def terms(self, token): return [token.upper()]\n"
+        "from sublex.contracts.hookspecs import hookimpl\nsublex_api = 2\n"
+        "class Shout:\n    def terms(self, token): return [token.upper()]\n"
         "@hookimpl\ndef register_analyzers(register): register('shout', Shout)\n"
     )
     meta = tmp_path / "sublex_shout-0.3.dist-info"
@@ -531,7 +546,7 @@ def test_a_packaged_plugin_is_found_by_its_entry_point(tmp_path):
 
 
 def test_loading_the_plugins_imports_neither_numba_nor_scipy():
-    code = "import sys; from sublex import plugins; plugins.load(); print([m for m in ('numba', 'scipy') if m in sys.modules])"
+    code = "import sys; from sublex.language import plugins; plugins.load(); print([m for m in ('numba', 'scipy') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
 

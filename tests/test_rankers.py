@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sublex import plugins
-from sublex.base import DocStats, Explanation, Param, Statistics, TermStats
+from sublex.contracts.base import DocStats, Explanation, Param, Statistics, TermStats
 from sublex.errors import SublexError
-from sublex.profiles import PROFILES
+from sublex.language import plugins
+from sublex.language.profiles import PROFILES
 from sublex.rankers.bm25 import BM25
 from sublex.rankers.lucene_lengths import round_lengths
 from sublex.rankers.tfidf import TFIDF

@@ -25,9 +25,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sublex
-from sublex.base import Document, Reader, Report
+from sublex.building.indexing import build_index
+from sublex.contracts.base import Document, Reader, Report
 from sublex.errors import InputError, MissingExtra
-from sublex.index.indexing import build_index
 from sublex.readers import sgml
 from sublex.readers.beir import Beir
 from sublex.readers.entities import unescape

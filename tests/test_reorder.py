@@ -19,13 +19,13 @@ from strategies import collections as odd_collections
 from strategies import every, examples
 
 import sublex
-from sublex.base import Document
+from sublex.building.build import SegmentBuilder
+from sublex.building.reorder import bisection, kernels, rewrite
+from sublex.building.reorder.bisection import log_slopes
+from sublex.building.writer import merge_all
+from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, SublexError
-from sublex.index.build import SegmentBuilder
 from sublex.index.check import check
-from sublex.index.reorder import bisection, kernels, rewrite
-from sublex.index.reorder.bisection import log_slopes
-from sublex.index.writer import merge_all
 from sublex.pipeline.index import Index
 from sublex.readers import batch, jsonl
 
@@ -256,7 +256,7 @@ def test_the_bytes_are_the_same_for_any_number_of_workers(tmp_path, reordered, m
 def test_the_bytes_are_the_same_if_the_build_spills(tmp_path, reordered, monkeypatch):
     monkeypatch.setattr(batch, "BATCH_BYTES", 8192)
     monkeypatch.setattr(jsonl, "BATCH_BYTES", 8192, raising=False)
-    monkeypatch.setattr("sublex.index.indexing.LEAST_MEMORY", 1)
+    monkeypatch.setattr("sublex.building.indexing.LEAST_MEMORY", 1)
     merges, merge_spills = [], SegmentBuilder._merge_spills
     monkeypatch.setattr(SegmentBuilder, "_merge_spills", lambda *given: (merges.append(given), merge_spills(*given))[1])
     index = sublex.build(DEMO, tmp_path / "spilled", memory=1, reorder=True)

@@ -14,10 +14,10 @@ import pytest
 from shared import DEMO, QRELS, TOPICS, qrels_of, run_of
 
 import sublex
-from sublex import plugins
 from sublex.errors import InputError
 from sublex.evaluation.comparison import compare
 from sublex.evaluation.systems import System
+from sublex.language import plugins
 from sublex.report import svg
 from sublex.report.curves import CUTOFFS, RECALL_LEVELS, precision_and_gain, sweep
 from sublex.report.page import render_page

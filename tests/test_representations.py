@@ -15,13 +15,13 @@ from scipy.sparse import csr_array
 from shared import DEMO, PLUGINS, QUERIES, scores
 
 import sublex
-from sublex import plugins
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.index import manifest as files
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
 from sublex.index.schema import as_json
+from sublex.language import plugins
 from sublex.representations.export import export
 from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.rows import write_rows
@@ -652,7 +652,7 @@ def test_what_is_sublexs_own_works_whatever_else_is_registered(index, monkeypatc
     def register_representations(register):
         register("lsi", lambda: 1 / 0)
 
-    from sublex.hookspecs import hookimpl
+    from sublex.contracts.hookspecs import hookimpl
 
     other.sublex_api = 2
     other.register_rankers, other.register_representations = (

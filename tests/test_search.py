@@ -21,10 +21,10 @@ from shared import WORDS, texts
 from strategies import every, examples
 
 import sublex
-from sublex import plugins
-from sublex.base import DocStats, Document, Ranker, Statistics, TermStats
+from sublex.contracts.base import DocStats, Document, Ranker, Statistics, TermStats
 from sublex.errors import PluginError, SublexError
 from sublex.index import derived
+from sublex.language import plugins
 from sublex.rankers.bm25 import BM25
 from sublex.rankers.coordination_level import CoordinateMatch
 from sublex.rankers.dfr import PL2

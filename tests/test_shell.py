@@ -19,14 +19,14 @@ from command import Done, invoke
 from shared import QRELS, TOPICS
 
 import sublex as engine
-from sublex import plugins
 from sublex.cli.output import say
 from sublex.cli.work import terminal_of_another
-from sublex.display.lines import Line, Shown, Span, line, table_lines, wrapped
+from sublex.contracts.hookspecs import hookimpl
 from sublex.display.versus import Ranking
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError, UnknownName
-from sublex.hookspecs import hookimpl
+from sublex.forms.lines import Line, Shown, Span, line, table_lines, wrapped
+from sublex.language import plugins
 from sublex.pipeline.index import Index
 from sublex.pipeline.weighted import query_of, weighted_query
 from sublex.shell.batch import answer_lines
@@ -40,7 +40,7 @@ from sublex.shell.session import Session
 from sublex.shell.settings import Settings
 from sublex.shell.vocabulary import Vocabulary
 from sublex.shell.wording import in_shell
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 
 QUERY = "cranes by the river"
 MODELS = ("lda(k=4)", "lsi(e=10)")

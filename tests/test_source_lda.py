@@ -12,11 +12,11 @@ from scipy.special import rel_entr
 from sublex.errors import InputError
 from sublex.estimators.blocks import random
 from sublex.estimators.lda.counts import Tokens, tokens_of, whole_counts_of
-from sublex.estimators.source_lda.chain import Chain
-from sublex.estimators.source_lda.kernels import sweep
-from sublex.estimators.source_lda.model import MODELS, SourceLDA
-from sublex.estimators.source_lda.priors import EPSILON, HIDDEN, UNLABELLED, Priors, points_of, source_priors
-from sublex.estimators.source_lda.smoothing import EXPONENTS, Smoothing, divergence
+from sublex_sourcelda.estimator.chain import Chain
+from sublex_sourcelda.estimator.kernels import sweep
+from sublex_sourcelda.estimator.model import MODELS, SourceLDA
+from sublex_sourcelda.estimator.priors import EPSILON, HIDDEN, UNLABELLED, Priors, points_of, source_priors
+from sublex_sourcelda.estimator.smoothing import EXPONENTS, Smoothing, divergence
 
 
 def js(p: np.ndarray, q: np.ndarray) -> np.ndarray:

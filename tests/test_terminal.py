@@ -14,8 +14,8 @@ import pytest
 
 import sublex as engine
 from sublex.cli.output import print_run
-from sublex.messages import STEERING, clean_lines, one_line
-from sublex.tables import Table
+from sublex.forms.tables import Table
+from sublex.tools.messages import STEERING, clean_lines, one_line
 
 # Sets the title of a terminal and rings; C1's CSI; a right-to-left override; the line separators; a new line like a message.
 HOSTILE = "\x1b]0;owned\x07\x9b31m\u202e\u2066\u2028\u2029\x85\nsublex: all is well"

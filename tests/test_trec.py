@@ -33,7 +33,7 @@ from strategies import CHARACTERS, docnos, examples, values
 
 import sublex
 from sublex.errors import InputError, SublexError
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 from sublex.trec.fuse import fuse
 from sublex.trec.metadata import from_yaml, to_comments, to_yaml, yaml_in_comments
 from sublex.trec.run_names import file_name_of, is_run_file, path_in, tag_of

@@ -18,9 +18,9 @@ from shared import DEMO, QRELS, SUBLEX, TOPICS
 
 import sublex
 from sublex.evaluation.run_evaluation import evaluate
-from sublex.expression import Call, Range, fill, ranges
+from sublex.language.expression import Call, Range, fill, ranges
+from sublex.language.plugins import load
 from sublex.pipeline.compose import Composer
-from sublex.plugins import load
 from sublex.retrieval.searcher import Searcher
 from sublex.tuning import search, space
 from sublex.tuning.judge import Judge

@@ -18,7 +18,7 @@ import sublex
 from sublex.analysis import kernels
 from sublex.analysis.word_arrays import kinds_of_characters
 from sublex.analysis.words import word_spans
-from sublex.base import Break, TextWords
+from sublex.contracts.base import Break, TextWords
 from sublex.errors import IndexProblem
 from sublex.pipeline.index import Index
 from sublex.representations import inputs

@@ -28,21 +28,22 @@ from shared import SUBLEX
 from strategies import every
 
 import sublex
-from sublex import plugins
 from sublex.analysis.interner import Interner
-from sublex.base import Document
+from sublex.building import writer
+from sublex.building.build import BuildSettings
+from sublex.building.document_source import DocumentSource, source_of
+from sublex.building.indexing import add_documents, build_index
+from sublex.building.inverter import Inverter
+from sublex.building.merge_policy import segments_to_merge
+from sublex.building.writer import delete, merge_all
+from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index import format as format_module
-from sublex.index import lock, writer
+from sublex.index import lock
 from sublex.index import manifest as manifests
-from sublex.index.build import BuildSettings
 from sublex.index.check import check
-from sublex.index.document_source import DocumentSource, source_of
 from sublex.index.entries import AnalyzerEntry, AnalyzerSettings
-from sublex.index.indexing import add_documents, build_index
-from sublex.index.inverter import Inverter
-from sublex.index.merge_policy import segments_to_merge
-from sublex.index.writer import delete, merge_all
+from sublex.language import plugins
 from sublex.readers import batch, jsonl
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")

@@ -14,19 +14,19 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sublex.base import VERSION, Document, Report
+from sublex.contracts.base import VERSION, Document, Report
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, MissingExtra, PluginError, SublexError, UnknownName
-from sublex.expression import Expression
-from sublex.parser import parse
+from sublex.language.expression import Expression
+from sublex.language.parser import parse
 
 if TYPE_CHECKING:
     from ir_measures import Measure
 
+    from sublex.building.document_source import Documents
     from sublex.display.backends import BackendRow
     from sublex.evaluation.comparison import Comparison
     from sublex.evaluation.run_evaluation import Evaluation
-    from sublex.functions import Function, StoredDocument
-    from sublex.index.document_source import Documents
+    from sublex.language.functions import Function, StoredDocument
     from sublex.pipeline.index import Index
     from sublex.trec.qrels import Qrels
     from sublex.trec.runs import Run
@@ -108,10 +108,10 @@ def build(
     """
     from pathlib import Path
 
-    from sublex.arguments import file_path, optional_text, shown, text, threads
-    from sublex.index.attaching import Given
-    from sublex.index.foreign_build import build_foreign
-    from sublex.index.indexing import build_index
+    from sublex.building.indexing import build_index
+    from sublex.other_engines.attaching import Given
+    from sublex.other_engines.build import build_foreign
+    from sublex.tools.arguments import file_path, optional_text, shown, text, threads
 
     folder = file_path(path, "The path of the index")
     if not isinstance(store, Iterable):
@@ -168,8 +168,8 @@ def attach(
     """
     from pathlib import Path
 
-    from sublex.arguments import file_path, optional_text
-    from sublex.index.attaching import Given, attach_index
+    from sublex.other_engines.attaching import Given, attach_index
+    from sublex.tools.arguments import file_path, optional_text
 
     folder = file_path(path, "The path of the index")
     options = {"field": optional_text(field, "The field"), "docno": optional_text(docno, "The field docno")}
@@ -186,8 +186,8 @@ def attach(
 
 def backends() -> list[BackendRow]:
     """Return the engines whose indexes can be attached, and for each the command that installs what is missing, if anything."""
-    from sublex import plugins
     from sublex.display.backends import backends
+    from sublex.language import plugins
 
     return backends(plugins.load())
 
@@ -214,9 +214,9 @@ def from_ciff(
         overwrite: Replace an existing index when the new one is finished.
         say: Called with sentences for the user.
     """
-    from sublex.arguments import file_path, optional_text, threads
-    from sublex.ciff.ciff_file import CiffFile
-    from sublex.ciff.read_ciff import read_ciff
+    from sublex.other_engines.ciff.ciff_file import CiffFile
+    from sublex.other_engines.ciff.read_ciff import read_ciff
+    from sublex.tools.arguments import file_path, optional_text, threads
 
     folder = file_path(path, "The path of the index")
     with CiffFile(file_path(file, "The file")) as source:
@@ -249,7 +249,7 @@ def _opened(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Inde
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     """Read a topic file; its format is detected. The query is made of `fields`, such as "title+desc"."""
-    from sublex.arguments import file_path, text
+    from sublex.tools.arguments import file_path, text
     from sublex.trec.topics import read_topics
 
     return read_topics(file_path(path, "The path of the topics"), text(fields, "fields"))
@@ -257,7 +257,7 @@ def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     """Read relevance judgements: a mapping from topic ids to `{docno: grade}`."""
-    from sublex.arguments import file_path
+    from sublex.tools.arguments import file_path
     from sublex.trec.qrels import read_qrels
 
     return read_qrels(file_path(path, "The path of the qrels"))
@@ -265,7 +265,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
 
 def read_run(path: str | os.PathLike[str]) -> Run:
     """Read a run: a mapping from topic ids to `{docno: score}`, best first, in trec_eval's order."""
-    from sublex.arguments import file_path
+    from sublex.tools.arguments import file_path
     from sublex.trec.run_reader import read_run
 
     return read_run(file_path(path, "The path of the run"))
@@ -324,8 +324,8 @@ def fuse(
         index: The index, or its path, that expressions are run on.
         topics: The topics that expressions and functions are run on, in any form that `Index.run` takes.
     """
-    from sublex.arguments import whole
     from sublex.evaluation.given_systems import Setup, systems_of
+    from sublex.tools.arguments import whole
     from sublex.trec.fuse import fuse
 
     systems = systems_of(runs, Setup(_index(index), _topics(topics)))
@@ -368,10 +368,10 @@ def compare(
         fresh: Run every expression anew, and keep the new runs. By default a run that was computed before is taken from the
             index's folder.
     """
-    from sublex.arguments import number, threads, whole
     from sublex.evaluation import comparison
     from sublex.evaluation.given_systems import Setup, systems_of
     from sublex.evaluation.measures import DEFAULT_MEASURES
+    from sublex.tools.arguments import number, threads, whole
     from sublex.trec.given_tables import qrels_of
 
     opened, queries, judgements = _index(index), _topics(topics), qrels_of(qrels)
@@ -402,16 +402,16 @@ def rerank(
         batch: The largest number of documents of one call.
         cache: A folder for the scores; they are kept by the name, the version, the query and the document. It needs a version.
     """
-    from sublex.functions import rerank
+    from sublex.language.functions import rerank
 
     return rerank(function, name, version, batch, cache)
 
 
 def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
     """Write the report of a comparison: one HTML file that needs no other file."""
-    from sublex.arguments import file_path, shown
     from sublex.evaluation.comparison import Comparison
     from sublex.report.page import write_report
+    from sublex.tools.arguments import file_path, shown
 
     if not isinstance(comparison, Comparison):
         raise InputError(f"The comparison is {shown(comparison)}; give a result of sublex.compare.")
@@ -455,7 +455,7 @@ def tune(
         profile: The profile whose defaults rankers get; by default the index's own.
         progress: Called with the number of queries done and their total.
     """
-    from sublex.arguments import threads, whole
+    from sublex.tools.arguments import threads, whole
     from sublex.trec.given_tables import qrels_of
     from sublex.trec.given_topics import topics_of
     from sublex.tuning.search import tune
@@ -472,8 +472,8 @@ def tune(
 
 
 def _names(measures: str | Measure | Iterable[str | Measure]) -> list[str]:
-    from sublex.arguments import shown, text
     from sublex.evaluation.measures import is_measure
+    from sublex.tools.arguments import shown, text
 
     if isinstance(measures, str) or is_measure(measures):
         return [str(measures)]
@@ -484,8 +484,8 @@ def _names(measures: str | Measure | Iterable[str | Measure]) -> list[str]:
 
 def _index(index: Any) -> Index | None:
     """Return an index that is given, or open it by its path or name."""
-    from sublex.arguments import shown
     from sublex.pipeline.index import Index
+    from sublex.tools.arguments import shown
 
     if index is None or isinstance(index, Index):
         return index

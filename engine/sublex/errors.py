@@ -6,7 +6,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sublex.messages import in_short, install_command
+from sublex.tools.messages import in_short, install_command
 
 
 class SublexError(Exception):

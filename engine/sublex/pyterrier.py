@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sublex
-from sublex import functions
-from sublex.arguments import threads, whole
 from sublex.errors import InputError, MissingExtra
-from sublex.expression import Chain, Cut
+from sublex.language import functions
+from sublex.language.expression import Chain, Cut
 from sublex.pipeline.index import Expr, Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
+from sublex.tools.arguments import threads, whole
 from sublex.trec.given_topics import query_text
 
 try:

@@ -28,8 +28,8 @@ from unittest.mock import patch
 import numpy as np
 
 import sublex
-from sublex.base import Document, Explanation, Param, Query, QueryTerm
-from sublex.expression import Call
+from sublex.contracts.base import Document, Explanation, Param, Query, QueryTerm
+from sublex.language.expression import Call
 from sublex.pipeline.index import Index
 from sublex.representations.fitting import Fitting
 from sublex.representations.inputs import size_of

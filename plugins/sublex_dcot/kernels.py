@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import float32, float64, int32
 
-from sublex.compiled import kernel
+from sublex.tools.compiled import kernel
 
 # The types of arguments.
 I32 = int32[::1]

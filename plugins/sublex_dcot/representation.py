@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from sublex.base import Explanation
+from sublex.contracts.base import Explanation
+from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
 from sublex.errors import InputError
-from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
-from sublex.word_sums import check_model, count_blocks, frequent_terms, stored_numbers, stored_texts
+from sublex.estimators.word_sums import check_model, count_blocks, frequent_terms, stored_numbers, stored_texts
 from sublex_dcot.model import DCoT, Share
 
 # Prototypes that an explanation lists, and words of the document that it lists for each.

@@ -3,9 +3,9 @@
 from typing import Any
 
 from sublex import Expression
-from sublex.base import Param
-from sublex.fitted import FIND, Representation
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.base import Param
+from sublex.contracts.fitted import FIND, Representation
+from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 2
 

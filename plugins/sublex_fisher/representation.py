@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.base import Explanation
+from sublex.contracts.base import Explanation
+from sublex.contracts.fitted import Corpus, Job, Rows, Store, Stored, View, Weights
 from sublex.errors import InputError
 from sublex.estimators.gmm import Mixture
-from sublex.fitted import Corpus, Job, Rows, Store, Stored, View, Weights
-from sublex.word_sums import WordSums, WordValues, check_model, count_blocks, stored_numbers, stored_texts
+from sublex.estimators.word_sums import WordSums, WordValues, check_model, count_blocks, stored_numbers, stored_texts
 from sublex_fisher.model import Fisher, Gammas
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from sublex.cli.plugin_commands import (
 from sublex.errors import InputError
 
 if TYPE_CHECKING:
-    from sublex.base import Document, TextWords
+    from sublex.contracts.base import Document, TextWords
     from sublex_laki.keyphrases import Keyphrases
     from sublex_laki.representation import LAKIRepresentation
 
@@ -105,7 +105,7 @@ def keyphrases(
       sublex keyphrases papers laki "Training deep networks to recognise objects"
       sublex keyphrases papers laki --file titles.tsv --format csv
     """
-    from sublex.base import Document
+    from sublex.contracts.base import Document
     from sublex_laki.representation import LAKIRepresentation
 
     if (text is None) == (file is None) or (reader is not None and file is None):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import Explanation
+from sublex.contracts.base import Explanation
 from sublex_laki.keyphrases import Keyphrases, listed
 
 # Keyphrases that an explanation lists, and units that it shows of a silhouette, of the evoking words and of the broader keyphrases.

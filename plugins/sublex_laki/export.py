@@ -10,7 +10,7 @@ from html import escape
 
 import numpy as np
 
-from sublex.fitted import PAGE_MARK
+from sublex.forms.pages import PAGE_MARK
 from sublex_laki.keyphrases import Keyphrases
 
 # Characters that XML does not allow.

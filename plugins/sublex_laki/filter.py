@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sublex.base import Context
+from sublex.contracts.base import Context
+from sublex.contracts.fitted import share_of_label
 from sublex.errors import InputError
-from sublex.labels import share_of_label
 from sublex_laki.representation import LAKIRepresentation
 
 if TYPE_CHECKING:

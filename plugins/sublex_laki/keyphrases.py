@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.estimators.laki import Network
-from sublex.labels import find_label
+from sublex.contracts.labels import find_label
+from sublex_laki.estimator import Network
 from sublex_laki.units import Units
 
 Surface = Callable[[str], str]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from textwrap import shorten
 from typing import Any
 
-from sublex.base import Document
-from sublex.pages import escaped, html_page
+from sublex.contracts.base import Document
+from sublex.forms.pages import escaped, html_page
 from sublex_laki.keyphrases import Keyphrases, Weighted
 
 # Keyphrases on a page, and units that it shows of each silhouette; the card shows fewer of these.

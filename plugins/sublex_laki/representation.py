@@ -10,13 +10,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sublex import Expression
-from sublex.base import Explanation, Mark, TextWords
+from sublex.contracts.base import Explanation, Mark, TextWords
+from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
 from sublex.errors import IndexCorrupt, InputError
-from sublex.estimators.laki import Network, come_back, encode, evidence, learn, structure, unit_vectors
 from sublex.estimators.phrases import PhraseList
 from sublex.estimators.phrases.text import COMMON_SHARE
-from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
-from sublex.word_sums import check_model
+from sublex.estimators.word_sums import check_model
+from sublex_laki.estimator import Network, come_back, encode, evidence, learn, structure, unit_vectors
 from sublex_laki.explaining import explain
 from sublex_laki.keyphrases import Keyphrases
 from sublex_laki.page import page, records

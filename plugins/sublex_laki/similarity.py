@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sublex import Expression
+from sublex.contracts.fitted import Job
 from sublex.errors import InputError
-from sublex.fitted import Job
 from sublex_laki.units import Units
 from sublex_vectors.reader import read_vectors
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from sublex.base import Break, TextWords
+from sublex.contracts.base import Break, TextWords
+from sublex.contracts.fitted import Corpus, Job
 from sublex.estimators.phrases import PhraseList
-from sublex.fitted import Corpus, Job
 
 
 class Occurrences(NamedTuple):

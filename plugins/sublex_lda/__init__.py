@@ -3,9 +3,9 @@
 from typing import Any
 
 from sublex import Expression
-from sublex.base import Filter, Param
-from sublex.fitted import Representation
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.base import Filter, Param
+from sublex.contracts.fitted import Representation
+from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 2
 

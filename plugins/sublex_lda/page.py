@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sublex.pages import escaped, html_page
+from sublex.forms.pages import escaped, html_page
 
 if TYPE_CHECKING:
     from sublex_lda.topics import Topic

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from sublex.base import Explanation, Mark
+from sublex.contracts.base import Explanation, Mark
+from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
 from sublex.errors import InputError
 from sublex.estimators.lda.coherence import npmi, top_words
 from sublex.estimators.lda.model import LDA
-from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
-from sublex.word_sums import check_model, count_blocks, frequent_terms, stored_numbers, stored_texts
+from sublex.estimators.word_sums import check_model, count_blocks, frequent_terms, stored_numbers, stored_texts
 from sublex_lda.page import topics_page
 from sublex_lda.scores import cosines, lengths, norms, overlaps, similarities, topic_shares, word_chances
 from sublex_lda.topics import Topic, topics_of

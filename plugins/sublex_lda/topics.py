@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csc_array
 
+from sublex.contracts.fitted import View
 from sublex.estimators.lda.coherence import top_words
 from sublex.estimators.lda.model import LDA
-from sublex.fitted import View
 from sublex_lda.scores import lengths, row_numbers
 
 # Words and documents that are kept of each topic, and of these, what `sublex card` prints.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sublex.contracts.fitted import Corpus, Job, View
 from sublex.estimators.bags import damped
-from sublex.fitted import Corpus, Job, View
-from sublex.word_sums import BagSums, count_blocks, frequent_terms
+from sublex.estimators.word_sums import BagSums, count_blocks, frequent_terms
 from sublex_lsi.model import LSI
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from sublex.base import Param, Reader
-from sublex.foreign import Backend, Retriever
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.base import Param, Reader
+from sublex.contracts.foreign import Backend, Retriever
+from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 2
 

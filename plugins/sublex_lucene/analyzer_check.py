@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sublex.errors import InputError
-from sublex.messages import counted
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
-    from sublex.base import Document
+    from sublex.contracts.base import Document
     from sublex_lucene.index import LuceneIndex
 
 # Documents that are checked, evenly spread over the index.

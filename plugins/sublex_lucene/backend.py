@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sublex.base import Document
+from sublex.contracts.base import Document
 from sublex_lucene import installed
 from sublex_lucene.build import build
 from sublex_lucene.commit import read_commit

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sublex.base import Document
+from sublex.contracts.base import Document
 from sublex.errors import InputError
 from sublex_lucene.commit import read_commit
 from sublex_lucene.connection import JavaProcess

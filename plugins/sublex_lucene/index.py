@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import Document
+from sublex.contracts.base import Document
+from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import InputError
-from sublex.foreign import DocumentsBatch, PostingsBatch
 from sublex_lucene.analyzer_check import check_analyzer
 from sublex_lucene.connection import Connection
 from sublex_lucene.stored import to_document

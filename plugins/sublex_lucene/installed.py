@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from sublex.errors import InputError
-from sublex.messages import install_command
+from sublex.tools.messages import install_command
 
 # The version of pyserini whose jar the plugin is tested with. It has Lucene 9.9.
 PYSERINI = "1.6.0"

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 
-from sublex.base import Document, Report, Source
+from sublex.contracts.base import Document, Report, Source
 from sublex.errors import InputError
-from sublex.messages import command
+from sublex.tools.messages import command
 from sublex_lucene.commit import read_commit
 from sublex_lucene.index import LuceneIndex
 

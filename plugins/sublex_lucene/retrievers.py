@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import Explanation, Query
+from sublex.contracts.base import Explanation, Query
 from sublex.errors import InputError
 from sublex_lucene import installed
 from sublex_lucene.index import LuceneIndex

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sublex.base import Document
+from sublex.contracts.base import Document
 
 # Members of a record that make the id, the title and the text of a document; all others are its fields.
 _KNOWN = {"id", "_id", "docid", "contents", "title", "text"}

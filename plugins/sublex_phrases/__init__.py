@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sublex.base import Expander, Param, Resource
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.base import Expander, Param, Resource
+from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 2
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import cache, cached_property
 from typing import Any
 
-from sublex.base import Context, Query, QueryTerm
+from sublex.contracts.base import Context, Query, QueryTerm
+from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored, View
 from sublex.errors import InputError
 from sublex.estimators.phrases import PhraseList, mine, read_text
-from sublex.fitted import Corpus, Fitted, Job, Store, Stored, View
-from sublex.word_sums import check_model, is_text, stored_numbers, stored_texts
+from sublex.estimators.word_sums import check_model, is_text, stored_numbers, stored_texts
 from sublex_phrases.read_list import Phrase, read_list
 
 # Bytes that fitting takes for each word of the text, and words of the text for each indexed one: stop words are indexed by no term.

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from sublex.base import Param, Resource
-from sublex.fitted import Representation
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.base import Param, Resource
+from sublex.contracts.fitted import Representation
+from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 2
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sublex.errors import InputError
+from sublex.estimators.word_sums import is_text
 from sublex.readers.source import FileSource
-from sublex.word_sums import is_text
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from sublex.contracts.fitted import Corpus, Job, Store, Stored, View
 from sublex.errors import InputError
 from sublex.estimators.lda.coherence import npmi, top_words
-from sublex.estimators.source_lda.model import SourceLDA
-from sublex.fitted import Corpus, Job, Store, Stored, View
-from sublex.word_sums import check_model, count_blocks, frequent_terms, is_text, stored_numbers, stored_texts
+from sublex.estimators.word_sums import check_model, count_blocks, frequent_terms, is_text, stored_numbers, stored_texts
 from sublex_lda.page import topics_page
 from sublex_lda.representation import LDARepresentation, check_topics, stored_trace
+from sublex_sourcelda.estimator.model import SourceLDA
 from sublex_sourcelda.knowledge import count_lines, read_knowledge
 
 # Stands before the words of a topic without a label.

@@ -3,8 +3,8 @@
 from typing import Any
 
 from sublex import Expression
-from sublex.base import Expander, Param
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.base import Expander, Param
+from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 2
 

@@ -56,7 +56,7 @@ def sense_rows(
     index: Index, word: str, expression: str, query: str = "", neighbours: int = NEIGHBOURS
 ) -> list[tuple[Any, ...]]:
     """Return the senses of a word as rows of the table HEAD, the most likely sense first."""
-    from sublex.base import Query, QueryTerm
+    from sublex.contracts.base import Query, QueryTerm
     from sublex_swg.expander import SWG
     from sublex_swg.word_senses import chances
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from sublex.fitted import PAGE_MARK
-from sublex.messages import one_line
-from sublex.pages import escaped, html_page
+from sublex.forms.pages import PAGE_MARK, escaped, html_page
+from sublex.tools.messages import one_line
 from sublex_swg.layout import place_words
 from sublex_swg.word_senses import WordSenses
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from sublex.base import Context, Evidence, Query, QueryTerm
+from sublex.contracts.base import Context, Evidence, Query, QueryTerm
+from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored, View
 from sublex.errors import InputError
-from sublex.estimators.word_graphs import topic_documents, word_graph
-from sublex.fitted import Corpus, Fitted, Job, Store, Stored, View
-from sublex.messages import nearest
-from sublex.word_sums import check_model, count_blocks, stored_numbers, stored_texts
+from sublex.estimators.word_sums import check_model, count_blocks, stored_numbers, stored_texts
+from sublex.tools.messages import nearest
+from sublex_swg.estimator import topic_documents, word_graph
 from sublex_swg.word_senses import Sense, WordSenses, chances
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import sublex
-from sublex.display.lines import Shown, records
 from sublex.errors import InputError
+from sublex.forms.lines import Shown, records
 from sublex_swg.commands import HEAD, sense_rows
 
 USAGE = "Write :sense WORD, or :sense WORD TOPIC with a topic that :sense WORD lists."

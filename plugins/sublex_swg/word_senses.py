@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.estimators.word_graphs import Edges, strongest, truncated
-from sublex.word_sums import check_model
+from sublex.estimators.word_sums import check_model
+from sublex_swg.estimator import Edges, strongest, truncated
 
 # Added to the documents of a word in a topic, so that no probability is 0.
 SMOOTHING = 0.5

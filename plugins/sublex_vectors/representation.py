@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from sublex.contracts.fitted import Corpus, Job, View
 from sublex.estimators.bags import Bag
 from sublex.estimators.blocks import totals
-from sublex.fitted import Corpus, Job, View
-from sublex.word_sums import BagSums
+from sublex.estimators.word_sums import BagSums
 from sublex_vectors.reader import read_vectors, width
 
 

@@ -1,7 +1,7 @@
 """Whoosh as a plugin: registers the back end, the analyzer and the reader `whoosh`, and Whoosh's own scorers as retrievers."""
 
-from sublex.base import Param
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.base import Param
+from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 2
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sublex.base import Param
+from sublex.contracts.base import Param
 from sublex.errors import InputError, MissingExtra
 
 # Whoosh's default patterns of words, now and up to 2.7.4, and its list of stop words.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from sublex.messages import install_command
+from sublex.tools.messages import install_command
 from sublex_whoosh.toc import last_toc
 
 if TYPE_CHECKING:

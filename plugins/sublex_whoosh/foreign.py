@@ -13,10 +13,10 @@ from whoosh import index as whoosh_index
 from whoosh.fields import ID, TEXT
 from whoosh.searching import Searcher
 
-from sublex.base import Document
+from sublex.contracts.base import Document
+from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import InputError, SublexError
-from sublex.foreign import DocumentsBatch, PostingsBatch
-from sublex.messages import in_short
+from sublex.tools.messages import in_short
 from sublex_whoosh.analyzer import expression_of
 from sublex_whoosh.postings import Lists, posting_lists
 from sublex_whoosh.toc import last_toc

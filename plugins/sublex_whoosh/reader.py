@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from sublex.base import Document, Report, Source
+from sublex.contracts.base import Document, Report, Source
 from sublex.errors import InputError
 from sublex_whoosh.backend import missing
 

@@ -10,9 +10,9 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sublex.base import Explanation, Query
+from sublex.contracts.base import Explanation, Query
 from sublex.errors import InputError
-from sublex.messages import in_short
+from sublex.tools.messages import in_short
 
 if TYPE_CHECKING:
     import numpy as np

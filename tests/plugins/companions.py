@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sublex.base import Param, Query, QueryTerm
-from sublex.fitted import Fitted
-from sublex.hookspecs import hookimpl
+from sublex.contracts.base import Param, Query, QueryTerm
+from sublex.contracts.fitted import Fitted
+from sublex.contracts.hookspecs import hookimpl
 
 sublex_api = 2
 

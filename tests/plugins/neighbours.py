@@ -6,9 +6,9 @@ from collections import Counter
 
 import numpy as np
 
-from sublex.base import Explanation, Param
-from sublex.fitted import Representation
-from sublex.hookspecs import hookimpl
+from sublex.contracts.base import Explanation, Param
+from sublex.contracts.fitted import Representation
+from sublex.contracts.hookspecs import hookimpl
 
 sublex_api = 2
 

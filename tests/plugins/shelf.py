@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sublex.base import Document, Explanation, Param
+from sublex.contracts.base import Document, Explanation, Param
+from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
+from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import InputError
-from sublex.foreign import DocumentsBatch, PostingsBatch
-from sublex.hookspecs import hookimpl
 
 sublex_api = 2
 # The paths that were opened, by this process.

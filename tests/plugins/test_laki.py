@@ -15,13 +15,13 @@ from command import invoke
 from scipy.sparse import csr_array
 
 import sublex
-from sublex.base import Document
+from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError
-from sublex.estimators.laki import encode
-from sublex.estimators.laki.network import network_of
 from sublex.index.check import check
 from sublex.pipeline.index import Index
 from sublex.testing import CHECKS, Subject
+from sublex_laki.estimator import encode
+from sublex_laki.estimator.network import network_of
 from sublex_laki.keyphrases import Keyphrases
 from sublex_laki.representation import LAKIRepresentation
 

@@ -15,9 +15,9 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import jensenshannon
 
 import sublex
-from sublex.base import Document, Query, QueryTerm
+from sublex.contracts.base import Document, Query, QueryTerm
+from sublex.contracts.labels import find_label
 from sublex.errors import InputError, SublexError
-from sublex.labels import find_label
 from sublex.pipeline.index import Index
 from sublex_lda.representation import LDARepresentation
 from sublex_lda.scores import cosines, norms, overlaps, similarities

@@ -23,12 +23,12 @@ import pytest
 from lucene_indexes import DEMO, DOCS
 
 import sublex as engine
-from sublex import plugins
 from sublex.analysis.tokens import analyze
-from sublex.base import Document, Query, QueryTerm
+from sublex.contracts.base import Document, Query, QueryTerm
 from sublex.errors import InputError
 from sublex.index.check import check
 from sublex.index.lock import locked
+from sublex.language import plugins
 from sublex_lucene import compile as bulk
 from sublex_lucene import connection, installed, protocol
 from sublex_lucene.backend import LuceneBackend

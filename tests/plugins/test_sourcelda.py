@@ -13,7 +13,7 @@ import pytest
 from command import Done
 
 import sublex
-from sublex.base import Document
+from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, InputError, SublexError
 from sublex.pipeline.index import Index
 from sublex.testing import CHECKS, Subject

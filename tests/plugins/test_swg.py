@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse import csr_array, vstack
 
 import sublex
-from sublex.base import Query, QueryTerm
+from sublex.contracts.base import Query, QueryTerm
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
 from sublex.pipeline.index import Index

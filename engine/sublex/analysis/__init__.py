@@ -5,10 +5,10 @@ analyzer turns each distinct raw token into terms. The terms go to the index bui
 
 The words that this package uses: a *raw token* is a run of bytes that the kernel cuts; a *word* is a piece of a raw token
 by the rules of Unicode; a *term* is what the index stores, a word after lower-casing, stop words and stemming. A
-`sublex.base.Token` is one word of a text together with its term.
+`sublex.contracts.base.Token` is one word of a text together with its term.
 """
 
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 2
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from sublex.analysis import stopwords
 from sublex.analysis.words import LONGEST, split_terms, words
-from sublex.base import Param
-from sublex.hookspecs import Register
-from sublex.parameters import printed
+from sublex.contracts.base import Param
+from sublex.contracts.hookspecs import Register
+from sublex.language.parameters import printed
 
 LANGUAGES = (
     "arabic", "armenian", "basque", "catalan", "danish", "dutch", "finnish", "french", "german", "greek", "hindi",

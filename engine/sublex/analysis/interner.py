@@ -1,7 +1,7 @@
 """A hash table that numbers byte strings in the order of their first appearance.
 
 The index builder numbers raw tokens and docnos with it; the run reader numbers topic ids, docnos and tags. `Strings` in
-`sublex.strings` is the immutable sequence that the table hands out; `index.arena.Arena` reads strings from an index's files.
+`sublex.tools.strings` is the immutable sequence that the table hands out; `index.arena.Arena` reads strings from an index's files.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.strings import Strings, read_only
+from sublex.tools.strings import Strings, read_only
 
 
 class Numbered(NamedTuple):

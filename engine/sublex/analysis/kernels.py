@@ -11,7 +11,7 @@ import numpy as np
 from numba import int32, int64, uint8, uint16, uint32, uint64
 from numba.core.types import Array
 
-from sublex.compiled import inner, kernel
+from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.
 U8 = uint8[::1]
@@ -517,7 +517,7 @@ def _residual(w, start, k, tables, step4):
     return k
 
 
-# Kinds of break, as in `sublex.base.Break`.
+# Kinds of break, as in `sublex.contracts.base.Break`.
 HYPHEN, DASH, OTHER, START = 1, 2, 128, 256
 
 

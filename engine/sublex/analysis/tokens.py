@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.analysis.words import split_terms
-from sublex.base import Analyzer, Token
+from sublex.contracts.base import Analyzer, Token
 from sublex.errors import contract
-from sublex.strings import read_only
+from sublex.tools.strings import read_only
 
 # Between two words: punctuation or an empty line.
 _PAUSE = re.compile(r"\S|\n\s*\n")

@@ -16,8 +16,8 @@ import numpy as np
 from sublex.analysis.interner import Interner
 from sublex.analysis.tokens import RawTokens, terms_of, tokenize, with_spare
 from sublex.analysis.words import split_terms, word_spans
-from sublex.base import Analyzer, Break
-from sublex.strings import read_only
+from sublex.contracts.base import Analyzer, Break
+from sublex.tools.strings import read_only
 
 # Characters that end a sentence, that separate its parts, and that quote, beside those that Unicode's categories tell.
 _STOPS = ".!?…‼⁇⁈⁉。！？．｡؟۔।॥։፧።။៕᠃᠉"

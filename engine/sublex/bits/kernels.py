@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.compiled import inner
+from sublex.tools.compiled import inner
 
 
 @inner

@@ -22,7 +22,7 @@ import click
 from sublex import __version__
 from sublex.cli.interrupts import deliver_ignored_interrupts
 from sublex.errors import SublexError, is_interrupt
-from sublex.messages import clean_lines, in_short, nearest
+from sublex.tools.messages import clean_lines, in_short, nearest
 
 # Bytes of address space without which loading compiled code fails, and may hang.
 LEAST_MEMORY = 512 << 20
@@ -82,7 +82,7 @@ class Commands(click.Group):
         if self._has_plugin_commands:
             return
         self._has_plugin_commands = True
-        from sublex import plugins
+        from sublex.language import plugins
         from sublex.shell.registry import Commands as ShellCommands
 
         for plugin, implementation in plugins.load(builtin=False).hook("register_commands"):

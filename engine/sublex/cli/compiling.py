@@ -14,11 +14,11 @@ import click
 
 from sublex.cli.output import say
 from sublex.cli.progress import progress
-from sublex.messages import counted
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
-    from sublex.compile_kernels import Job
     from sublex.pipeline.index import Index
+    from sublex.tools.compile_kernels import Job
 
 # The kernels that commands need: rooms, and packages of plugins, each with names of kernels.
 NOTHING: dict[str, str] = {}
@@ -36,7 +36,7 @@ BUILD = {
 TERMS = "describe intern refill sort_alike copy_strings"
 REORDER = {
     "index": "decode_terms decode_lists encode_lists encode_postings",
-    "index.reorder": "list_terms half bisect move",
+    "building.reorder": "list_terms half bisect move",
 }
 NUMBERED = {**SEARCH, "analysis": "tokenize porter intern describe"}
 # Many queries to an index with a large segment need these kernels, and those of SEARCH.
@@ -57,22 +57,22 @@ NEEDED = {
     "run": {**SEARCH, "trec": "shortest write classify"},
     "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
     "shell": {**SEARCH, "retrieval.rescoring": "rescore"},
-    "export": {"analysis": TERMS, "index": "decode_terms merge_postings", "ciff": "encode_lists encode_documents"},
+    "export": {"analysis": TERMS, "index": "decode_terms merge_postings", "other_engines.ciff": "encode_lists encode_documents"},
     "import": {
-        "analysis": "tokenize porter intern describe", "ciff": "split decode_lists decode_documents",
+        "analysis": "tokenize porter intern describe", "other_engines.ciff": "split decode_lists decode_documents",
         "index": "check_postings encode_postings decode_terms collect_terms encode_lists",
     },
     "info": NOTHING, "phrases": NOTHING,
     "keyphrases": {
         "analysis": "tokenize porter intern describe mark_breaks", "estimators.phrases": "find_longest segment hash_keys",
-        "estimators.laki": "cut", "estimators.laki.sampling": "sample",
+        "sublex_laki.estimator": "cut", "sublex_laki.estimator.sampling": "sample",
     },
     "silhouette": NOTHING, "hierarchy": NOTHING,
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
     "demo": {
         **SEARCH, "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
         "representations": "dot products", "estimators": "gram dots advance turn similarities",
-        "estimators.lda": "sweep fold_in", "estimators.word_graphs": "neighbourhoods",
+        "estimators.lda": "sweep fold_in", "sublex_swg.estimator": "neighbourhoods",
         "sublex_fisher": "fisher similarities", "sublex_dcot": "affine",
     },
 }  # fmt: skip
@@ -89,7 +89,7 @@ def say_if_compiling(index: Index | None = None, once: bool = False) -> None:
     needed = NEEDED.get(context.info_name or "", {})
     if needed is NOTHING:
         return
-    from sublex.compile_kernels import jobs_of
+    from sublex.tools.compile_kernels import jobs_of
 
     jobs = _jobs(_joined(needed, *_of_index(index, once))) + (_jobs(REORDER) if context.params.get("reorder") else [])
     if _has_json(context.params.get("sources") or ()):
@@ -100,7 +100,7 @@ def say_if_compiling(index: Index | None = None, once: bool = False) -> None:
 
 def compile_quietly(command: str, index: Index, say_status: Callable[[str], None]) -> None:
     """Compile what a command needs for an index and is not yet compiled, and print nothing; `say_status` gets a few words meanwhile."""
-    from sublex.compile_kernels import compile_all, missing, processors
+    from sublex.tools.compile_kernels import compile_all, missing, processors
 
     left = missing(_jobs(_joined(NEEDED[command], *_of_index(index))))
     if left:
@@ -128,7 +128,7 @@ def _joined(*tables: Mapping[str, str]) -> Mapping[str, str]:
 
 def _jobs(needed: Mapping[str, str]) -> list[Job]:
     """Return the kernels of rooms, given as names of kernels by room, as jobs."""
-    from sublex.compile_kernels import jobs_of
+    from sublex.tools.compile_kernels import jobs_of
 
     return [job for room, names in needed.items() for job in jobs_of(module_of(room), names.split())]
 
@@ -140,7 +140,7 @@ def module_of(room: str) -> str:
 
 def compile_missing(jobs: Iterable[Job]) -> bool:
     """Compile the kernels whose machine code is not on disk, in parallel, and return whether there were any."""
-    from sublex.compile_kernels import compile_all, missing, processors
+    from sublex.tools.compile_kernels import compile_all, missing, processors
 
     left = missing(jobs)
     if not left:
@@ -172,7 +172,7 @@ def _has_json(sources: Iterable[str]) -> bool:
 
 def _fate(jobs: Sequence[Job]) -> str:
     """Return whether the machine code outlives this command, as the end of a sentence."""
-    from sublex.compiled import is_temporary
+    from sublex.tools.compiled import is_temporary
 
     if is_temporary(jobs[0].kernel()):
         return "for this command only; name a folder in NUMBA_CACHE_DIR that can be written to"

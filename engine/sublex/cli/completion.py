@@ -17,8 +17,8 @@ from click.shell_completion import CompletionItem
 from sublex.errors import UnknownName
 
 if TYPE_CHECKING:
-    from sublex.base import Param
-    from sublex.plugins import Registry
+    from sublex.contracts.base import Param
+    from sublex.language.plugins import Registry
 
 # Set by the shell that asks for completions.
 VARIABLE = "_SUBLEX_COMPLETE"
@@ -66,7 +66,7 @@ def named(*kinds: str) -> Complete:
     """Return a function that completes the names of components of these kinds."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from sublex import plugins
+        from sublex.language import plugins
 
         registry = plugins.load()
         names = [name for kind in kinds for name in registry.names(kind)]
@@ -77,14 +77,14 @@ def named(*kinds: str) -> Complete:
 
 def profiles(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the name of a profile."""
-    from sublex.profiles import PROFILES
+    from sublex.language.profiles import PROFILES
 
     return [CompletionItem(name) for name in PROFILES if _begins(name, incomplete)]
 
 
 def expressions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the last word of an expression: a component, or within parentheses a parameter or its value."""
-    from sublex import plugins
+    from sublex.language import plugins
 
     word, continuations = continuations_of(incomplete, plugins.load())
     before = incomplete[: len(incomplete) - len(word)]
@@ -99,7 +99,7 @@ def continuations_of(text: str, registry: Registry) -> tuple[str, list[tuple[str
 
 def _continuations(before: str, word: str, registry: Registry) -> Iterator[tuple[str, str]]:
     """Yield the texts that may stand after `before` in an expression, each with its help."""
-    from sublex.expression import NORMALISERS, Expression
+    from sublex.language.expression import NORMALISERS, Expression
 
     params, mark = _params_at(before, registry), before.rstrip()[-1:]
     if params and mark in ("(", ","):
@@ -133,7 +133,7 @@ def _params_at(before: str, registry: Registry) -> Sequence[Param]:
 
 def _parameters(params: Sequence[Param]) -> Iterator[tuple[str, str]]:
     """Yield `name=` for each parameter. A single one comes with its default, too, so that the shell adds no space after =."""
-    from sublex.expression import print_value
+    from sublex.language.expression import print_value
 
     for param in params:
         yield f"{param.name}=", param.help

@@ -50,7 +50,7 @@ def interrupt(thread: int) -> None:
     import ctypes
 
     # If the exception came while LLVM loads machine code, the process would crash. Loading takes a few hundredths of a second.
-    while thread in getattr(sys.modules.get("sublex.compiled"), "loading", ()):
+    while thread in getattr(sys.modules.get("sublex.tools.compiled"), "loading", ()):
         time.sleep(PAUSE)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
 
@@ -62,7 +62,7 @@ def reporting_interrupts(path: Path) -> Iterator[None]:
     If the change was not committed, the message of the KeyboardInterrupt says that the index is as it was before, and
     how to continue an interrupted build. If the change was committed, the KeyboardInterrupt has no message.
     """
-    from sublex.index.journal import resumable
+    from sublex.building.journal import resumable
 
     before = _manifest_version(path)
     try:

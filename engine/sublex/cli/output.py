@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sublex.cli.work import is_given_up
-from sublex.display.lines import Line, Shown, figure_lines, records, table_lines, wrapped
 from sublex.display.uncovered import uncovered_notes
-from sublex.display.values import to_json
-from sublex.messages import clean_lines, one_line
-from sublex.tables import Table, as_csv
+from sublex.forms.lines import Line, Shown, figure_lines, records, table_lines, wrapped
+from sublex.forms.tables import Table, as_csv
+from sublex.forms.values import to_json
+from sublex.tools.messages import clean_lines, one_line
 
 if TYPE_CHECKING:
     import numpy as np

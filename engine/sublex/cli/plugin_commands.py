@@ -18,11 +18,11 @@ from sublex.cli.options import Decorator, examples, format_option, index_argumen
 from sublex.cli.output import print_json, print_records, print_table, say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
-from sublex.display.values import to_json
 from sublex.errors import InputError
+from sublex.forms.values import to_json
 
 if TYPE_CHECKING:
-    from sublex.base import Document
+    from sublex.contracts.base import Document
     from sublex.pipeline.index import Index
     from sublex.representations.loaded import LoadedModel
 
@@ -64,9 +64,9 @@ def read_documents(index: Index, file: str, reader: str | None = None) -> list[D
     The reader is the one that recognises the file, or the one that the user names, as in --reader tsv. Raise `InputError` for a file
     without documents.
     """
-    from sublex.base import Report
-    from sublex.index.document_source import source_of
-    from sublex.messages import counted
+    from sublex.building.document_source import source_of
+    from sublex.contracts.base import Report
+    from sublex.tools.messages import counted
 
     report = Report()
     sources = source_of(file, index.snapshot.registry, reader, False).sources
@@ -84,7 +84,7 @@ def check_output(output: str, *endings: str) -> str:
     """Return the ending of a file that is to be written, such as ".html", before the work for it is done.
 
     Raise `InputError` for an ending that is not among `endings`, and for a file that cannot be written. A file that exists
-    is replaced if it has data, such as .csv, or if it holds `sublex.fitted.PAGE_MARK`, so that no page of a user is lost.
+    is replaced if it has data, such as .csv, or if it holds `sublex.forms.pages.PAGE_MARK`, so that no page of a user is lost.
     """
     from sublex.report.page import check_report_path
 

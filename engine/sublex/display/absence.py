@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sublex.display.lines import Line, Shown, Span, line, table_lines
-from sublex.expression import Blend, Chain, Cut, Expression, Weighted, chain
+from sublex.forms.lines import Line, Shown, Span, line, table_lines
+from sublex.language.expression import Blend, Chain, Cut, Expression, Weighted, chain
 from sublex.pipeline.stages.blend import BlendScoring, BlendStage
 from sublex.pipeline.stages.chain import ChainStage
 from sublex.pipeline.stages.stage import State, rank_in
 
 if TYPE_CHECKING:
-    from sublex.base import Query
+    from sublex.contracts.base import Query
     from sublex.pipeline.index import Index
     from sublex.pipeline.pipeline import Pipeline
 

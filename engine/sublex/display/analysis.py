@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sublex.analysis.tokens import raw_tokens, terms_of
 from sublex.analysis.words import split_terms
-from sublex.base import Analyzer
-from sublex.display.lines import Shown, table_lines
+from sublex.contracts.base import Analyzer
+from sublex.forms.lines import Shown, table_lines
 
 
 def analysis(text: str, analyzer: Analyzer, printed: str) -> Shown:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from sublex.errors import SublexError, contract
-from sublex.plugins import Registry
+from sublex.language.plugins import Registry
 
 
 class BackendRow(NamedTuple):

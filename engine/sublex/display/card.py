@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sublex.display.lines import Line, Shown, line, records, table_lines
 from sublex.errors import IndexProblem
-from sublex.messages import command
+from sublex.forms.lines import Line, Shown, line, records, table_lines
+from sublex.tools.messages import command
 
 if TYPE_CHECKING:
     from sublex.index.entries import ModelEntry

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sublex.display.lines import Line, Shown, figure_lines, line
-from sublex.tables import Table
+from sublex.forms.lines import Line, Shown, figure_lines, line
+from sublex.forms.tables import Table
 
 if TYPE_CHECKING:
     from sublex.evaluation.comparison import Comparison

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sublex.display.lines import Line, Shown, Span, line
 from sublex.errors import InputError, UnknownName
-from sublex.messages import nearest
+from sublex.forms.lines import Line, Shown, Span, line
+from sublex.tools.messages import nearest
 
 if TYPE_CHECKING:
-    from sublex.base import Param
-    from sublex.plugins import Registry
+    from sublex.contracts.base import Param
+    from sublex.language.plugins import Registry
 
 # The kinds in the order in which they are listed. Analyzers and readers are found by name only, because there are so many.
 KINDS = ("ranker", "expander", "representation", "filter", "retriever", "normaliser")
@@ -65,8 +65,8 @@ def component(registry: Registry, name: str) -> Shown:
 
 def _called(text: str, registry: Registry) -> list[Described]:
     """Return the component of a call, with the values of the call in place of the defaults. Raise InputError for wrong values."""
-    from sublex.expression import Call
-    from sublex.parser import parse
+    from sublex.language.expression import Call
+    from sublex.language.parser import parse
 
     call = parse(text)
     if not isinstance(call, Call):
@@ -94,8 +94,8 @@ def _described(registry: Registry, kinds: Sequence[str]) -> Iterator[Described]:
 
 
 def _normalisers() -> Iterator[Described]:
-    from sublex.base import VERSION
-    from sublex.scores import NORMALISERS
+    from sublex.contracts.base import VERSION
+    from sublex.contracts.scores import NORMALISERS
 
     for name, function in NORMALISERS.items():
         description = "\n\n".join(_paragraphs(function))
@@ -156,7 +156,7 @@ def _signature(param: Param) -> str:
 
 
 def _value(value: Any) -> str:
-    from sublex.expression import print_value
+    from sublex.language.expression import print_value
 
     return print_value(value)
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sublex.base import Explanation
-from sublex.display.lines import Line, Shown, Span, line, table_lines
+from sublex.contracts.base import Explanation
+from sublex.forms.lines import Line, Shown, Span, line, table_lines
 
 HEAD = ("difference", "part", "word")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from sublex.display.lines import Line, Shown, line, table_lines
-from sublex.display.values import to_json
 from sublex.errors import InputError
+from sublex.forms.lines import Line, Shown, line, table_lines
+from sublex.forms.values import to_json
 
 if TYPE_CHECKING:
-    from sublex.base import Document
+    from sublex.contracts.base import Document
     from sublex.pipeline.index import Index
 
 

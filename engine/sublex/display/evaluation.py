@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sublex.tables import Table
+from sublex.forms.tables import Table
 
 if TYPE_CHECKING:
     from sublex.evaluation.run_evaluation import Evaluation

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from sublex.base import Explanation
-from sublex.display.lines import Line, Shown, Span, line
+from sublex.contracts.base import Explanation
 from sublex.errors import InputError
-from sublex.trees import node_text
+from sublex.forms.lines import Line, Shown, Span, line
+from sublex.forms.trees import node_text
 
 NO_WORD = "The analyzer leaves no word of the query, so there is no score to explain."
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sublex.display.card import expressions_of
-from sublex.display.lines import Shown, line, table_lines
 from sublex.errors import InputError, SublexError
-from sublex.messages import command, counted
+from sublex.forms.lines import Shown, line, table_lines
+from sublex.tools.messages import command, counted
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sublex.analysis.tokens import located_terms
-from sublex.base import Mark, Query
-from sublex.display.lines import Line, Shown, Span, line, marked
+from sublex.contracts.base import Mark, Query
 from sublex.display.query_forms import words_of
-from sublex.messages import cut
+from sublex.forms.lines import Line, Shown, Span, line, marked
+from sublex.tools.messages import cut
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sublex.base import Query, QueryTerm
+from sublex.contracts.base import Query, QueryTerm
 from sublex.pipeline.weighted import query_of
 
 if TYPE_CHECKING:

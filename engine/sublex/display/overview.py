@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.display.card import expressions_of
-from sublex.display.lines import Line, Shown, line, table_lines
 from sublex.display.terms import HEAD as TERM
-from sublex.display.values import as_text
+from sublex.forms.lines import Line, Shown, line, table_lines
+from sublex.forms.values import as_text
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sublex.analysis.stopwords import LUCENE
 from sublex.analysis.tokens import words_by_term
-from sublex.messages import counted
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index

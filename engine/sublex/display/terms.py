@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from sublex.display.lines import Shown, records
 from sublex.errors import InputError
+from sublex.forms.lines import Shown, records
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index

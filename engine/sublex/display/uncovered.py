@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sublex.messages import counted
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
     from sublex.pipeline.pipeline import Pipeline

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sublex.display.lines import Column, Line, Shown, Span, line
+from sublex.forms.lines import Column, Line, Shown, Span, line
 
 # Blanks between the columns of two rankings, and the characters of a move, as in  ↑12.
 GAP, MOVE = 2, 5

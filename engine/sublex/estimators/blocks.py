@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from sublex.errors import InputError
-from sublex.workers import Workers
+from sublex.tools.workers import Workers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import boolean, float32, float64, int32, int64
 
-from sublex.compiled import kernel
+from sublex.tools.compiled import kernel
 
 # The types of arguments.
 I32 = int32[::1]

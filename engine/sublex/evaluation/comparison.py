@@ -16,11 +16,11 @@ from sublex.evaluation.input_warnings import input_warnings
 from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measures
 from sublex.evaluation.run_evaluation import Evaluation, data_frame, evaluate
 from sublex.evaluation.systems import System
+from sublex.forms.tables import Table
 from sublex.statistics import sentences
 from sublex.statistics.intervals import bootstrap
 from sublex.statistics.power import check_level
 from sublex.statistics.significance import Pair, compare_all
-from sublex.tables import Table
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index

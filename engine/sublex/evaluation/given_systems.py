@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from sublex.arguments import shown
 from sublex.errors import InputError
 from sublex.evaluation.systems import System, run_system
-from sublex.expression import Expression
-from sublex.frames import is_frame
-from sublex.functions import is_transformer, name_of
+from sublex.forms.frames import is_frame
+from sublex.language.expression import Expression
+from sublex.language.functions import is_transformer, name_of
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.retrieval.hits import Hits
+from sublex.tools.arguments import shown
 from sublex.trec.given_tables import run_of
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run

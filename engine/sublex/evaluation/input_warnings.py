@@ -12,7 +12,7 @@ import numpy as np
 
 from sublex.evaluation.systems import System
 from sublex.lint import ERROR, Finding, ap_bounds, check_together, index_docnos
-from sublex.messages import counted
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.base import LARGEST_SCORE
+from sublex.contracts.base import LARGEST_SCORE
 from sublex.errors import InputError, MissingExtra
 from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measures
-from sublex.tables import Table
+from sublex.forms.tables import Table
 from sublex.trec.columns import Columns
 from sublex.trec.qrels import LARGEST_GRADE
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
-from sublex.base import VERSION
+from sublex.contracts.base import VERSION
 from sublex.errors import IndexCorrupt, IndexProblem
-from sublex.functions import functions_in
 from sublex.index import derived
 from sublex.index.directory import Directory
+from sublex.language.functions import functions_in
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
 from sublex.pipeline.run_metadata import described_run

@@ -1,11 +1,11 @@
 """The built-in expanders: one file for each family of feedback methods, such as `rm3.py` or `rocchio.py`.
 
-An expander takes a query and a `sublex.base.Context`, which holds the documents of a first retrieval and term
+An expander takes a query and a `sublex.contracts.base.Context`, which holds the documents of a first retrieval and term
 statistics. It returns a query with new weights and added terms. `sublex.pipeline` provides the context and retrieves
 with the new query.
 """
 
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 2
 
@@ -14,7 +14,7 @@ sublex_api = 2
 def register_expanders(register: Register) -> None:
     """Register the built-in expanders."""
     from sublex.expanders import axiomatic, bm25prf, divergence, rm3, rocchio
-    from sublex.parameters import params
+    from sublex.language.parameters import params
 
     for family in (rm3, divergence, rocchio, axiomatic, bm25prf):
         for expander in family.EXPANDERS:

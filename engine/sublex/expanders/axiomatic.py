@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import xxhash
 
-from sublex.base import Context, Query
+from sublex.contracts.base import Context, Query
 from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, normalise
-from sublex.parameters import Declared, parameter
+from sublex.language.parameters import Declared, parameter
 
 # The spelling of terms that Anserini's AxiomReranker selects.
 LETTERS = re.compile("[a-z]{2,}")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sublex.base import Context, Query
+from sublex.contracts.base import Context, Query
 from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query
-from sublex.parameters import Declared, parameter
+from sublex.language.parameters import Declared, parameter
 
 # The spelling of expansion terms: Anserini's, with at least one letter.
 WORD = re.compile("(?=.*[a-z])[a-z0-9]{2,20}")

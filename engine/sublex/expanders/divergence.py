@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sublex.base import Context, Query, Statistics
+from sublex.contracts.base import Context, Query, Statistics
 from sublex.expanders.feedback_documents import TRUST, FeedbackDocuments, expanded_query
-from sublex.parameters import Declared, parameter
+from sublex.language.parameters import Declared, parameter
 
 
 @dataclass(frozen=True)

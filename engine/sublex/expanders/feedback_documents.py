@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.base import Context, Query, QueryTerm
+from sublex.contracts.base import Context, Query, QueryTerm
 
 TRUST = "How much feedback depends on the share of the query that its documents hold; 0 is not at all."
 # Anserini's filters: the spelling of a term, and the largest share of the collection's documents that may hold it.

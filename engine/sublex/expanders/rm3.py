@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sublex.base import Context, Query
+from sublex.contracts.base import Context, Query
 from sublex.expanders.feedback_documents import (
     ANSERINI_WORD,
     MAX_SHARE,
@@ -15,7 +15,7 @@ from sublex.expanders.feedback_documents import (
     expanded_query,
     normalise,
 )
-from sublex.parameters import Declared, parameter
+from sublex.language.parameters import Declared, parameter
 
 # The relevance model before normalisation: the terms that it may select from, and the weight of each.
 Estimate = tuple[FeedbackDocuments, np.ndarray]

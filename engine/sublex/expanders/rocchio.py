@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sublex.base import Context, Query
+from sublex.contracts.base import Context, Query
 from sublex.expanders.feedback_documents import MAX_SHARE, FeedbackDocuments, expanded_query, normalise
-from sublex.parameters import Declared, parameter
+from sublex.language.parameters import Declared, parameter
 
 # The lengths of terms that Anserini's RocchioReranker selects.
 TERM_LENGTHS = re.compile(".{2,20}", re.DOTALL)

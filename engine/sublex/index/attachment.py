@@ -16,14 +16,14 @@ from threading import RLock
 
 import numpy as np
 
-from sublex.base import Document
+from sublex.contracts.base import Document
+from sublex.contracts.foreign import Backend, ForeignIndex
 from sublex.errors import IndexProblem, PluginError, SublexError, contract
-from sublex.foreign import Backend, ForeignIndex
 from sublex.index.components.texts import CACHED_BLOCKS, TextBlock, TextsReader
 from sublex.index.entries import AttachedEntry, Manifest
 from sublex.index.foreign_places import Place, place_of
-from sublex.messages import command, counted, one_line
-from sublex.plugins import Registry
+from sublex.language.plugins import Registry
+from sublex.tools.messages import command, counted, one_line
 
 # Documents whose texts are read together.
 BLOCK_DOCS = 64

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sublex.base import Statistics
+from sublex.contracts.base import Statistics
 from sublex.errors import IndexCorrupt, SublexError
 from sublex.index import derived
 from sublex.index.directory import Directory
@@ -16,7 +16,7 @@ from sublex.index.format import Folder
 from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, fingerprint_of, read_manifest
 from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
-from sublex.messages import command, in_short
+from sublex.tools.messages import command, in_short
 
 
 def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.base import Token
+from sublex.contracts.base import Token
 from sublex.errors import SublexError
 
 if TYPE_CHECKING:

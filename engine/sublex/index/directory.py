@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from sublex import files
 from sublex.errors import IndexCorrupt
+from sublex.tools import files
 
 # Bytes that a file may have to be read whole; manifests and journals are far smaller.
 MOST_BYTES = 1 << 28

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
-from sublex.base import Statistics
+from sublex.contracts.base import Statistics
 from sublex.errors import InputError
 from sublex.index.directory import is_plain
 from sublex.index.schema import ABSENT, Rule
@@ -20,7 +20,7 @@ MOST = 2**53
 
 
 def _is_expression(text: str) -> bool:
-    from sublex.parser import parse
+    from sublex.language.parser import parse
 
     try:
         parse(text)

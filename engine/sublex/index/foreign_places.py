@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sublex.errors import InputError
-from sublex.files import replace_file
+from sublex.tools.files import replace_file
 
 # Bytes that the file may have.
 MOST_BYTES = 1 << 24

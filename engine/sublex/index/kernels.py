@@ -12,7 +12,7 @@ import numpy as np
 from numba import boolean, int32, int64, uint8, uint32
 from numba.core.types import Array
 
-from sublex.compiled import inner, kernel
+from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.
 I32 = int32[::1]

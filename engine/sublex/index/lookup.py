@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from sublex.errors import IndexProblem, InputError
-from sublex.messages import command, nearest
+from sublex.tools.messages import command, nearest
 
 
 def index_home() -> Path:

@@ -14,14 +14,14 @@ from typing import Any
 
 import xxhash
 
-from sublex.base import Analyzer, Statistics
+from sublex.contracts.base import Analyzer, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
 from sublex.index.entries import MOST_DOCS, Manifest, ModelEntry, SegmentEntry
 from sublex.index.format import FORMAT
 from sublex.index.schema import Mismatch, as_json, record_of
-from sublex.messages import command, in_short
-from sublex.plugins import Registry
+from sublex.language.plugins import Registry
+from sublex.tools.messages import command, in_short
 
 # Names of files and folders within an index.
 MANIFEST = "index.json"

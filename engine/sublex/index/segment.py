@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sublex.base import Document
+from sublex.contracts.base import Document
 from sublex.index.components.docnos import DocnosReader
 from sublex.index.components.document_terms import DocumentTermsReader
 from sublex.index.components.lengths import LengthsReader

@@ -19,18 +19,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sublex import plugins
-from sublex.base import Analyzer, Document
+from sublex.contracts.base import Analyzer, Document
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest
-from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, analyzer_of, read_manifest
+from sublex.index.manifest import (
+    MANIFEST,
+    REPRESENTATIONS,
+    RESOURCES,
+    analyzer_of,
+    read_manifest,
+)
 from sublex.index.segment import Segment, open_segment
-from sublex.messages import command
-from sublex.strings import Strings
+from sublex.language import plugins
+from sublex.tools.messages import command
+from sublex.tools.strings import Strings
 
 if TYPE_CHECKING:
     from sublex.index.attachment import Attachment

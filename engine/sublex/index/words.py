@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sublex.analysis.word_arrays import CutText, WordTable, cut_text
-from sublex.base import WordArrays
+from sublex.contracts.base import WordArrays
 from sublex.index.segment import Segment
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 from sublex.analysis.interner import Interner
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Ids
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 
 # Ids that pandas reads as a missing value.
 MISSING_VALUES = (

@@ -8,7 +8,7 @@ from sublex.lint.check_ids import check_ids
 from sublex.lint.check_ties import Groups, groups
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Located, locate
-from sublex.messages import counted
+from sublex.tools.messages import counted
 from sublex.trec.runs import Run
 
 # A topic has few hits if it has less than this share of the usual number.

@@ -12,8 +12,8 @@ from sublex.lint.check_run import describe_ties
 from sublex.lint.check_ties import UNJUDGED, bounds_of, grades_of, groups, topics_of
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id, show_ids
 from sublex.lint.located import Ids, Located, locate
-from sublex.messages import counted
-from sublex.strings import Strings
+from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 from sublex.trec.qrels import Qrels
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topics

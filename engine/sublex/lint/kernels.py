@@ -6,7 +6,7 @@ import numpy as np
 from numba import boolean, int64, uint8
 from numba.core.types import Array
 
-from sublex.compiled import kernel
+from sublex.tools.compiled import kernel
 
 # The types of arguments.
 I64 = int64[::1]

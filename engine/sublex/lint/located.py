@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 from sublex.trec.columns import Columns
 
 _NEVER = np.iinfo(np.int64).max

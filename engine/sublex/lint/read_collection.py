@@ -9,16 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from sublex import plugins
 from sublex.analysis.interner import Interner
-from sublex.base import Document, Report
+from sublex.contracts.base import Document, Report
+from sublex.language import plugins
 from sublex.lint.check_ids import check_clashes, check_names, number
 from sublex.lint.findings import ERROR, NOTE, Finding, as_sentence, show_id
 from sublex.lint.located import Ids
-from sublex.messages import counted
 from sublex.readers import choose_readers, detect_reader
 from sublex.readers.source import FileSource
-from sublex.strings import Strings
+from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 
 # Docnos numbered per call.
 BATCH = 1 << 13

@@ -13,11 +13,11 @@ from sublex.lint.detect import COLUMNS
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Located
 from sublex.lint.read_rows import Rows, read_rows, without_header
-from sublex.messages import counted
 from sublex.readers.lines import read_whole
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource
-from sublex.strings import Strings
+from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 from sublex.trec.columns import first_repeated, offsets
 from sublex.trec.qrels import GRADE, GRADES, Qrels
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.lint.findings import ERROR, Finding
-from sublex.messages import counted
 from sublex.readers.lines import refuse, utf8_lines, whole_lines
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource
-from sublex.strings import Strings
+from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 from sublex.trec.run_reader import PIECE
 
 # Names of columns in the header lines of qrels and runs.

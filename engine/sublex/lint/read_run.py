@@ -9,8 +9,8 @@ from sublex.lint.check_ties import groups
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id, show_ids
 from sublex.lint.located import Located
 from sublex.lint.read_rows import Rows, read_rows, without_header
-from sublex.messages import counted
 from sublex.readers.source import FileSource
+from sublex.tools.messages import counted
 from sublex.trec.columns import first_repeated, offsets
 from sublex.trec.run_reader import NUMBER, Layout
 from sublex.trec.runs import Run, ranking

@@ -6,13 +6,13 @@ from contextlib import closing
 
 import numpy as np
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.lint.check_ids import check_ids
 from sublex.lint.findings import ERROR, NOTE, Finding, as_sentence, show_id
 from sublex.lint.located import Ids
-from sublex.messages import counted
 from sublex.readers.source import FileSource
-from sublex.strings import Strings
+from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 from sublex.trec.topic_formats import ALIASES, Malformed, Record, records
 
 

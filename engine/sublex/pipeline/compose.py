@@ -7,13 +7,14 @@ from functools import cached_property
 from threading import Lock
 from typing import Any
 
+from sublex.contracts.fitted import Fitted
+from sublex.contracts.scores import NORMALISERS
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName, contract
-from sublex.expression import Blend, Call, Chain, Cut, Expression, Normalised, Weighted, no_ranges
-from sublex.fitted import Fitted
-from sublex.functions import Function, functions_in
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import Snapshot
-from sublex.messages import counted
+from sublex.language.expression import Blend, Call, Chain, Cut, Expression, Normalised, Weighted, no_ranges
+from sublex.language.functions import Function, functions_in
+from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.pipeline.stages.blend import BlendStage
 from sublex.pipeline.stages.cached import Cache, CachedStage
 from sublex.pipeline.stages.chain import ChainStage
@@ -26,14 +27,13 @@ from sublex.pipeline.stages.ranker import RankerStage
 from sublex.pipeline.stages.representation import RepresentationStage
 from sublex.pipeline.stages.retriever import RetrieverStage
 from sublex.pipeline.stages.stage import Scorer, Stage
-from sublex.plugins import Component, Defaults, Registry, components_in
 from sublex.representations.identity import Namer
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.representations.resources import Resources
 from sublex.representations.view import View
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.term_table import TermTable
-from sublex.scores import NORMALISERS
+from sublex.tools.messages import counted
 
 # The ranker that retrieves for an expander. The plugin is named, so that no other plugin's BM25 is meant.
 FEEDBACK = Call("rankers:BM25")

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sublex import arguments
-from sublex.base import Analyzer, Document, Statistics
+from sublex.contracts.base import Analyzer, Document, Statistics
 from sublex.errors import InputError
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
+from sublex.tools import arguments
 
 if TYPE_CHECKING:
     from sublex.index.attachment import Attachment
@@ -156,6 +156,6 @@ class Contents:
 
         Deleted documents are left out, and the others are numbered anew. The file has no texts, no written forms of words and no analyzer.
         """
-        from sublex.ciff.write_ciff import write_ciff
+        from sublex.other_engines.ciff.write_ciff import write_ciff
 
         write_ciff(self.snapshot, arguments.file_path(file, "The file"), arguments.threads(workers))

@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex import arguments, plugins, profiles
-from sublex.base import Explanation, Facet, Mark, Query, QueryTerm
+from sublex.contracts.base import Explanation, Facet, Mark, Query, QueryTerm
 from sublex.errors import InputError
-from sublex.expression import Expression
-from sublex.functions import operand, versions
 from sublex.index.snapshot import Snapshot
-from sublex.messages import counted
+from sublex.language import plugins, profiles
+from sublex.language.expression import Expression, operand
+from sublex.language.functions import versions
+from sublex.language.plugins import Component
 from sublex.pipeline.contents import Contents
-from sublex.plugins import Component
+from sublex.tools import arguments
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
-    from sublex.index.build_summary import BuildSummary
-    from sublex.index.document_source import Documents
+    from sublex.building.build_summary import BuildSummary
+    from sublex.building.document_source import Documents
     from sublex.pipeline.compose import Composer
     from sublex.pipeline.pipeline import Answer, Pipeline
     from sublex.representations.loaded import LoadedModel, LoadedRepresentation
@@ -321,7 +322,7 @@ class Index(Contents):
         `duplicates` is for docnos that are in the index already: "error" adds nothing, "first" keeps the old document, "last" replaces it.
         The other options are those of `sublex.build`.
         """
-        from sublex.index.indexing import add_documents
+        from sublex.building.indexing import add_documents
 
         summary = add_documents(
             self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), workers=workers,
@@ -333,7 +334,7 @@ class Index(Contents):
 
     def delete(self, docnos: str | Iterable[str], say: Say = silently) -> None:
         """Delete documents by their docnos, all or none."""
-        from sublex.index.writer import delete
+        from sublex.building.writer import delete
 
         if not isinstance(docnos, Iterable):
             raise InputError(f"The docnos to delete are {arguments.shown(docnos)}; give one or a list.")
@@ -346,7 +347,7 @@ class Index(Contents):
 
         With `reorder`, similar documents get neighbouring numbers; this changes no hit, score or tie of a ranker.
         """
-        from sublex.index.writer import merge_all
+        from sublex.building.writer import merge_all
 
         merge_all(self.path, arguments.threads(workers), self._encode_before_commit(say, workers), reorder)
         self._refresh(say)

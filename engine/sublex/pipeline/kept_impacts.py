@@ -7,9 +7,9 @@ from contextlib import suppress
 
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.index.directory import Directory
-from sublex.parser import parse
+from sublex.language.parser import parse
+from sublex.language.plugins import NO_DEFAULTS, Component
 from sublex.pipeline.compose import Composer
-from sublex.plugins import NO_DEFAULTS, Component
 from sublex.retrieval import impact_store
 from sublex.retrieval.searcher import Searcher
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from sublex.analysis.tokens import located_terms
-from sublex.base import Analyzer
+from sublex.contracts.base import Analyzer
 
 
 class Passage(NamedTuple):

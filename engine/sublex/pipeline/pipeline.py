@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sublex.base import NO_FIELDS, Query
-from sublex.expression import Expression
+from sublex.contracts.base import NO_FIELDS, Query
 from sublex.index.snapshot import Snapshot
+from sublex.language.expression import Expression
+from sublex.language.plugins import Component, components_in
 from sublex.pipeline.stages.stage import Scorer, State
-from sublex.plugins import Component, components_in
 from sublex.retrieval.hits import Hits
-from sublex.workers import Workers
+from sublex.tools.workers import Workers
 
 # Queries in one task of a worker thread.
 GROUP = 32

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import VERSION
+from sublex.contracts.base import VERSION
 from sublex.pipeline.pipeline import Pipeline
 from sublex.readers.irds import source_name
 from sublex.trec.run_names import tag_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from sublex.base import Query, QueryTerm
+from sublex.contracts.base import Query, QueryTerm
 from sublex.errors import InputError
-from sublex.expression import print_value, shortest
+from sublex.language.expression import print_value, shortest
 
 
 def weighted_query(text: str) -> Query:

@@ -1,11 +1,11 @@
 """The built-in rankers: one file for each family of formulas, such as `bm25.py` or `dfr.py`.
 
-A ranker takes arrays of term and document statistics and returns arrays of scores, as `sublex.base.Ranker` describes.
+A ranker takes arrays of term and document statistics and returns arrays of scores, as `sublex.contracts.base.Ranker` describes.
 It reads no index and no files. `sublex.retrieval` reads the statistics, calls the rankers, and finds the top k
 documents.
 """
 
-from sublex.hookspecs import Register, hookimpl
+from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 2
 
@@ -13,7 +13,7 @@ sublex_api = 2
 @hookimpl
 def register_rankers(register: Register) -> None:
     """Register the built-in rankers."""
-    from sublex.parameters import params
+    from sublex.language.parameters import params
     from sublex.rankers import (
         bm25,
         coordination_level,

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.parameters import parameter
+from sublex.contracts.base import DocStats, Explanation, Statistics, TermStats
+from sublex.language.parameters import parameter
 from sublex.rankers.explanations import document_frequency, product, term_frequency
 from sublex.rankers.weighting_model import Formula, WeightingModel
 from sublex.rankers.whoosh_lengths import round_lengths

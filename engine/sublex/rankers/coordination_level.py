@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sublex.base import DocStats, Explanation, Statistics, TermStats
+from sublex.contracts.base import DocStats, Explanation, Statistics, TermStats
 from sublex.rankers.explanations import leaf, total
 from sublex.rankers.weighting_model import WeightingModel
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.parameters import parameter
+from sublex.contracts.base import DocStats, Explanation, Statistics, TermStats
+from sublex.language.parameters import parameter
 from sublex.rankers.explanations import leaf, total
 from sublex.rankers.weighting_model import WeightingModel
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.parameters import parameter
+from sublex.contracts.base import DocStats, Explanation, Statistics, TermStats
+from sublex.language.parameters import parameter
 from sublex.rankers.explanations import as_evidence, leaf, product, term_frequency, total
 from sublex.rankers.weighting_model import LOG2_E, Formula, WeightingModel
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sublex.base import DocStats, Explanation, Statistics, TermStats
+from sublex.contracts.base import DocStats, Explanation, Statistics, TermStats
 from sublex.rankers.explanations import leaf, product, term_frequency, total
 from sublex.rankers.weighting_model import WeightingModel
 

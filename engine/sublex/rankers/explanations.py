@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import DocStats, Explanation, Statistics, TermStats
+from sublex.contracts.base import DocStats, Explanation, Statistics, TermStats
 
 
 def product(label: str, *parts: Explanation) -> Explanation:

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.parameters import parameter
+from sublex.contracts.base import DocStats, Explanation, Statistics, TermStats
+from sublex.language.parameters import parameter
 from sublex.rankers.explanations import computed, document_frequency, term_frequency
 from sublex.rankers.weighting_model import LOG2_E, WeightingModel
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sublex.base import DocStats, Explanation, Statistics, TermStats
-from sublex.parameters import parameter
+from sublex.contracts.base import DocStats, Explanation, Statistics, TermStats
+from sublex.language.parameters import parameter
 from sublex.rankers.explanations import collection_frequency, computed, leaf, term_frequency, total
 from sublex.rankers.weighting_model import WeightingModel
 

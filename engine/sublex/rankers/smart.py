@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import DocStats, Explanation, Statistics, TermStats
+from sublex.contracts.base import DocStats, Explanation, Statistics, TermStats
 from sublex.errors import InputError
 from sublex.rankers.explanations import document_frequency, leaf, product, term_frequency
 from sublex.rankers.weighting_model import Formula

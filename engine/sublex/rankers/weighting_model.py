@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import DocStats, Ranker, Statistics, TermStats
-from sublex.parameters import Declared, parameter
+from sublex.contracts.base import DocStats, Ranker, Statistics, TermStats
+from sublex.language.parameters import Declared, parameter
 
 # Turns natural logarithms into logarithms to base 2.
 LOG2_E = 1 / math.log(2)

@@ -10,11 +10,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sublex.base import Reader, Report
+from sublex.contracts.base import Reader, Report
+from sublex.contracts.hookspecs import Register, hookimpl
 from sublex.errors import InputError
-from sublex.hookspecs import Register, hookimpl
-from sublex.parser import parse_call
-from sublex.plugins import Registry
+from sublex.language.parser import parse_call
+from sublex.language.plugins import Registry
 from sublex.readers.fields import PARAMS
 from sublex.readers.signatures import archive_format, signature
 from sublex.readers.source import FileSource, files_below

@@ -18,7 +18,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any, BinaryIO
 
-from sublex.base import Document, Reader, Report, Source
+from sublex.contracts.base import Document, Reader, Report, Source
 from sublex.errors import InputError
 from sublex.readers.batch import MakeBatch, batches
 from sublex.readers.signatures import archive_format

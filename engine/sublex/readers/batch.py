@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sublex.base import Document, Report
+from sublex.contracts.base import Document, Report
 from sublex.errors import InputError
 
 # Bytes of input per batch.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sublex.base import NO_FIELDS, Document, Param, Report
+from sublex.contracts.base import NO_FIELDS, Document, Param, Report
 
 ID_ALIASES = ("id", "docid", "docno", "_id", "doc_id")
 TEXT_ALIASES = ("contents", "text", "body", "passage", "abstract")

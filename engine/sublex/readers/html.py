@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.readers.entities import unescape
 from sublex.readers.source import decode
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from sublex.base import Document, Report, Source
+from sublex.contracts.base import Document, Report, Source
 from sublex.errors import InputError, MissingExtra
 from sublex.readers.fields import TEXT_ALIASES, FieldNames, to_document
 

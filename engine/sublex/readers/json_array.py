@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from sublex.base import Document, Report, Source
+from sublex.contracts.base import Document, Report, Source
 from sublex.errors import InputError
 from sublex.readers import lines
 from sublex.readers.fields import FieldNames

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from sublex.base import Document, Report, Source
+from sublex.contracts.base import Document, Report, Source
 from sublex.readers.batch import BATCH_BYTES, SPARE, Batch, MakeBatch, arena, encode, pack
 from sublex.readers.fields import TITLE, FieldNames, to_document
 from sublex.readers.lines import count_lines, numbered_lines, utf8_lines, whole_lines

@@ -10,7 +10,7 @@ import numpy as np
 from numba import boolean, int64, uint8
 from numba.core.types import Array
 
-from sublex.compiled import inner, kernel
+from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.
 U8 = uint8[::1]

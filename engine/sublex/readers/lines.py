@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.errors import InputError
 from sublex.readers.signatures import BOM
 from sublex.readers.source import CHUNK, decode

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import BinaryIO
 
-from sublex.base import NO_FIELDS, Document, Report, Source
+from sublex.contracts.base import NO_FIELDS, Document, Report, Source
 from sublex.readers import lines
 from sublex.readers.signatures import signature
 from sublex.readers.source import CHUNK, decode

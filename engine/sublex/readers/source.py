@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NoReturn
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.errors import InputError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")

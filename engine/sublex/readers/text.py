@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from sublex.base import Document, Report, Source
+from sublex.contracts.base import Document, Report, Source
 from sublex.readers import lines
 from sublex.readers.beir import corpus_path
 from sublex.readers.html import declared_charset, decode_page, page_text

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from sublex.base import Document, Report, Source
+from sublex.contracts.base import Document, Report, Source
 from sublex.readers.sgml import Records, take_docno, take_header, without_markup
 from sublex.readers.signatures import signature
 from sublex.readers.source import decode

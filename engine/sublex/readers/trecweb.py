@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sublex.base import NO_FIELDS, Document, Report, Source
+from sublex.contracts.base import NO_FIELDS, Document, Report, Source
 from sublex.readers.html import page_text
 from sublex.readers.sgml import take_header
 from sublex.readers.signatures import signature

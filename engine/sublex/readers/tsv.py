@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import BinaryIO
 
-from sublex.base import Document, Report, Source
+from sublex.contracts.base import Document, Report, Source
 from sublex.errors import InputError
-from sublex.messages import counted
 from sublex.readers import lines
 from sublex.readers.fields import ALIASES, ID_ALIASES, TEXT_ALIASES, TITLE, FieldNames, to_document
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import decode, without_compression
+from sublex.tools.messages import counted
 
 # The names of the columns of a table without a header, by how many columns it has.
 DEFAULT_COLUMNS = {2: ("id", "text"), 3: ("id", "title", "text")}

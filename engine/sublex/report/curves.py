@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from sublex.errors import SublexError
 from sublex.evaluation.comparison import Comparison
 from sublex.evaluation.run_evaluation import evaluate
-from sublex.expression import NORMALISERS, Call, Chain, Cut, Expression, Weighted
-from sublex.parser import parse
-from sublex.plugins import Registry
+from sublex.language.expression import NORMALISERS, Call, Chain, Cut, Expression, Weighted
+from sublex.language.parser import parse
+from sublex.language.plugins import Registry
 
 RECALL_LEVELS = tuple(k / 10 for k in range(11))
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)

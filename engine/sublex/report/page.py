@@ -10,18 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
-from sublex import plugins
-from sublex.base import VERSION
+from sublex.contracts.base import VERSION
 from sublex.errors import InputError
 from sublex.evaluation.comparison import Comparison
-from sublex.files import replace_file
-from sublex.fitted import PAGE_MARK
+from sublex.forms.pages import PAGE_MARK
+from sublex.language import plugins
 from sublex.readers.irds import source_name
 from sublex.report import svg
 from sublex.report.curves import Sweep, precision_and_gain, sweep
 from sublex.report.page_data import HURT, embedded_json, page_data
 from sublex.report.rankings import JUDGED_CUTOFFS, Rankings, reversals, to_judge
 from sublex.statistics.sentences import p_cell
+from sublex.tools.files import replace_file
 
 TEMPLATES = Path(__file__).parent / "templates"
 LIBRARIES = ("numpy", "scipy", "ir-measures", "pytrec-eval-terrier")

@@ -9,16 +9,16 @@ from typing import IO, Any
 
 import numpy as np
 
-from sublex.base import Report
+from sublex.building.document_source import source_of
+from sublex.contracts.base import Report
+from sublex.contracts.fitted import Rows
 from sublex.errors import InputError, MissingExtra
-from sublex.files import replacing
-from sublex.fitted import Rows
-from sublex.index.document_source import source_of
 from sublex.index.snapshot import Snapshot
-from sublex.messages import counted
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.loaded import LoadedRepresentation
 from sublex.representations.rows import stacked
+from sublex.tools.files import replacing
+from sublex.tools.messages import counted
 
 FORMS = (".npz", ".parquet")
 # Bytes of the array of docnos in a `.npz` file. NumPy gives every docno the room of the longest, 4 bytes a character.

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sublex.contracts.scores import NO_OPINION
 from sublex.representations.sketch import LARGEST_CODE, SIGNS, Sketch, projected
-from sublex.scores import NO_OPINION
 
 # `find=approximate` assumes that a rough estimate is too low by at most this number of standard deviations.
 CAUTION = 2.5

@@ -12,10 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sublex.base import Analyzer
+from sublex.contracts.base import Analyzer
+from sublex.contracts.fitted import Fitted, Representation, Rows
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
-from sublex.expression import Expression
-from sublex.fitted import Fitted, Representation, Rows
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest, ModelEntry, RowsEntry, SeenEntry, SegmentRows, TokenCounts
 from sublex.index.format import FolderWriter, copy_folder
@@ -24,8 +23,8 @@ from sublex.index.manifest import REPRESENTATIONS, analyzer_of, commit, read_man
 from sublex.index.schema import ABSENT
 from sublex.index.segment import Segment, open_segment
 from sublex.index.snapshot import Snapshot
-from sublex.messages import command
-from sublex.plugins import Component, Registry
+from sublex.language.expression import Expression
+from sublex.language.plugins import Component, Registry
 from sublex.representations.identity import Identity, Namer
 from sublex.representations.inputs import READINGS, Vocabulary, inputs_of, size_of
 from sublex.representations.job import Job, Options, open_job
@@ -34,6 +33,7 @@ from sublex.representations.rows import checked_rows, kind_of_rows, rows_in, wri
 from sublex.representations.sketch import Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import MODEL, load_model, namer, not_fitted
+from sublex.tools.messages import command
 
 NO_TOKENS = TokenCounts(0, 0)
 

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import xxhash
 
-from sublex.base import Resource
+from sublex.contracts.base import Resource
+from sublex.contracts.fitted import Fitted, Representation
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
-from sublex.expression import Call, Expression, print_value, walk
-from sublex.fitted import Fitted, Representation
-from sublex.messages import command
-from sublex.parser import parse, parse_call
-from sublex.plugins import Component, Registry
+from sublex.language.expression import Call, Expression, print_value, walk
+from sublex.language.parser import parse, parse_call
+from sublex.language.plugins import Component, Registry
 from sublex.representations.inputs import READINGS
 from sublex.representations.resources import Resources
+from sublex.tools.messages import command
 
 
 class Identity(NamedTuple):

@@ -14,9 +14,9 @@ import numpy as np
 
 from sublex.analysis.tokens import analyze, sequences, words_by_term
 from sublex.analysis.word_arrays import CutText, WordTable, cut_text
-from sublex.base import Analyzer, Document, Query, TextWords, Token
+from sublex.contracts.base import Analyzer, Document, Query, TextWords, Token
+from sublex.contracts.fitted import Representation
 from sublex.errors import PluginError
-from sublex.fitted import Representation
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.index.words import texts_of

@@ -1,7 +1,7 @@
 """The job under which a model is fitted or documents are encoded: its workers, memory, progress, scratch folder and other models.
 
-`open_job` makes the `sublex.fitted.Job` that plugins get, and limits BLAS to one thread, which makes results independent of the number
-of cores.
+`open_job` makes the `sublex.contracts.fitted.Job` that plugins get, and limits BLAS to one thread, which makes results
+independent of the number of cores.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sublex.contracts.fitted import Fitted
 from sublex.errors import PluginError
 from sublex.estimators.blocks import one_thread
-from sublex.expression import Expression
-from sublex.fitted import Fitted
-from sublex.plugins import Registry
-from sublex.workers import Workers
+from sublex.language.expression import Expression
+from sublex.language.plugins import Registry
+from sublex.tools.workers import Workers
 
 
 class Options(NamedTuple):
@@ -34,7 +34,7 @@ class Options(NamedTuple):
 
 
 class Job:
-    """The `sublex.fitted.Job` of one model. `stopped` is the exception with which the progress callback stopped the work, if it did."""
+    """The `sublex.contracts.fitted.Job` of one model. `stopped` is the exception by which the progress callback stopped the work."""
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ import numpy as np
 from numba import boolean, float32, float64, int8, int16, int32, int64, uint32, uint64
 
 from sublex.bits.kernels import ones
-from sublex.compiled import inner, kernel
+from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.
 U32 = uint32[::1]

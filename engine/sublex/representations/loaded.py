@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.base import Explanation, Facet, Mark, Query
+from sublex.contracts.base import Explanation, Facet, Mark, Query
+from sublex.contracts.fitted import Representation, Rows
+from sublex.contracts.scores import NO_OPINION
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, contract
-from sublex.fitted import Representation, Rows
 from sublex.index.directory import Directory
 from sublex.index.entries import SegmentRows
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
-from sublex.messages import command, counted
-from sublex.plugins import Component
+from sublex.language.plugins import Component
 from sublex.representations.finding import Sketched, find, sketched
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import Vocabulary, inputs_of, size_of
@@ -29,7 +29,7 @@ from sublex.representations.sketch import Sketch, Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
-from sublex.scores import NO_OPINION
+from sublex.tools.messages import command, counted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -29,7 +29,7 @@ SPARSE = ("data", "indices", "indptr")
 
 
 class StoreWriter:
-    """Writes the values of a store into a folder; this is the `sublex.fitted.Store` that `save` gets."""
+    """Writes the values of a store into a folder; this is the `sublex.contracts.fitted.Store` that `save` gets."""
 
     def __init__(self, folder: FolderWriter):
         self._folder = folder
@@ -99,7 +99,7 @@ class StoreWriter:
 
 
 class StoreReader:
-    """Reads a store; this is the `sublex.fitted.Stored` that `load` gets. A file is verified when it is first read."""
+    """Reads a store; this is the `sublex.contracts.fitted.Stored` that `load` gets. A file is verified when it is first read."""
 
     def __init__(self, directory: Directory, entry: FolderEntry):
         # Mapped copy-on-write: kernels are compiled for writable arrays, and writing to one changes nothing on disk.

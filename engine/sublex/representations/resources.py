@@ -13,14 +13,19 @@ from functools import lru_cache
 from pathlib import Path
 
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
-from sublex.expression import KEYWORDS
-from sublex.files import hash_of
 from sublex.index.directory import Directory, is_plain
 from sublex.index.entries import Manifest, ModelEntry, ResourceEntry
 from sublex.index.lock import locked
-from sublex.index.manifest import RESOURCES, commit, read_manifest, remove_leftovers
+from sublex.index.manifest import (
+    RESOURCES,
+    commit,
+    read_manifest,
+    remove_leftovers,
+)
 from sublex.index.schema import ABSENT
-from sublex.messages import command, counted
+from sublex.language.expression import KEYWORDS
+from sublex.tools.files import hash_of
+from sublex.tools.messages import command, counted
 
 
 class Resources:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from sublex.contracts.fitted import Rows
 from sublex.errors import IndexCorrupt, PluginError
-from sublex.fitted import Rows
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
 from sublex.index.format import FolderWriter

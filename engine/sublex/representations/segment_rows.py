@@ -12,14 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
+from sublex.building.writer import BeforeCommit
+from sublex.contracts.fitted import Representation, Rows
 from sublex.errors import IndexCorrupt, PluginError, SublexError
-from sublex.fitted import Representation, Rows
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest, ModelEntry, SeenEntry, SegmentEntry, SegmentRows
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.segment import Segment, open_segment
-from sublex.index.writer import BeforeCommit
-from sublex.messages import command, counted
 from sublex.representations.fitting import Fitting
 from sublex.representations.identity import Identity
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
@@ -27,6 +26,7 @@ from sublex.representations.job import Options
 from sublex.representations.rows import kind_of_rows, read_rows, stacked, write_rows
 from sublex.representations.sketch_files import LEAST_DOCUMENTS
 from sublex.representations.stored_models import load_model, token_counts
+from sublex.tools.messages import command, counted
 
 # A refit is advised when the share of unknown tokens in documents added since the fit exceeds the share at the fit by more than this.
 UNKNOWN_SHARE_RISE = 0.2

@@ -1,7 +1,7 @@
 """Sketches: the vectors of a segment's documents in 8 bits an entry, with bounds of their errors, and their signs in 256 directions.
 
-A sketch is made for a representation whose scores are cosines (`cosines` of `sublex.fitted.Representation`). It lets `finding` leave out
-the documents that cannot be among the best. The module makes sketches; `sketch_files` keeps them on disk.
+A sketch is made for a representation whose scores are cosines (`cosines` of `sublex.contracts.fitted.Representation`). It lets
+`finding` leave out the documents that cannot be among the best. The module makes sketches; `sketch_files` keeps them on disk.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sublex.contracts.fitted import Representation
 from sublex.errors import PluginError, contract
-from sublex.fitted import Representation
 from sublex.index.segment import Segment
 from sublex.representations.inputs import size_of
 from sublex.representations.rows import checked_rows

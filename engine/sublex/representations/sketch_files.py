@@ -13,15 +13,15 @@ from contextlib import suppress
 import numpy as np
 import xxhash
 
+from sublex.contracts.fitted import Job, Representation
 from sublex.errors import IndexCorrupt, SublexError
 from sublex.estimators.blocks import one_thread
-from sublex.fitted import Job, Representation
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
 from sublex.index.format import Folder
 from sublex.representations.sketch import LARGEST_CODE, SIGNS, Sketch, Source, sketch_of
-from sublex.workers import Workers
+from sublex.tools.workers import Workers
 
 # Raise this number when the files of a sketch, or the way to make them, change: sketches of another version are not used.
 VERSION = 2

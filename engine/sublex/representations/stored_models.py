@@ -10,17 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sublex import plugins
+from sublex.contracts.fitted import Fitted
 from sublex.errors import IndexCorrupt, SublexError, contract
-from sublex.fitted import Fitted
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest, ModelEntry, ResourceEntry, SeenEntry, TokenCounts
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.schema import ABSENT
-from sublex.messages import command
+from sublex.language import plugins
 from sublex.representations.identity import Identity, Namer
 from sublex.representations.model_store import StoreReader
 from sublex.representations.resources import Resources
+from sublex.tools.messages import command
 
 # The folder of a model within its folder below `representations/`; rows lie next to it.
 MODEL = "model"

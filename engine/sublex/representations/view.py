@@ -1,7 +1,7 @@
 """An index as a fitted model sees it when it scores: the rows of documents, and their terms over the model's vocabulary.
 
-`View` implements `sublex.fitted.View`. It reads the rows and the forward index of one generation's segments and computes sums over them;
-what the sums mean is up to the model.
+`View` implements `sublex.contracts.fitted.View`. It reads the rows and the forward index of one generation's segments and
+computes sums over them; what the sums mean is up to the model.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import TextWords, Token
+from sublex.contracts.base import TextWords, Token
+from sublex.contracts.fitted import CountTransform, Rows, Weights
 from sublex.errors import PluginError
-from sublex.fitted import CountTransform, Rows, Weights
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
@@ -149,7 +149,7 @@ class View:
     def dot(
         self, weights: Weights, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
     ) -> np.ndarray:
-        """Return for each document the sum of count times weight over its terms, float64; see `sublex.fitted.View.dot`."""
+        """Return for each document the sum of count times weight over its terms, float64; see `sublex.contracts.fitted.View.dot`."""
         from sublex.representations import kernels
 
         self.index.need("terms", "are scored by")

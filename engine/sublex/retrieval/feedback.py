@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import NO_FIELDS, Statistics, TermStats, TermVector
+from sublex.contracts.base import NO_FIELDS, Statistics, TermStats, TermVector
 from sublex.errors import InputError
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
 
 
 class Feedback:
-    """The context of one query for an expander or a filter; implements `sublex.base.Context`.
+    """The context of one query for an expander or a filter; implements `sublex.contracts.base.Context`.
 
     `models` are the fitted models that its parameters name, by their expressions.
     """

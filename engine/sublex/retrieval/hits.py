@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from sublex.frames import data_frame
+from sublex.forms.frames import data_frame
+from sublex.forms.tables import ROWS_SHOWN, summary
 from sublex.index.snapshot import Snapshot
-from sublex.messages import counted
-from sublex.tables import ROWS_SHOWN, summary
+from sublex.tools.messages import counted
 
 # Characters of a title that a notebook shows.
 TITLE_SHOWN = 80

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import xxhash
 
-from sublex.base import VERSION
+from sublex.contracts.base import VERSION
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index import derived
 from sublex.index.directory import Directory

@@ -8,7 +8,7 @@ from threading import Lock
 
 import numpy as np
 
-from sublex.base import DocStats, Ranker, Statistics, TermStats
+from sublex.contracts.base import DocStats, Ranker, Statistics, TermStats
 from sublex.errors import IndexCorrupt
 from sublex.index import derived
 from sublex.index.directory import Directory

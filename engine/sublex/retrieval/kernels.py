@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64
 
-from sublex.compiled import inner, kernel
 from sublex.retrieval.blocks.kernels import BITS, BOUNDS, RANKS, SIZE, need
 from sublex.retrieval.coding.kernels import COUNT, F32, F64, I32, I64, LISTS, SPAN, U8, U16, U32, U64
 from sublex.retrieval.keys.kernels import KEYS, at_least, key_of, score_of, select
@@ -37,6 +36,7 @@ from sublex.retrieval.windows.kernels import (
     postings_of,
     start,
 )
+from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.
 PLACES = int64[:, ::1]

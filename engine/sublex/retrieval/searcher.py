@@ -9,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
-from sublex.base import Ranker, TermStats
+from sublex.contracts.base import Ranker, TermStats
 from sublex.errors import InputError, contract
 from sublex.index import derived
 from sublex.index.directory import Directory
@@ -21,7 +21,7 @@ from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.term_table import TermTable
-from sublex.workers import Workers
+from sublex.tools.workers import Workers
 
 # Queries given to the kernel in one call, and the largest number of result keys of one call.
 GROUP, KEYS = 256, 1 << 20

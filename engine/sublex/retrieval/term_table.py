@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.base import TermStats, TermVector
+from sublex.contracts.base import TermStats, TermVector
 from sublex.index.snapshot import Snapshot
 
 # Looked-up terms that are remembered; beyond it the memory starts anew.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sublex.display.card import expressions_of
 from sublex.index.spelling import suggestions
-from sublex.plugins import Registration
+from sublex.language.plugins import Registration
 from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
 from sublex.shell.settings import SETTINGS

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from sublex.cli.work import Work
 from sublex.errors import SublexError, is_interrupt
-from sublex.messages import in_short
 from sublex.shell.wording import in_shell
+from sublex.tools.messages import in_short
 
 if TYPE_CHECKING:
-    from sublex.display.lines import Shown
+    from sublex.forms.lines import Shown
     from sublex.shell.session import Session
 
 

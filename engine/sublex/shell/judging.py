@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sublex.errors import InputError
-from sublex.files import replace_file
+from sublex.tools.files import replace_file
 
 
 def write_judgement(path: Path, qid: str, docno: str, grade: int) -> None:

@@ -24,7 +24,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.renderer import print_formatted_text
 from prompt_toolkit.styles import Style
 
-from sublex.display.lines import Line, wrapped
+from sublex.forms.lines import Line, wrapped
 
 if TYPE_CHECKING:
     from sublex.shell.prompt import Talker

@@ -10,8 +10,8 @@ import click
 
 from sublex.cli.output import CSV, print_lines, print_run, print_shown, say
 from sublex.display.hits import HEAD, trec_lines
-from sublex.display.lines import Line, Shown
-from sublex.display.values import to_json
+from sublex.forms.lines import Line, Shown
+from sublex.forms.values import to_json
 from sublex.shell.session import Session
 from sublex.shell.wording import in_shell
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sublex.cli.output import say
-from sublex.display.lines import Line, Span
 from sublex.errors import MissingExtra, SublexError
-from sublex.messages import counted, in_short, one_line
-from sublex.profiles import profile
+from sublex.forms.lines import Line, Span
+from sublex.language.profiles import profile
 from sublex.shell.failures import Failed, attempt
 from sublex.shell.reading import Reader
 from sublex.shell.registry import is_command
 from sublex.shell.settings import Settings, state_folder
+from sublex.tools.messages import counted, in_short, one_line
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession

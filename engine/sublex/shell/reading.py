@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sublex.display.lines import Line, Span, line
+from sublex.forms.lines import Line, Span, line
 
 if TYPE_CHECKING:
     from sublex.index.snapshot import Snapshot, Term

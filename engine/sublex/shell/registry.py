@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sublex.errors import InputError, UnknownName
-from sublex.messages import nearest
+from sublex.tools.messages import nearest
 
 if TYPE_CHECKING:
-    from sublex.display.lines import Shown
+    from sublex.forms.lines import Shown
     from sublex.shell.session import Session
 
 # A command gets the session and the rest of its line. It returns what to show, or nothing.

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sublex.errors import InputError
-from sublex.expression import Call, Chain, Expression, chain
-from sublex.parser import parse, parse_call
+from sublex.language.expression import Call, Chain, Expression, chain
+from sublex.language.parser import parse, parse_call
 
 
 def with_parameter(text: str, component: str, name: str, value: str) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sublex.errors import InputError
-from sublex.files import replace_file
 from sublex.shell.settings import state_folder
+from sublex.tools.files import replace_file
 
 
 class Saved(NamedTuple):

@@ -9,17 +9,17 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from sublex.base import Query
+from sublex.contracts.base import Query
 from sublex.display.hits import Extras, corrections, hits, nothing_found
-from sublex.display.lines import Shown, Span, line
 from sublex.display.query_forms import query_notes
 from sublex.display.uncovered import uncovered_notes
 from sublex.errors import InputError
+from sublex.forms.lines import Shown, Span, line
 from sublex.index.manifest import MANIFEST, read_manifest
-from sublex.messages import cut
 from sublex.shell.registry import PLUGINS, Command, Commands
 from sublex.shell.settings import Settings
 from sublex.shell.steps import Step, call, option_words
+from sublex.tools.messages import cut
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -245,8 +245,8 @@ class Session:
         assert self.query is not None
         if not self.is_weighted():
             return repr(self.query.text)
-        terms = ", ".join(f"sublex.base.QueryTerm({t.term!r}, {t.weight!r})" for t in self.query.terms)
-        return f"sublex.base.Query({self.query.text!r}, ({terms},))"
+        terms = ", ".join(f"sublex.contracts.base.QueryTerm({t.term!r}, {t.weight!r})" for t in self.query.terms)
+        return f"sublex.contracts.base.Query({self.query.text!r}, ({terms},))"
 
     # The last results.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sublex.errors import InputError
-from sublex.messages import unknown
+from sublex.tools.messages import unknown
 
 FORMATS = ("table", "json", "csv", "trec")
 

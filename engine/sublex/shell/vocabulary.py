@@ -10,7 +10,7 @@ import numpy as np
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.index.spelling import near_beginnings
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 
 # The most frequent words, among which those of a larger slice are looked for first: the slice of one letter may have all words.
 FREQUENT = 1 << 16

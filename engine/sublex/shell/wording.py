@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sublex.messages import command
+from sublex.tools.messages import command
 
 # Commands of the command line that take an index, and the commands of the shell that do the same.
 TWINS = {

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from sublex.arguments import shown
 from sublex.errors import UnknownTopic
-from sublex.strings import Strings
+from sublex.tools.arguments import shown
+from sublex.tools.strings import Strings
 
 
 class Columns(Mapping[str, dict[str, Any]]):

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sublex.analysis.interner import Interner
+from sublex.contracts.scores import NORMALISERS, RRF_K, Normaliser, rrf
 from sublex.errors import InputError
-from sublex.scores import NORMALISERS, RRF_K, Normaliser, rrf
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run, ranked
 

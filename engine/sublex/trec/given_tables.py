@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.arguments import shown
-from sublex.base import LARGEST_SCORE, Report
+from sublex.contracts.base import LARGEST_SCORE, Report
 from sublex.errors import InputError
-from sublex.frames import frame_records, is_frame
-from sublex.strings import Strings
+from sublex.forms.frames import frame_records, is_frame
+from sublex.tools.arguments import shown
+from sublex.tools.strings import Strings
 from sublex.trec.columns import first_repeated
 from sublex.trec.ids import id_text
 from sublex.trec.qrels import GRADES, Judgement, Qrels, collect, read_qrels

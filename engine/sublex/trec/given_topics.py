@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sublex.arguments import shown
 from sublex.errors import InputError
-from sublex.frames import frame_records, is_frame
+from sublex.forms.frames import frame_records, is_frame
+from sublex.tools.arguments import shown
 from sublex.trec.columns import Columns
 from sublex.trec.ids import id_text
 from sublex.trec.topic_formats import ALIASES, QID_ALIASES, Record

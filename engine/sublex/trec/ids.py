@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sublex.arguments import shown
 from sublex.errors import InputError
+from sublex.tools.arguments import shown
 
 
 def id_text(value: Any, kind: str) -> str:

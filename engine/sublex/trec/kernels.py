@@ -11,7 +11,7 @@ import numpy as np
 from numba import boolean, float32, float64, int32, int64, uint8
 from numba.core.types import Array
 
-from sublex.compiled import inner, kernel
+from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.
 U8 = uint8[::1]

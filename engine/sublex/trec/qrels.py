@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.errors import InputError
-from sublex.frames import data_frame
-from sublex.messages import counted
+from sublex.forms.frames import data_frame
+from sublex.forms.tables import ROWS_SHOWN, summary
 from sublex.readers.irds import PREFIX
 from sublex.readers.lines import numbered_lines, read_whole, refuse, utf8_lines
 from sublex.readers.source import FileSource, decode
-from sublex.strings import Strings
-from sublex.tables import ROWS_SHOWN, summary
+from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 from sublex.trec.columns import Columns, first_repeated, offsets
 
 BEIR_HEADER = ["query-id", "corpus-id", "score"]

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.base import NO_FIELDS, Report
+from sublex.contracts.base import NO_FIELDS, Report
 from sublex.errors import InputError
-from sublex.messages import counted
 from sublex.readers.lines import numbered_lines, refuse, utf8_lines, whole_lines
 from sublex.readers.source import FileSource
+from sublex.tools.messages import counted
 from sublex.trec.columns import first_repeated
 from sublex.trec.metadata import LONGEST, from_yaml, sidecar_path, yaml_in_comments
 from sublex.trec.runs import Run, ranked

@@ -15,10 +15,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from sublex.base import NO_FIELDS
+from sublex.contracts.base import NO_FIELDS
 from sublex.errors import InputError, SublexError
-from sublex.files import replacing
-from sublex.strings import Strings
+from sublex.tools.files import replacing
+from sublex.tools.strings import Strings
 from sublex.trec.metadata import END, START, sidecar_path, to_comments, to_yaml
 
 # Where the metadata of a run can go.

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from sublex.arguments import file_path, whole
-from sublex.base import NO_FIELDS
+from sublex.contracts.base import NO_FIELDS
 from sublex.errors import InputError
-from sublex.frames import data_frame
-from sublex.messages import counted
-from sublex.strings import Strings
-from sublex.tables import ROWS_SHOWN, summary
+from sublex.forms.frames import data_frame
+from sublex.forms.tables import ROWS_SHOWN, summary
+from sublex.tools.arguments import file_path, whole
+from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 from sublex.trec.columns import Columns, offsets
 
 # Documents of a topic that a notebook shows.

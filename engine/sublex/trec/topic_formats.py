@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.errors import InputError
 from sublex.readers.json_array import elements
 from sublex.readers.lines import numbered_lines, refuse

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple, overload
 
-from sublex.base import Report
+from sublex.contracts.base import Report
 from sublex.errors import InputError, UnknownTopic
-from sublex.frames import data_frame
-from sublex.messages import counted
+from sublex.forms.frames import data_frame
+from sublex.forms.tables import ROWS_SHOWN, summary
 from sublex.readers.irds import PREFIX
 from sublex.readers.source import FileSource
-from sublex.tables import ROWS_SHOWN, summary
+from sublex.tools.messages import counted
 from sublex.trec.topic_formats import ALIASES, Malformed, Record, RecordStream, records
 
 # Characters of a topic's text that `str(topics)` shows.

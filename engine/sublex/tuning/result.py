@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.evaluation.run_evaluation import data_frame
-from sublex.expression import print_value
-from sublex.messages import counted
-from sublex.tables import Table
+from sublex.forms.tables import Table
+from sublex.language.expression import print_value
+from sublex.tools.messages import counted
 
 # Decimals to which means are compared; smaller differences come from the order of summation.
 DIGITS = 12

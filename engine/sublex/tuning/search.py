@@ -12,24 +12,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex import profiles
-from sublex.arguments import threads
-from sublex.base import Query
+from sublex.contracts.base import Query
 from sublex.errors import IndexProblem, InputError
-from sublex.expression import Blend, Expression, Range, Weighted, fill
-from sublex.messages import command
-from sublex.parser import parse
+from sublex.language import profiles
+from sublex.language.expression import Blend, Expression, Range, Weighted, fill
+from sublex.language.parser import parse
+from sublex.language.plugins import Defaults
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import GROUP
 from sublex.pipeline.stages.cached import Cache
 from sublex.pipeline.stages.stage import Scorer, State
-from sublex.plugins import Defaults
 from sublex.retrieval.hits import Hits
+from sublex.tools.arguments import threads
+from sublex.tools.messages import command
+from sublex.tools.workers import Workers
 from sublex.tuning import space
 from sublex.tuning.judge import Judge
 from sublex.tuning.result import DIGITS, Fold, Scored, Setting, Tuning
-from sublex.workers import Workers
 
 SEARCHES = ("grid", "random")
 Progress = Callable[[int, int], None]

@@ -9,11 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import Param
+from sublex.contracts.base import Param
 from sublex.errors import InputError
-from sublex.expression import NORMALISERS, Blend, Call, Chain, Cut, Expression, Range, Weighted, chain, shortest
+from sublex.language.expression import (
+    NORMALISERS,
+    Blend,
+    Call,
+    Chain,
+    Cut,
+    Expression,
+    Range,
+    Weighted,
+    chain,
+    shortest,
+)
+from sublex.language.plugins import Defaults, Registry
 from sublex.pipeline.stages.stage import DEPTH
-from sublex.plugins import Defaults, Registry
 
 # The largest number of settings of a search.
 MOST = 10_000

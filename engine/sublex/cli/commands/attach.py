@@ -18,7 +18,7 @@ from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
 from sublex.index.lookup import index_path
-from sublex.messages import command, counted
+from sublex.tools.messages import command, counted
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -95,9 +95,9 @@ def backends(form: str) -> None:
 
     For an engine of which a part is missing, the list has the command that installs it.
     """
-    from sublex import plugins
     from sublex.cli.output import print_json, print_table
     from sublex.display.backends import backends
+    from sublex.language import plugins
 
     rows = backends(plugins.load())
     if form == "json":

@@ -46,8 +46,8 @@ def export_file(name: str, file: str, workers: int | None, form: str) -> None:
     lengths and docnos. Deleted documents are left out, and the others are numbered anew. CIFF carries no texts, no
     written forms of words and no analyzer; the description in the file names the analyzer for people.
     """
-    from sublex.arguments import threads
-    from sublex.ciff.write_ciff import write_ciff
+    from sublex.other_engines.ciff.write_ciff import write_ciff
+    from sublex.tools.arguments import threads
 
     snapshot = open_index(name, allow_uncovered=True).snapshot
     say_if_compiling()
@@ -101,10 +101,10 @@ def import_file(name: str, file: str, form: str, **options: Any) -> None:
     fitted to it. It has no texts, since CIFF carries none. CIFF carries no analyzer either: --analyzer or --profile
     names the one that made the terms.
     """
-    from sublex import plugins
-    from sublex.ciff.ciff_file import CiffFile
-    from sublex.ciff.read_ciff import analyzer_for, read_ciff
-    from sublex.index.writer import existing_index
+    from sublex.building.writer import existing_index
+    from sublex.language import plugins
+    from sublex.other_engines.ciff.ciff_file import CiffFile
+    from sublex.other_engines.ciff.read_ciff import analyzer_for, read_ciff
 
     path, registry = index_path(name), plugins.load()
     existing_index(path, options["overwrite"])

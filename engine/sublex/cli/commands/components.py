@@ -18,8 +18,8 @@ def components(name: str | None, form: str) -> None:
     These are the rankers, expanders, representations, filters and normalisers. The list has the parameters of each with
     their defaults and ranges, and the literature. NAME may also be an analyzer or a reader.
     """
-    from sublex import plugins
     from sublex.display import components as display
+    from sublex.language import plugins
 
     registry = plugins.load()
     print_shown(display.components(registry) if name is None else display.component(registry, name), form)

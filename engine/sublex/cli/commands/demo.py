@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
-from sublex.base import Explanation
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import examples
 from sublex.cli.output import print_figures, print_table, say, show
 from sublex.cli.progress import progress
+from sublex.contracts.base import Explanation
 from sublex.errors import InputError
 from sublex.index.lookup import index_home
 

@@ -13,7 +13,7 @@ from sublex.cli.options import examples, format_option, measures_option, qrels_a
 from sublex.cli.output import CSV, print_figures, print_json, say
 from sublex.cli.steps import step, verbose_option
 from sublex.display.evaluation import evaluation_json, evaluation_table
-from sublex.messages import counted
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
     from sublex.evaluation.systems import System

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 import sublex
-from sublex.arguments import threads
 from sublex.cli import completion
 from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
@@ -30,8 +29,9 @@ from sublex.cli.steps import step, verbose_option
 from sublex.display.card import card as describe
 from sublex.display.card import expressions_of, models, named
 from sublex.errors import InputError, SublexError, UnknownName
-from sublex.expression import Call
 from sublex.index.lookup import existing_path
+from sublex.language.expression import Call
+from sublex.tools.arguments import threads
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -91,7 +91,7 @@ def fit_each(
     An expression that cannot be fitted is reported, and the next one is tried. Returns whether all were fitted. `memory` is
     a size such as "4GB"; without `workers`, fitting uses all cores.
     """
-    from sublex.index.indexing import parse_size
+    from sublex.building.indexing import parse_size
 
     cores, size = threads(workers), parse_size(memory)
     complete = True

@@ -14,7 +14,7 @@ from sublex.cli.options import examples, hits_option, metadata_option, runs_argu
 from sublex.cli.output import print_run, say, show
 from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
-from sublex.messages import counted
+from sublex.tools.messages import counted
 
 
 @click.command(

@@ -28,8 +28,8 @@ from sublex.errors import InputError, SublexError
 from sublex.index.lookup import existing_path, index_path
 
 if TYPE_CHECKING:
-    from sublex.index.build_summary import BuildSummary
-    from sublex.plugins import Registry
+    from sublex.building.build_summary import BuildSummary
+    from sublex.language.plugins import Registry
 
 # Names in JSON of the rows of a build's table, in their order.
 KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
@@ -113,8 +113,8 @@ def index(
     whoosh:PATH for the documents of such an index. The format is detected, and compressed files are read as they are. A
     table at the end counts the documents that were indexed, empty, duplicate or malformed.
     """
-    from sublex import plugins
-    from sublex.index.indexing import build_index
+    from sublex.building.indexing import build_index
+    from sublex.language import plugins
 
     path, registry = index_path(name), plugins.load()
     if impacts or fits:
@@ -148,8 +148,8 @@ def _build_by(
     backend: str, context: click.Context, path: Path, sources: tuple[str, ...], options: dict[str, Any], **rest: Any
 ) -> BuildSummary:
     """Build the index by another engine, and return the summary. Options that only Sublex's own builds have are refused."""
-    from sublex.index.attaching import Given
-    from sublex.index.foreign_build import build_foreign
+    from sublex.other_engines.attaching import Given
+    from sublex.other_engines.build import build_foreign
 
     given = {n for n in options if context.get_parameter_source(n) is click.core.ParameterSource.COMMANDLINE}
     for name in ("resume", "workers", "reorder"):
@@ -164,10 +164,10 @@ def _check_expressions(
     path: Path, impacts: tuple[str, ...], fits: tuple[str, ...], store: str, registry: Registry
 ) -> None:
     """Raise an error before the index is built if a ranker is unknown or a model could not be fitted afterwards."""
-    from sublex.fitted import Representation
+    from sublex.contracts.fitted import Representation
     from sublex.index.manifest import MANIFEST, read_manifest
     from sublex.index.schema import ABSENT
-    from sublex.parser import parse_call
+    from sublex.language.parser import parse_call
     from sublex.representations.inputs import READINGS
     from sublex.representations.stored_models import namer
 
@@ -230,7 +230,7 @@ def report(path: Path, summary: BuildSummary, form: str) -> None:
 
 def _first(ids: list[str]) -> str:
     """Return the first few ids, each on one line and cut where it is long."""
-    from sublex.index.build_summary import visible
+    from sublex.building.build_summary import visible
 
     shown = map(visible, ids[:IDS])
     short = (id if len(id) < LONGEST_ID else f"{id[: LONGEST_ID - 3]}…" for id in shown)

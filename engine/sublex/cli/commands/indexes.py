@@ -25,7 +25,7 @@ def indexes(form: str) -> None:
     They are in the index home and in the working directory. Each comes with its documents, its size on disk, its
     analyzer, its fitted models and the time of its last change.
     """
-    from sublex import plugins
+    from sublex.language import plugins
 
     registry, rows = plugins.load(), []
     for path in known_indexes():
@@ -44,8 +44,8 @@ def indexes(form: str) -> None:
 def _facts(path: Path, registry: Any) -> dict[str, Any]:
     """Return the row of one index in the table. Only the manifest of the index is read."""
     from sublex.display.card import expressions_of
-    from sublex.expression import Call
     from sublex.index.manifest import MANIFEST, read_manifest
+    from sublex.language.expression import Call
 
     manifest = read_manifest(path)
     settings = manifest.analyzer.settings

@@ -87,9 +87,9 @@ def terms(name: str, pattern: str, number: int, form: str) -> None:
 @format_option("table", "json")
 def analyze(text: str, name: str | None, analyzer: str | None, form: str) -> None:
     """Show how an analyzer turns TEXT into terms, stage by stage."""
-    from sublex import plugins
     from sublex.display.analysis import analysis
-    from sublex.parser import parse_call
+    from sublex.language import plugins
+    from sublex.language.parser import parse_call
 
     if name and analyzer:
         raise InputError("Give --index or --analyzer, not both.")

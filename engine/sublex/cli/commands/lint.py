@@ -13,7 +13,7 @@ from sublex.cli.options import examples, format_option
 from sublex.cli.output import print_json, print_table
 from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
-from sublex.messages import counted, one_line
+from sublex.tools.messages import counted, one_line
 
 if TYPE_CHECKING:
     from sublex.lint import Finding, LintResult

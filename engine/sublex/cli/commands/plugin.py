@@ -18,10 +18,10 @@ from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import examples, format_option
 from sublex.cli.output import print_help, print_json, print_table, show
 from sublex.errors import InputError
-from sublex.messages import one_line
+from sublex.tools.messages import one_line
 
 if TYPE_CHECKING:
-    from sublex.plugins import Plugin
+    from sublex.language.plugins import Plugin
 
 # The files that `plugin new` copies, with the plugin's name in place of NAME.
 TEMPLATE = Path(sublex.__file__).parent / "template"
@@ -35,7 +35,7 @@ def plugins(form: str) -> None:
     For a plugin that failed, the list has the reason. The built-in readers, analyzers, rankers and expanders are plugins
     too. If SUBLEX_PLUGINS is set, as in SUBLEX_PLUGINS=lsi,fisher, only these plugins are loaded besides the built-in ones.
     """
-    from sublex import plugins
+    from sublex.language import plugins
 
     found = plugins.load().plugins
     if form == "json":
@@ -115,7 +115,7 @@ def new(name: str, output: str) -> None:
 
 def _is_taken(name: str) -> bool:
     """Return whether Python or Sublex uses a name already."""
-    from sublex import plugins
+    from sublex.language import plugins
 
     registry = plugins.load()
     is_registered = any(name in registry.names(kind) for kind in plugins.KINDS)
@@ -139,7 +139,7 @@ def test(context: click.Context, expression: str) -> None:
     NAME is what the plugin registers, with parameters where they matter, as in 'lsi(e=20)'. The exit code is 1 if a check
     fails.
     """
-    from sublex.fitted import Representation
+    from sublex.contracts.fitted import Representation
     from sublex.representations.stored_models import namer
     from sublex.testing import CHECKS, Subject
 

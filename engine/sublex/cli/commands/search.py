@@ -20,7 +20,7 @@ from sublex.cli.options import (
 from sublex.cli.output import print_json, print_run, print_shown, say, say_uncovered
 from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
-from sublex.messages import command
+from sublex.tools.messages import command
 
 
 @click.command(

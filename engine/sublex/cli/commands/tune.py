@@ -26,7 +26,7 @@ from sublex.cli.options import (
 from sublex.cli.output import CSV, print_figures, print_json, say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
-from sublex.messages import counted
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
     from sublex.tuning.result import Scored, Setting, Tuning

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int32, int64, uint64
 
-from sublex.compiled import inner, kernel
+from sublex.tools.compiled import inner, kernel
 
 # Types of arrays, and of a matrix in the order of C.
 I32, I64, U64, F64, MATRIX = int32[::1], int64[::1], uint64[::1], float64[::1], float64[:, ::1]

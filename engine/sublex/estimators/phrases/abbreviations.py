@@ -10,7 +10,7 @@ from collections import Counter
 
 import numpy as np
 
-from sublex.base import Break
+from sublex.contracts.base import Break
 from sublex.estimators.phrases.text import Text
 
 # Letters of an abbreviation, and definitions that make it count.

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from sublex.base import Break
+from sublex.contracts.base import Break
 from sublex.estimators.phrases.kernels import count_forms
 from sublex.estimators.phrases.ngrams import Ngrams
 from sublex.estimators.phrases.text import Text

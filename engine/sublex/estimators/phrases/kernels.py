@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int32, int64, uint8, uint16
 
-from sublex.compiled import inner, kernel
+from sublex.tools.compiled import inner, kernel
 
 # Types of arrays.
 I32, I64, U8, U16, F64 = int32[::1], int64[::1], uint8[::1], uint16[::1], float64[::1]
@@ -19,7 +19,7 @@ BINS = uint8[:, ::1]
 
 U = np.uint64
 MIX = U(0x9E3779B97F4A7C15)
-# Kinds of break, as in `sublex.base.Break`.
+# Kinds of break, as in `sublex.contracts.base.Break`.
 HYPHEN, STOP, QUOTE, OPEN, CLOSE, START = 1, 8, 16, 32, 64, 256
 # Columns of `count_uses`: occurrences between quotes, in brackets, with capitals, with hyphens inside, after a wall, before a wall, and
 # between two walls. Occurrences at the beginning of a sentence say nothing of capitals; `PLACED` counts the others.

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.estimators.forest import likeness
 from sublex.estimators.phrases.features import NAMES
 from sublex.estimators.phrases.ngrams import Ngrams
 from sublex.estimators.phrases.text import Run, Text
+from sublex_phrases.forest import likeness
 
 # Good phrases from which a forest can learn, and the share of the sequences that stand for them where there are fewer.
 ENOUGH, BEST_SHARE = 20, 0.1

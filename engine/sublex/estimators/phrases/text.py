@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sublex.analysis.words import word_spans
-from sublex.base import Break, WordArrays
+from sublex.contracts.base import Break, WordArrays
 from sublex.estimators.phrases.kernels import count_documents
 
 # A word in at least this share of the documents is common: it says little about a phrase that begins or ends with it.

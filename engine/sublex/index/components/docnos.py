@@ -11,7 +11,7 @@ import numpy as np
 
 from sublex.index.components.strings import StringsReader, StringsWriter
 from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 
 # Bytes: if no docno is longer, all are sorted as big-endian 64-bit words, which is fast.
 LONGEST_AS_WORDS = 64

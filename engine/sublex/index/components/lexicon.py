@@ -16,7 +16,7 @@ from sublex.index.components.strings import StringsReader, StringsWriter
 from sublex.index.entries import MOST
 from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import starts_of
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 
 
 class LexiconWriter:

@@ -1,6 +1,6 @@
 """Byte strings on disk: the bytes of all strings end to end in one component, and the size of each string in another.
 
-Strings in memory are `sublex.strings.Strings`; the reader here differs in that its bytes are mapped and verified at the first
+Strings in memory are `sublex.tools.strings.Strings`; the reader here differs in that its bytes are mapped and verified at the first
 access.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from sublex.errors import IndexCorrupt
 from sublex.index.format import UNSIGNED, Component, Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import starts_of
-from sublex.strings import Strings
+from sublex.tools.strings import Strings
 
 
 class StringsWriter:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import zstandard
 
-from sublex.base import Document, Report
+from sublex.contracts.base import Document, Report
 from sublex.errors import IndexCorrupt
 from sublex.index.components.strings import piece_starts
 from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.base import LARGEST_SCORE, Explanation
+from sublex.contracts.base import LARGEST_SCORE, Explanation
+from sublex.contracts.scores import NO_OPINION, minmax
 from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.normalise import NormaliserStage
 from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in
 from sublex.retrieval.hits import Hits
-from sublex.scores import NO_OPINION, minmax
 
 
 class Part(NamedTuple):

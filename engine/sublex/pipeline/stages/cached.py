@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import Explanation
+from sublex.contracts.base import Explanation
 from sublex.pipeline.stages.stage import Scorer, Scoring, State
 from sublex.retrieval.hits import Hits
 

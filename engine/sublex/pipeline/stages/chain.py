@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sublex.base import Explanation
+from sublex.contracts.base import Explanation
+from sublex.contracts.scores import NO_OPINION
 from sublex.pipeline.stages.filter import FilterStage
 from sublex.pipeline.stages.stage import Scorer, Scoring, Stage, State, rank_in
 from sublex.retrieval.hits import Hits
-from sublex.scores import NO_OPINION
 
 
 class WithinHits(Scoring):

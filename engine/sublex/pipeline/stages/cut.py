@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.base import Explanation
+from sublex.contracts.base import Explanation
 from sublex.pipeline.stages.stage import Scorer, Scoring, State
 from sublex.retrieval.hits import Hits
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import NO_FIELDS, Evidence, Expander, Explanation
+from sublex.contracts.base import NO_FIELDS, Evidence, Expander, Explanation
 from sublex.errors import PluginError, contract
-from sublex.messages import counted
 from sublex.pipeline.stages.ranker import RankerStage
 from sublex.pipeline.stages.stage import Stage, State
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
+from sublex.tools.messages import counted
 
 
 class ExpanderStage(Stage):
@@ -40,7 +40,7 @@ class ExpanderStage(Stage):
         if not finite:
             raise PluginError(f"The expander {self.name} gave a weight that is not a finite number.")
         if not known:
-            raise PluginError(f"The expander {self.name} gave evidence that is not sublex.base.Evidence.")
+            raise PluginError(f"The expander {self.name} gave evidence that is not sublex.contracts.base.Evidence.")
         return state._replace(query=query, hits=None)
 
     def trace(self, state: State, doc: int) -> Explanation:

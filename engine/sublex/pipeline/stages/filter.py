@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import NO_FIELDS, Explanation, Filter
+from sublex.contracts.base import NO_FIELDS, Explanation, Filter
+from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError, PluginError, contract
 from sublex.pipeline.stages.stage import Scorer, State, rank_in, scores_in
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
-from sublex.scores import NO_OPINION
 
 
 class FilterStage(Scorer):

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sublex.base import Document, Explanation
+from sublex.contracts.base import Document, Explanation
+from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError
-from sublex.functions import Function, StoredDocument
 from sublex.index.snapshot import Snapshot
+from sublex.language.functions import Function, StoredDocument
 from sublex.pipeline.stages.stage import Scorer, State, rank_in, scores_in
 from sublex.retrieval.hits import Hits
-from sublex.scores import NO_OPINION
 
 if TYPE_CHECKING:
     from sublex.pipeline.stages.score_cache import ScoreCache

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.base import Explanation
+from sublex.contracts.base import Explanation
+from sublex.contracts.scores import NO_OPINION, RRF_K, Normaliser, rank, rrf, with_opinion
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.stage import Scorer, State
 from sublex.retrieval.hits import Hits
-from sublex.scores import NO_OPINION, RRF_K, Normaliser, rank, rrf, with_opinion
 
 
 class NormaliserStage(Scorer):

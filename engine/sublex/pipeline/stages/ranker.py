@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from sublex.analysis.tokens import words_by_term
-from sublex.base import Explanation, Query, TermStats
+from sublex.contracts.base import Explanation, Query, TermStats
+from sublex.contracts.scores import NO_OPINION
 from sublex.errors import contract
 from sublex.index.segment import Segment
 from sublex.pipeline.stages.stage import Scorer, Scoring, State, scores_in
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.searcher import Searcher
-from sublex.scores import NO_OPINION
 
 
 class RankerStage(Scorer):

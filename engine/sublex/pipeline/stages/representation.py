@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import Explanation
+from sublex.contracts.base import Explanation
 from sublex.pipeline.stages.stage import Scorer, Scoring, State
 from sublex.representations.loaded import LoadedRepresentation
 from sublex.retrieval.hits import Hits

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from sublex.analysis.tokens import words_by_term
-from sublex.base import LARGEST_SCORE, Explanation
+from sublex.contracts.base import LARGEST_SCORE, Explanation
+from sublex.contracts.foreign import Retriever
+from sublex.contracts.scores import NO_OPINION
 from sublex.errors import IndexProblem, PluginError, contract
-from sublex.foreign import Retriever
 from sublex.index.attachment import Attachment
 from sublex.index.snapshot import Snapshot
-from sublex.messages import command
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.stage import Scorer, Scoring, State
 from sublex.retrieval.hits import Hits
-from sublex.scores import NO_OPINION
+from sublex.tools.messages import command
 
 
 class RetrieverStage(Scorer):

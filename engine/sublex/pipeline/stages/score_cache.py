@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from sublex.base import LARGEST_SCORE
+from sublex.contracts.base import LARGEST_SCORE
 from sublex.errors import InputError
 
 # The only thing that the file may hold. A table without row numbers has no other index than its key.

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.base import Explanation, Query
+from sublex.contracts.base import Explanation, Query
+from sublex.contracts.scores import NO_OPINION
 from sublex.retrieval.hits import Hits
-from sublex.scores import NO_OPINION
 
 # Candidates that a retrieval keeps for the stages after it, unless `%` sets another number.
 DEPTH = 1000

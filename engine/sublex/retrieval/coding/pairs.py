@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.base import DocStats, Ranker, Statistics, TermStats
+from sublex.contracts.base import DocStats, Ranker, Statistics, TermStats
 from sublex.errors import PluginError, contract
 from sublex.index.segment import Segment
 from sublex.rankers.lucene_lengths import round_lengths

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from sublex.bits.kernels import ones
-from sublex.compiled import inner
 from sublex.retrieval.blocks.kernels import SIZE
 from sublex.retrieval.coding.kernels import (
     BEGIN,
@@ -22,6 +21,7 @@ from sublex.retrieval.coding.kernels import (
     impact_at,
     run_size,
 )
+from sublex.tools.compiled import inner
 
 # Documents per window. Their float64 sums, 128 KB, fit the processor's cache. A query with few postings has windows of SPAN documents.
 WINDOW = 1 << 14

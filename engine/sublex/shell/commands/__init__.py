@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from sublex.errors import SublexError
-from sublex.messages import in_short
 from sublex.shell.registry import Commands
+from sublex.tools.messages import in_short
 
 # The files of commands, in the order of the help.
 THEMES = ("looking", "ranking", "explaining", "topics", "keeping", "code", "control")

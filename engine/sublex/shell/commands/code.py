@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from sublex.display.lines import Shown, line
 from sublex.errors import InputError
+from sublex.forms.lines import Shown, line
 from sublex.shell.registry import Theme
 from sublex.shell.session import Session
 from sublex.shell.steps import Step, command_line, python_code

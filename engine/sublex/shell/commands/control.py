@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sublex.cli.work import terminal_of_another
-from sublex.display.lines import Line, Shown, Span, line
-from sublex.messages import counted
+from sublex.forms.lines import Line, Shown, Span, line
 from sublex.shell.arguments import usage_of
 from sublex.shell.registry import Theme
 from sublex.shell.session import Session
+from sublex.tools.messages import counted
 
 command = Theme("The session")
 # Columns of the usage of a command in the list.

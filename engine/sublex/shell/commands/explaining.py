@@ -9,8 +9,8 @@ from sublex.display.absence import absence
 from sublex.display.difference import difference
 from sublex.display.explanation import explanation
 from sublex.display.likeness import like_document
-from sublex.display.lines import Shown
 from sublex.errors import InputError
+from sublex.forms.lines import Shown
 from sublex.shell.arguments import exactly, unquoted, words_of
 from sublex.shell.registry import Theme
 from sublex.shell.session import Session

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 
-from sublex.display.lines import Shown, line, records
 from sublex.display.versus import Ranking, versus
 from sublex.errors import InputError
-from sublex.files import replace_file
-from sublex.messages import counted, unknown
+from sublex.forms.lines import Shown, line, records
 from sublex.pipeline.weighted import weighted_query
 from sublex.shell.arguments import exactly, needed
 from sublex.shell.registry import Theme
 from sublex.shell.saved import Saved, read_saved, write_saved
 from sublex.shell.session import Session
+from sublex.tools.files import replace_file
+from sublex.tools.messages import counted, unknown
 
 command = Theme("Keep results and queries")
 

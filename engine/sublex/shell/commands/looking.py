@@ -9,9 +9,9 @@ from sublex.display.analysis import analysis
 from sublex.display.document import document
 from sublex.display.facets import DEPTH, labelled_model
 from sublex.display.facets import facets as facets_of
-from sublex.display.lines import Shown, line
 from sublex.display.overview import overview as overview_of
 from sublex.errors import InputError
+from sublex.forms.lines import Shown, line
 from sublex.shell.arguments import exactly, needed, unquoted, words_of
 from sublex.shell.registry import Theme
 from sublex.shell.session import Session

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from sublex.base import QueryTerm
-from sublex.display.lines import Shown, line, records
+from sublex.contracts.base import QueryTerm
 from sublex.display.versus import Ranking
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError
-from sublex.expression import Call, walk
-from sublex.messages import unknown
-from sublex.parser import parse
+from sublex.forms.lines import Shown, line, records
+from sublex.language.expression import Call, walk
+from sublex.language.parser import parse
+from sublex.language.plugins import Component
 from sublex.pipeline.weighted import query_of
-from sublex.plugins import Component
 from sublex.shell.arguments import needed, unquoted, whole, words_of
 from sublex.shell.registry import Theme
 from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
 from sublex.shell.session import Session
 from sublex.shell.settings import NAMES, SETTINGS
 from sublex.shell.steps import Step, call
+from sublex.tools.messages import unknown
 
 command = Theme("Change the ranking")
 

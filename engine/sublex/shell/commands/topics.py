@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import sublex
 from sublex.display.comparison import comparison
 from sublex.display.evaluation import evaluation_json, evaluation_table
-from sublex.display.lines import Shown, figure_lines, line, table_lines
 from sublex.display.query_forms import topics_notes
 from sublex.errors import InputError
+from sublex.forms.lines import Shown, figure_lines, line, table_lines
 from sublex.shell.arguments import exactly, needed, unquoted, whole, words_of
 from sublex.shell.judging import write_judgement
 from sublex.shell.registry import Theme

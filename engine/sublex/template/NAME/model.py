@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from sublex.base import Explanation
-from sublex.fitted import Corpus, Job, Representation, Store, Stored, View
+from sublex.contracts.base import Explanation
+from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
 
 
 class Model(Representation):

@@ -1,0 +1,184 @@
+"""Building a segment from batches of documents, within a limit of memory.
+
+When the memory is full, the documents so far are written as a spill, which is a segment of its own; at the end the spills are
+merged. The resulting bytes depend on the documents alone, never on the number of workers or on the memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.analysis.tokens import RawTokens, tokenize
+from sublex.building.build_summary import BuildSummary
+from sublex.building.duplicates import Duplicates
+from sublex.building.journal import Journal, read_journal, write_journal
+from sublex.building.memory_segment import CountedBatch, MemorySegment, count_batch
+from sublex.building.merge import merge_segments
+from sublex.contracts.base import Analyzer
+from sublex.index.directory import Directory
+from sublex.index.entries import SegmentEntry
+from sublex.index.segment import Segment
+from sublex.readers.batch import Batch, MakeBatch
+from sublex.tools.files import allow_many_files
+from sublex.tools.workers import Workers
+
+# The folder of the finished segment within the folder of the build.
+SEGMENT = "segment"
+# Called with the number of documents indexed so far, and once more with the last number when all documents are read.
+Progress = Callable[[int], None]
+_SPACE = re.compile(r"\s")
+
+
+class BuildSettings(NamedTuple):
+    """The settings of a build: `store` names the optional parts, `memory` is in bytes, `duplicates` is one of `RULES`."""
+
+    analyzer: Analyzer
+    store: frozenset[str]
+    workers: int
+    memory: int
+    duplicates: str
+
+
+class SegmentBuilder:
+    """Builds one segment in `folder`, which holds the unfinished files.
+
+    `known` are the docnos of the documents that are already in the index: pairs of bytes end to end and sizes.
+    """
+
+    def __init__(self, folder: Directory, settings: BuildSettings, known: Iterable[tuple[np.ndarray, np.ndarray]] = ()):
+        self.folder, self.settings = folder, settings
+        self.summary = BuildSummary()
+        self.duplicates = Duplicates(settings.duplicates, known)
+        self._spills: list[SegmentEntry] = []
+        self._batches = self._docs = 0
+
+    def run(self, batch_makers: Iterable[MakeBatch], progress: Progress, sources: Any = None) -> SegmentEntry:
+        """Index all batches. Return the segment's entry for the manifest; its files are in `folder / SEGMENT`.
+
+        `sources` identifies the input for a later `resume`; None if the input cannot be read a second time.
+        """
+        with Workers(self.settings.workers) as workers:
+            # When this call returns, the last segment is no longer in memory. So the merge of the spills has all the memory.
+            entry = self._index_batches(batch_makers, progress, workers, sources)
+            if entry is None:
+                _give_back_memory()
+                entry = self._merge_spills(workers)
+            return entry
+
+    def _index_batches(
+        self, batch_makers: Iterable[MakeBatch], progress: Progress, workers: Workers, sources: Any
+    ) -> SegmentEntry | None:
+        """Index all batches. Return the segment's entry for the manifest; None if there are spills, which are still to be merged."""
+        store_text = "text" in self.settings.store
+        segment = self._start_segment()
+        try:
+            counting = workers.queue()
+            # `map` makes and tokenizes batches in the threads, ahead of this loop.
+            for batch, tokens in workers.map(_make_and_tokenize, islice(batch_makers, self._batches, None)):
+                keep = self._select(batch)
+                numbers = segment.inverter.vocabulary.number(batch.text, tokens)
+                token_terms = segment.inverter.vocabulary.token_terms()
+                counting.submit(count_batch, batch, tokens, keep, numbers, token_terms, store_text)
+                self._batches += 1
+                self._collect(counting.ready(), segment, progress)
+                if segment.docs and segment.nbytes >= self._memory_for_segment():
+                    self._collect(counting.rest(), segment, progress)
+                    self._spill(segment, workers, sources)
+                    segment = self._start_segment()
+                    _give_back_memory()
+            self._collect(counting.rest(), segment, progress)
+            self.duplicates.forget()
+            progress(self._docs)
+            if not self._spills:
+                return self._finish(segment, workers)
+            if segment.docs:
+                self._spill(segment, workers, sources)
+            return None
+        finally:
+            segment.close()
+
+    def _start_segment(self) -> MemorySegment:
+        directory = self.folder / f"spill-{len(self._spills):04}"
+        return MemorySegment(directory, self.settings.analyzer, self.settings.store)
+
+    def _memory_for_segment(self) -> int:
+        """Return the bytes that the segment in memory may take.
+
+        The table of docnos grows until all documents are read. However large it becomes, a quarter of the memory remains.
+        """
+        return max(self.settings.memory - self.duplicates.nbytes, self.settings.memory // 4)
+
+    def _select(self, batch: Batch) -> np.ndarray:
+        """Return the mask of the documents of a batch that are indexed, and note the unusual ones in the summary."""
+        self.summary.add_report(batch.report)
+        keep, repeated = self.duplicates.select(batch)
+        self.summary.duplicate += repeated
+        if len(batch.docnos) and (batch.docnos.min() <= 32 or batch.docnos.max() >= 128):
+            self.summary.white_space += [d for d in map(batch.docno, range(len(batch))) if _SPACE.search(d)]
+        self.summary.read += len(batch)
+        return keep
+
+    def _collect(self, counted_batches: Iterator[CountedBatch], segment: MemorySegment, progress: Progress) -> None:
+        """Add counted batches to the segment."""
+        for counted in counted_batches:
+            self.summary.empty += segment.add(counted)
+            self._docs += int(counted.keep.sum())
+            progress(self._docs)
+
+    def _spill(self, segment: MemorySegment, workers: Workers, sources: Any) -> None:
+        """Write the segment as a spill, and the journal."""
+        _give_back_memory()
+        self._spills.append(segment.write(workers, spill=True))
+        outcome = self.summary.outcome()
+        write_journal(self.folder, Journal(sources, self._batches, self._docs, self._spills, outcome))
+
+    def _finish(self, segment: MemorySegment, workers: Workers) -> SegmentEntry:
+        """Write the segment as the result of the build."""
+        # A small build stays within its memory all the same, and is faster if it uses freed memory again.
+        if segment.nbytes >= self.settings.memory // 2:
+            _give_back_memory()
+        entry = segment.write(workers, spill=False)
+        segment.directory.move(self.folder / SEGMENT)
+        return entry._replace(name=SEGMENT)
+
+    def _merge_spills(self, workers: Workers) -> SegmentEntry:
+        """Merge all spills into the result of the build."""
+        allow_many_files()
+        spills = [Segment(self.folder / spill.name, spill) for spill in self._spills]
+        return merge_segments(spills, self.folder / SEGMENT, workers)
+
+    def resume(self, sources: Any) -> None:
+        """Take over the spills of the interrupted build in `folder`; `run` then skips the batches in them.
+
+        Raises `InputError` if the sources or settings have changed. Without a journal the build starts from the beginning.
+        """
+        if found := read_journal(self.folder, sources):
+            journal, self.summary = found
+            self._batches, self._docs, self._spills = journal.batches, journal.docs, journal.spills
+        for spill in self._spills:
+            self.duplicates.add_known(*Segment(self.folder / spill.name, spill).docnos.arrays())
+        finished = {spill.name for spill in self._spills}
+        for folder in self.folder.folders():
+            if folder.name not in finished:
+                folder.remove()
+
+
+def _give_back_memory() -> None:
+    """Give freed memory back to the system.
+
+    GNU's C library keeps freed memory for the next request; other C libraries have no such function.
+    """
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _make_and_tokenize(make: MakeBatch) -> tuple[Batch, RawTokens]:
+    batch = make()
+    return batch, tokenize(batch.text, batch.text_ends)

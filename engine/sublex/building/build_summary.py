@@ -1,0 +1,98 @@
+"""The summary of a build: how many documents were read and indexed, and which ones were left out or are unusual."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sublex.contracts.base import Problem, Report
+from sublex.index.entries import Count
+
+# Above this share of documents without terms, the summary warns.
+MANY_EMPTY = 0.05
+# Names of fields shown for each role.
+SHOWN_FIELDS = 10
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def visible(text: str) -> str:
+    """Return text on one line: control characters, tabs and line ends are written as Python escapes."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+class Outcome(NamedTuple):
+    """A `BuildSummary` in the journal of a build, where each problem is a list."""
+
+    read: Count
+    indexed: Count
+    empty: list[str]
+    duplicate: list[str]
+    white_space: list[str]
+    problems: list[list[object]]
+    notes: dict[str, Count]
+    fields: dict[str, Count]
+
+
+@dataclass
+class BuildSummary:
+    """Numbers of documents, and the docnos behind them.
+
+    `read` and `indexed` are counts. `empty` (indexed without a term), `duplicate` and `white_space` list docnos; `problems` lists
+    malformed records. `notes` and `fields` count what the readers reported.
+    """
+
+    read: int = 0
+    indexed: int = 0
+    empty: list[str] = field(default_factory=list)
+    duplicate: list[str] = field(default_factory=list)
+    white_space: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: dict[str, int] = field(default_factory=dict)
+    fields: dict[str, int] = field(default_factory=dict)
+
+    def add_report(self, report: Report) -> None:
+        """Add the problems, notes and fields that a reader reported."""
+        Report(problems=self.problems, notes=self.notes, fields=self.fields).merge(report)
+
+    def rows(self) -> list[tuple[str, int, list[str]]]:
+        """Return the rows of the summary's table: (label, count, docnos or malformed records)."""
+        return [
+            ("read", self.read + len(self.problems), []),
+            ("indexed", self.indexed, []),
+            ("empty (indexed, but no terms)", len(self.empty), self.empty),
+            ("duplicate docno", len(self.duplicate), self.duplicate),
+            ("malformed (left out)", len(self.problems), list(map(str, self.problems))),
+            ("docno with white space", len(self.white_space), self.white_space),
+        ]
+
+    def remarks(self) -> list[str]:
+        """Return sentences for the user: the readers' notes, the fields used, and a warning about many empty documents."""
+        remarks = [f"{note} ({times:,} times)." if times > 1 else f"{note}." for note, times in self.notes.items()]
+        roles: dict[str, list[str]] = {}
+        for key in self.fields:
+            role, name = key.split("=", 1)
+            roles.setdefault(role, []).append(name)
+        if roles:
+            parts = (f"{role} from {', '.join(names[:SHOWN_FIELDS])}" for role, names in roles.items())
+            remarks.append(f"Fields: {'; '.join(parts)}.")
+        if len(self.empty) > MANY_EMPTY * self.read:
+            share = len(self.empty) / self.read
+            remarks.append(
+                f"Warning: {share:.0%} of the documents give no terms; is the text in another field, or the analyzer wrong?"
+            )
+        return remarks
+
+    def listing(self) -> str:
+        """Return a line, label and docno with a tab between them, for each document that a row of the table lists."""
+        return "".join(f"{label}\t{visible(entry)}\n" for label, _, listed in self.rows() for entry in listed)
+
+    def outcome(self) -> Outcome:
+        """Return the summary as the journal of a build holds it."""
+        return Outcome(**(vars(self) | {"problems": list(map(list, self.problems))}))
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> BuildSummary:
+        """Return the summary that a journal holds."""
+        members: dict[str, Any] = outcome._asdict()
+        return cls(**(members | {"problems": [Problem(*problem) for problem in members["problems"]]}))

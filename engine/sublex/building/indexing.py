@@ -1,0 +1,162 @@
+"""Building an index and adding to it as people call it: paths or documents, names of components, and sizes as text.
+
+This module checks and resolves the options. `sublex.building.writer` does the work.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from sublex.building import writer
+from sublex.building.build import BuildSettings, Progress
+from sublex.building.build_summary import BuildSummary
+from sublex.building.document_source import Documents, source_of
+from sublex.building.duplicates import RULES
+from sublex.building.writer import STORED_PARTS, BeforeCommit
+from sublex.contracts.base import Analyzer
+from sublex.errors import InputError
+from sublex.index.entries import AnalyzerEntry, AnalyzerSettings, Manifest
+from sublex.index.manifest import analyzer_of
+from sublex.language import plugins
+from sublex.language.parser import parse_call
+from sublex.language.profiles import profile as find_profile
+
+_SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
+# Bytes: below this, too many spills would be written.
+LEAST_MEMORY = 16 << 20
+
+
+def build_index(
+    path: str | os.PathLike[str],
+    documents: Documents,
+    *,
+    profile: str = "sublex",
+    analyzer: str | None = None,
+    reader: str | None = None,
+    store: str | Iterable[str] = STORED_PARTS,
+    workers: int | None = None,
+    memory: str | int = "1GB",
+    overwrite: bool = False,
+    resume: bool = False,
+    strict: bool = False,
+    reorder: bool = False,
+    progress: Progress = lambda docs: None,
+    say: Callable[[str], None] = lambda text: None,
+    registry: plugins.Registry | None = None,
+) -> BuildSummary:
+    """Build an index at `path` and return the summary of the build.
+
+    Args:
+        path: The folder of the index.
+        documents: A path or several, to files, folders, "-" for standard input, or "irds:NAME"; or an iterable of `Document`s
+            or of mappings with an id and a text.
+        profile: The name of the set of defaults for analysis and ranking: sublex, anserini, terrier or pisa.
+        analyzer: The expression that turns text into terms, such as "english(stop=none)"; by default the profile's.
+        reader: The expression that names the format, such as "jsonl(id=docid)"; by default it is detected.
+        store: The optional parts to store, "text,terms", one of them, or "none"; or an iterable of their names.
+        workers: The number of threads; by default one a core. It does not change the index.
+        memory: The bytes, or a text such as "512MB", after which a build spills to disk. It does not change the index.
+        overwrite: Replace an existing index when the new one is finished.
+        resume: Continue an interrupted build of the same sources and settings.
+        strict: Raise `InputError` at the first malformed record; by default such records are counted and left out.
+        reorder: Put similar documents next to each other. This changes the fingerprint, and no hit, score or tie of a ranker.
+        progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
+        say: Called with sentences for the user.
+        registry: The plugins; by default the installed ones are loaded.
+    """
+    writer.existing_index(Path(path), overwrite)
+    registry = registry or plugins.load()
+    default = find_profile(profile).analyzer
+    expression = default if analyzer is None else analyzer
+    chosen = registry.make("analyzer", expression)
+    settings = _settings(chosen, stored_parts(store), workers, memory, "first")
+    source = source_of(documents, registry, reader, strict)
+    source.announce(say)
+    described = describe_analyzer(chosen, expression, registry)
+    return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
+
+
+def add_documents(
+    path: str | os.PathLike[str],
+    documents: Documents,
+    *,
+    duplicates: str = "error",
+    reader: str | None = None,
+    workers: int | None = None,
+    memory: str | int = "1GB",
+    strict: bool = False,
+    progress: Progress = lambda docs: None,
+    say: Callable[[str], None] = lambda text: None,
+    before_commit: BeforeCommit | None = None,
+    registry: plugins.Registry | None = None,
+) -> BuildSummary:
+    """Add documents to the index at `path` and return the summary of the addition.
+
+    Args:
+        path: The folder of the index.
+        documents: A path or several, or documents; as for `build_index`.
+        duplicates: The rule for a docno that is already there: "error" refuses the whole input, "first" keeps the old document,
+            "last" takes the new one.
+        reader: The expression that names the format, such as "jsonl(id=docid)"; by default it is detected.
+        workers: The number of threads; by default one a core. It does not change the index.
+        memory: The bytes, or a text such as "512MB", after which documents spill to disk. It does not change the index.
+        strict: Raise `InputError` at the first malformed record; by default such records are counted and left out.
+        progress: Called with the number of documents added so far, and once more with the last number when all are read.
+        say: Called with sentences for the user.
+        before_commit: Called before a segment is committed; see `sublex.building.writer.BeforeCommit`.
+        registry: The plugins; by default the installed ones are loaded.
+    """
+    if duplicates not in RULES:
+        raise InputError(f"There is no rule {duplicates} for duplicates; choose one of {', '.join(RULES)}.")
+    registry = registry or plugins.load()
+    source = source_of(documents, registry, reader, strict)
+    source.announce(say)
+
+    def settings(manifest: Manifest) -> BuildSettings:
+        return _settings(analyzer_of(manifest, registry), frozenset(manifest.store), workers, memory, duplicates)
+
+    return writer.add(Path(path), source, settings, progress, before_commit)
+
+
+def describe_analyzer(analyzer: Any, expression: str, registry: plugins.Registry) -> AnalyzerEntry:
+    """Return the manifest's entry for an analyzer: settings that restore it, and the versions of the libraries it uses."""
+    call = parse_call(expression)
+    found = registry.find("analyzer", call.name)
+    plugin = registry.plugin(found.plugin)
+    # A name that was written in another case is stored as it is registered.
+    name = found.name if call.name.casefold() == found.name.casefold() else call.name
+    settings: dict[str, Any] = {"name": name, "params": call.params}
+    if hasattr(analyzer, "settings"):
+        settings = analyzer.settings()
+    versions = analyzer.versions() if hasattr(analyzer, "versions") else {plugin.distribution: plugin.version}
+    return AnalyzerEntry(AnalyzerSettings(settings["name"], settings["params"]), versions)
+
+
+def _settings(
+    analyzer: Analyzer, store: frozenset[str], workers: int | None, memory: str | int, duplicates: str
+) -> BuildSettings:
+    return BuildSettings(analyzer, store, max(1, workers or os.cpu_count() or 1), parse_size(memory), duplicates)
+
+
+def parse_size(text: str | int) -> int:
+    """Return the bytes that a number or a text such as "256MB" means. Raise `InputError` below `LEAST_MEMORY`."""
+    match = _SIZE.fullmatch(str(text))
+    if not match:
+        raise InputError(f"{text} is not a size; write for example 512MB or 2GB.")
+    size = int(float(match[1]) * (1 << (10 * " KMGT".index(match[2].upper() or " "))))
+    if size < LEAST_MEMORY:
+        raise InputError(f"{text} of memory is too little; give at least {LEAST_MEMORY >> 20}MB.")
+    return size
+
+
+def stored_parts(store: str | Iterable[str]) -> frozenset[str]:
+    names = [name.strip() for name in store.split(",")] if isinstance(store, str) else list(store)
+    parts = frozenset(names) - {"none", ""}
+    unknown = sorted(parts - set(STORED_PARTS))
+    if unknown:
+        raise InputError(f"Cannot store {', '.join(unknown)}; there are {', '.join(STORED_PARTS)}, or none.")
+    return parts

@@ -1,0 +1,223 @@
+"""Inversion: turns batches of documents with terms into terms with documents, in memory.
+
+`count_terms` inverts one batch and may run in any thread. Its posting lists are in the order of the terms' bytes and in the
+byte code, which takes some 1.5 bytes a posting. `Inverter.write` joins the lists of all batches, a range of terms at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.analysis.tokens import RawTokens
+from sublex.building.vocabulary import TokenTerms, Vocabulary
+from sublex.contracts.base import Analyzer
+from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.lengths import LengthsWriter
+from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
+from sublex.index.format import FolderWriter
+from sublex.index.offsets import spans, starts_of
+from sublex.tools.workers import Workers
+
+# Bytes of posting lists from which batches that follow one another form a group; the kernel joins the lists of a group in one call.
+GROUP_BYTES = 8 << 20
+# Postings of a range of terms that is joined and encoded at a time: at least, and of all postings for each worker.
+LEAST_POSTINGS, RANGES = 1 << 18, 32
+# Bytes of memory for each posting of such a range. The ranges that four workers have in hand are taken for the least ones.
+POSTING_BYTES = 16
+
+
+class BatchCounts(NamedTuple):
+    """The posting lists of a batch, and what its tokens and documents count.
+
+    The list of the term `terms[k]` takes `sizes[k]` bytes of `data`; the lists are in the order of the terms' bytes. Documents
+    are counted from 0 within the batch. `df` and `cf` are the frequencies of the terms within the batch. `lengths` has the
+    terms of each document, `uniques` the distinct ones. `token_counts` has the number of occurrences of each distinct raw
+    token of the batch.
+    """
+
+    terms: np.ndarray
+    sizes: np.ndarray
+    data: np.ndarray
+    lengths: np.ndarray
+    uniques: np.ndarray
+    df: np.ndarray
+    cf: np.ndarray
+    token_counts: np.ndarray
+
+
+def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_terms: TokenTerms) -> BatchCounts:
+    """Count and invert the terms of the documents that the mask `keep` selects. Any thread may call this.
+
+    `numbers` are the numbers of the batch's raw tokens; `token_terms` must cover them.
+    """
+    from sublex.index import kernels
+
+    ends, flat, terms = token_terms
+    places = np.zeros(terms.size, np.int32)
+    met, entries, tfs, doc_ends, lengths, rows, cf, token_counts = kernels.count_terms(
+        tokens.numbers, tokens.ends, keep, numbers, ends, flat, places
+    )
+    # A term may occur only in documents that were left out.
+    ordered = terms.ascending(met[rows[1:, kernels.DF] > 0]).astype(np.int32)
+    order = places[ordered]
+    data = kernels.invert_batch(entries, tfs, doc_ends, rows, order)
+    sizes, df = rows[order, kernels.BYTES], rows[order, kernels.DF]
+    uniques = np.diff(doc_ends, prepend=0).astype(np.int32)
+    return BatchCounts(ordered, sizes, data, lengths, uniques, df, cf[order], token_counts)
+
+
+class _Documents(NamedTuple):
+    """The terms of each document of a batch, with repetitions and without."""
+
+    lengths: np.ndarray
+    uniques: np.ndarray
+
+
+class _Group(NamedTuple):
+    """The lists of batches that follow one another, as in `BatchCounts` end to end.
+
+    Batch b has the lists and documents from `list_starts[b]` and `first_docs[b]` on, and its data starts at `data_starts[b]`.
+    """
+
+    terms: np.ndarray
+    sizes: np.ndarray
+    data: np.ndarray
+    list_starts: np.ndarray
+    data_starts: np.ndarray
+    first_docs: np.ndarray
+
+    @classmethod
+    def of(cls, batches: list[BatchCounts], first_doc: int) -> _Group:
+        """Return the lists of batches end to end; the first document of the first batch has the number `first_doc`."""
+        starts = [starts_of(np.array([len(b[k]) for b in batches], np.int64)) for k in range(4)]
+        terms, sizes = (np.concatenate([batch[k] for batch in batches]) for k in range(2))
+        # The kernels that decode read up to three bytes ahead.
+        data = np.concatenate([*(batch.data for batch in batches), np.zeros(3, np.uint8)])
+        return cls(terms, sizes, data, starts[0], starts[2], first_doc + starts[3][:-1])
+
+    def lists(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield terms, sizes and data of each batch; more data follows."""
+        for begin, end, start in zip(self.list_starts, self.list_starts[1:], self.data_starts, strict=False):
+            yield self.terms[begin:end], self.sizes[begin:end], self.data[start:]
+
+    def cuts(self, ranks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return, for each bound and batch, the first list of a term of that rank or above, and where its data begins."""
+        lists, data = (np.empty((len(bounds), len(self.first_docs)), np.int64) for _ in range(2))
+        for b, (begin, end) in enumerate(zip(self.list_starts[:-1], self.list_starts[1:], strict=True)):
+            cuts = np.searchsorted(ranks[self.terms[begin:end]], bounds)
+            lists[:, b] = begin + cuts
+            data[:, b] = self.data_starts[b] + starts_of(self.sizes[begin:end])[cuts]
+        return lists, data
+
+
+class Inverter:
+    """The inverted index of a segment while it is in memory."""
+
+    def __init__(self, analyzer: Analyzer):
+        self.vocabulary = Vocabulary(analyzer)
+        self.batches: list[_Documents] = []
+        self.docs = 0
+        self._groups: list[_Group] = []
+        self._ungrouped: list[BatchCounts] = []
+        self._frequencies = np.zeros((2, 1 << 12), np.int64)
+        self._batch_bytes = self._ungrouped_bytes = self._postings = 0
+
+    @property
+    def nbytes(self) -> int:
+        """An upper bound for the memory needed to hold and to write."""
+        writing = POSTING_BYTES * (min(self._postings, 4 * LEAST_POSTINGS) + self._postings // RANGES)
+        return self._batch_bytes + writing + self._frequencies.nbytes + self.vocabulary.nbytes
+
+    def add(self, counts: BatchCounts, numbers: np.ndarray) -> None:
+        """Add the counts of a batch, whose raw tokens have these numbers. Batches must come in the order of their documents."""
+        self.vocabulary.count(numbers, counts.token_counts)
+        if self.vocabulary.size > self._frequencies.shape[1]:
+            frequencies = np.zeros((2, 2 * self.vocabulary.size), np.int64)
+            frequencies[:, : self._frequencies.shape[1]] = self._frequencies
+            self._frequencies = frequencies
+        self._frequencies[0, counts.terms] += counts.df
+        self._frequencies[1, counts.terms] += counts.cf
+        self._postings += int(counts.df.sum(dtype=np.int64))
+        self.docs += len(counts.lengths)
+        self.batches.append(_Documents(counts.lengths, counts.uniques))
+        self._batch_bytes += sum(array.nbytes for array in counts[:5])
+        self._ungrouped.append(counts)
+        self._ungrouped_bytes += counts.data.nbytes
+        if self._ungrouped_bytes >= GROUP_BYTES:
+            self._group()
+
+    def _group(self) -> None:
+        """Make a group of the newest batches. Their arrays, which lie here and there in memory, are freed."""
+        if self._ungrouped:
+            first = self.docs - sum(len(batch.lengths) for batch in self._ungrouped)
+            self._groups.append(_Group.of(self._ungrouped, first))
+            self._ungrouped, self._ungrouped_bytes = [], 0
+
+    def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, spill: bool) -> tuple[int, int, int]:
+        """Write lexicon, postings, lengths and, if wanted, document terms. Return the numbers of tokens, terms and postings.
+
+        A spill also gets all raw forms.
+        """
+        self._group()
+        frequencies = self._frequencies[:, : self.vocabulary.size]
+        numbers = self.vocabulary.ascending(np.flatnonzero(frequencies[0]))
+        df, cf = frequencies[:, numbers]
+        ranks = self.vocabulary.ranks(numbers)
+        with workers.in_background(lambda: self.vocabulary.write(folder, numbers, df, cf, spill)):
+            lengths = self._write_lengths(folder)
+            if document_terms:
+                self._write_document_terms(folder, ranks, workers)
+            self._write_postings(folder, ranks, df, workers)
+        return lengths.tokens, len(df), self._postings
+
+    def _write_lengths(self, folder: FolderWriter) -> LengthsWriter:
+        lengths = LengthsWriter(folder)
+        for batch in self.batches:
+            lengths.add(batch.lengths, batch.uniques)
+        lengths.finish()
+        return lengths
+
+    def _write_document_terms(self, folder: FolderWriter, ranks: np.ndarray, workers: Workers) -> None:
+        """Turn the posting lists of each batch back into documents, and write each document's terms in order."""
+        from sublex.index import kernels
+
+        def encode(
+            batch: tuple[_Documents, tuple[np.ndarray, np.ndarray, np.ndarray]],
+        ) -> tuple[np.ndarray, np.ndarray]:
+            documents, (terms, sizes, data) = batch
+            return kernels.document_lists(terms, sizes, data, ranks, documents.uniques.astype(np.int64))
+
+        lists = chain.from_iterable(group.lists() for group in self._groups)
+        writer = DocumentTermsWriter(folder)
+        for data, sizes in workers.map(encode, zip(self.batches, lists, strict=True)):
+            writer.add(data, sizes)
+        writer.finish()
+
+    def _write_postings(self, folder: FolderWriter, ranks: np.ndarray, df: np.ndarray, workers: Workers) -> None:
+        """Join the posting lists of the batches and write them, a range of terms at a time."""
+        from sublex.index import kernels
+
+        ranges = spans(df, max(LEAST_POSTINGS, self._postings // (RANGES * workers.number)))
+        bounds = np.array([begin for begin, _ in ranges] + [len(df)], np.int64)
+        cuts = list(workers.map(lambda group: group.cuts(ranks, bounds), self._groups))
+
+        def encode(k: int) -> EncodedPostings:
+            begin, end = bounds[k : k + 2]
+            starts = starts_of(df[begin:end])
+            docs, tfs = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
+            cursors = starts[:-1].copy()
+            for group, (lists, data) in zip(self._groups, cuts, strict=True):
+                kernels.join_lists(
+                    group.terms, group.sizes, group.data, lists[k], lists[k + 1], data[k], group.first_docs,
+                    ranks, begin, cursors, docs, tfs,
+                )  # fmt: skip
+            return encode_postings(docs, tfs, df[begin:end])
+
+        writer = PostingsWriter(folder)
+        for encoded in workers.map(encode, range(len(ranges))):
+            writer.add(encoded)
+        writer.finish()

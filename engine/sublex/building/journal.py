@@ -1,0 +1,60 @@
+"""The journal of a build: how far a build has come after each spill, so that an interrupted build can be resumed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sublex.building.build_summary import BuildSummary, Outcome
+from sublex.errors import IndexCorrupt, InputError
+from sublex.index.directory import Directory
+from sublex.index.entries import Count, Docs, SegmentEntry
+from sublex.index.manifest import BUILDING
+from sublex.index.schema import as_json, record_of
+
+JOURNAL = "journal.json"
+
+
+class Journal(NamedTuple):
+    """The state of a build: batches read, documents indexed, the spills, and the outcome so far.
+
+    `sources` identifies input and settings; None means that the input cannot be read a second time.
+    """
+
+    sources: object
+    batches: Count
+    docs: Docs
+    spills: list[SegmentEntry]
+    outcome: Outcome
+
+
+def write_journal(folder: Directory, journal: Journal) -> None:
+    """Write the journal of the build in this folder, after its spills are on the disk."""
+    folder.sync()
+    folder.replace(JOURNAL, json.dumps(as_json(journal)).encode())
+
+
+def read_journal(folder: Directory, sources: Any) -> tuple[Journal, BuildSummary] | None:
+    """Return the journal of the build in this folder and the summary in it, or None if there is no journal.
+
+    Raises `InputError` if `sources` differ from those of the interrupted build.
+    """
+    try:
+        journal = record_of(json.loads(folder.read(JOURNAL)), Journal)
+        summary = BuildSummary.of(journal.outcome)
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, RecursionError):
+        raise IndexCorrupt(f"{folder.path / JOURNAL} is damaged: start again without resume.") from None
+    if sources is None or journal.sources != sources:
+        raise InputError("The sources or settings changed since the build was interrupted: start again without resume.")
+    return journal, summary
+
+
+def resumable(root: Path) -> bool:
+    """Return whether an interrupted build of the index at `root` can be resumed."""
+    try:
+        return json.loads((Directory(root) / BUILDING).read(JOURNAL))["sources"] is not None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, IndexCorrupt):
+        return False

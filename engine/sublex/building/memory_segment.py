@@ -1,0 +1,87 @@
+"""A segment while it is built in memory: term counts and docnos are collected, stored texts are written at once.
+
+`count_batch` does the expensive work for one batch and may run in any thread; `MemorySegment.add` takes the results in order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.analysis.tokens import RawTokens
+from sublex.building.inverter import BatchCounts, Inverter, count_terms
+from sublex.building.vocabulary import TokenTerms
+from sublex.contracts.base import Analyzer
+from sublex.index.components.docnos import DocnosWriter
+from sublex.index.components.texts import CompressedBlocks, TextsWriter, compress
+from sublex.index.directory import Directory
+from sublex.index.entries import SegmentEntry
+from sublex.index.format import FolderWriter
+from sublex.readers.batch import Batch
+from sublex.tools.workers import Workers
+
+
+class CountedBatch(NamedTuple):
+    """A batch with its term counts and compressed texts. `keep` is the mask of the documents that are indexed.
+
+    `numbers` are the numbers of the batch's raw tokens in the segment.
+    """
+
+    batch: Batch
+    keep: np.ndarray
+    numbers: np.ndarray
+    counts: BatchCounts
+    texts: CompressedBlocks | None
+
+
+def count_batch(
+    batch: Batch, tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_terms: TokenTerms, store_text: bool
+) -> CountedBatch:
+    """Count the terms of a batch and, with `store_text`, compress its documents. Any thread may call this."""
+    counts = count_terms(tokens, keep, numbers, token_terms)
+    return CountedBatch(batch, keep, numbers, counts, compress(batch, keep) if store_text else None)
+
+
+class MemorySegment:
+    """A segment in the making; its folder exists from the start, for the stored texts."""
+
+    def __init__(self, directory: Directory, analyzer: Analyzer, store: frozenset[str]):
+        self.directory, self._store = directory, store
+        self.inverter = Inverter(analyzer)
+        self._folder = FolderWriter(directory)
+        self._docnos = DocnosWriter(self._folder)
+        self._texts = TextsWriter(self._folder) if "text" in store else None
+
+    @property
+    def docs(self) -> int:
+        """The number of documents added."""
+        return self.inverter.docs
+
+    @property
+    def nbytes(self) -> int:
+        """An upper bound for the memory needed to hold and to write the segment."""
+        return self.inverter.nbytes + self._docnos.nbytes
+
+    def add(self, counted: CountedBatch) -> list[str]:
+        """Add a batch and return the docnos of its documents without terms. Batches must come in order."""
+        batch, keep = counted.batch, counted.keep
+        kept = np.flatnonzero(keep)
+        sizes = np.diff(batch.docno_ends, prepend=0)
+        self._docnos.add(batch.docnos[np.repeat(keep, sizes)], sizes[kept])
+        self.inverter.add(counted.counts, counted.numbers)
+        if self._texts and counted.texts:
+            self._texts.add(counted.texts)
+        return [batch.docno(place) for place in kept[counted.counts.lengths == 0].tolist()]
+
+    def write(self, workers: Workers, spill: bool) -> SegmentEntry:
+        """Write everything and return the segment's entry for the manifest. A spill also keeps all raw forms."""
+        with workers.in_background(self._docnos.finish):
+            totals = self.inverter.write(self._folder, workers, "terms" in self._store, spill)
+        if self._texts:
+            self._texts.finish()
+        return SegmentEntry(self.directory.name, self.docs, *totals, self._folder.finish())
+
+    def close(self) -> None:
+        """Close all files, also if the segment was not written."""
+        self._folder.close()

@@ -1,0 +1,105 @@
+"""Merging segments into one: the spills of a build, or segments of an index.
+
+The documents keep their order, and deleted ones are left out. `sublex.building.term_merge` merges lexicons and posting lists; this
+module merges everything else.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex.building.term_merge import TermMerge, release
+from sublex.index.components.docnos import DocnosWriter
+from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.lengths import LengthsWriter
+from sublex.index.components.texts import TextsWriter, compress
+from sublex.index.directory import Directory
+from sublex.index.entries import SegmentEntry
+from sublex.index.format import FolderWriter
+from sublex.index.offsets import spans
+from sublex.index.segment import Segment
+from sublex.tools.workers import Workers
+
+# Terms of documents that are decoded and encoded again in one call.
+TERMS_PER_CALL = 1 << 18
+# Blocks of texts that are copied before their memory is released.
+TEXT_BLOCKS = 1 << 9
+
+
+def merge_segments(segments: list[Segment], directory: Directory, workers: Workers) -> SegmentEntry:
+    """Write the live documents of segments, in their order, as one segment. Return its entry in the manifest.
+
+    Parts that are not stored in all of the segments are left out.
+    """
+    with FolderWriter(directory) as folder:
+        return _merge(segments, folder, workers)
+
+
+def _merge(segments: list[Segment], folder: FolderWriter, workers: Workers) -> SegmentEntry:
+    live = [~segment.dead for segment in segments]
+    terms = TermMerge(segments, live, workers)
+    terms.write(folder)
+    lengths = LengthsWriter(folder)
+    docnos = DocnosWriter(folder)
+    for segment, mask in zip(segments, live, strict=True):
+        lengths.add(segment.lengths[mask], segment.uniques[mask])
+        docnos.add(*live_docnos(segment))
+    lengths.finish()
+    docnos.finish()
+    if all("document_terms" in segment.folder for segment in segments):
+        _merge_document_terms(segments, terms.ranks, live, folder, workers)
+    if all("texts" in segment.folder for segment in segments):
+        _merge_texts(segments, live, folder)
+    # Not the sum of the lengths: another engine may have stated other lengths.
+    tokens = sum(segment.entry.live.tokens for segment in segments)
+    stated = any(segment.entry.stated for segment in segments)
+    name = folder.directory.name
+    return SegmentEntry(name, lengths.docs, tokens, terms.terms, terms.postings, folder.finish(), stated=stated)
+
+
+def live_docnos(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
+    """Return the docnos of the documents that are not deleted: their bytes end to end, and the size of each."""
+    live = ~segment.dead
+    data, sizes = segment.docnos.arrays()
+    return (data, sizes) if live.all() else (data[np.repeat(live, sizes)], sizes[live])
+
+
+def _merge_document_terms(
+    segments: list[Segment], ranks: list[np.ndarray], live: list[np.ndarray], folder: FolderWriter, workers: Workers
+) -> None:
+    """Write the terms of all live documents with their new ordinals."""
+
+    from sublex.index import kernels
+
+    def recode(job: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+        k, begin, end = job
+        counts, terms, tfs = segments[k].document_terms(begin, end)  # type: ignore[misc]
+        keep = live[k][begin:end]
+        keep_terms = np.repeat(keep, counts)
+        return kernels.encode_lists(ranks[k][terms[keep_terms]], tfs[keep_terms], counts[keep])
+
+    writer = DocumentTermsWriter(folder)
+    jobs = [(k, *span) for k, segment in enumerate(segments) for span in spans(segment.uniques, TERMS_PER_CALL)]
+    for data, sizes in workers.map(recode, jobs):
+        writer.add(data, sizes)
+        release(segments, "document_terms")
+    writer.finish()
+
+
+def _merge_texts(segments: list[Segment], live: list[np.ndarray], folder: FolderWriter) -> None:
+    """Copy blocks of stored documents; blocks with deleted documents are compressed anew."""
+    writer = TextsWriter(folder)
+    for segment, mask in zip(segments, live, strict=True):
+        texts = segment.texts
+        assert texts is not None
+        doc = 0
+        for block, count in enumerate(texts.counts.tolist()):
+            keep = mask[doc : doc + count]
+            doc += count
+            if keep.all():
+                writer.add(texts.frame(block))
+            elif keep.any():
+                writer.add(compress(texts.raw(block).batch(), keep))
+            if block % TEXT_BLOCKS == 0:
+                release([segment], "texts")
+    writer.finish()

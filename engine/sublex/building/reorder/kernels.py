@@ -1,0 +1,184 @@
+"""Kernels of reordering: list the terms of documents, split documents into halves of similar ones, and move pieces of bytes.
+
+All numbers are whole, so the order is the same on every machine. Callers check documents and terms.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int32, int64, uint8
+from numba.core.types import Array
+
+from sublex.tools.compiled import inner, kernel
+
+# The types of arguments.
+I32 = int32[::1]
+I64 = int64[::1]
+U8 = uint8[::1]
+STORED_U8 = Array(uint8, 1, "C", readonly=True)
+
+# The fewest documents that are split. Halves have a multiple of so many documents, so they fit the blocks of retrieval.
+LEAF = 8
+# The most rounds of a split, and the share of the documents that a round has to move for another round to follow.
+ROUNDS, ENOUGH = 20, 200
+# Units of a bit in costs, and what a pair of documents must gain to change sides, more by so much in each round.
+BIT = 4096
+RISE = BIT
+
+
+@kernel((I32, I64, I32, I64, I32))
+def list_terms(docs, counts, numbers, cursors, terms):
+    """Append posting lists, which lie end to end, to the lists of terms of their documents.
+
+    List k has counts[k] documents and belongs to the term numbers[k]; a list with a negative number is skipped. The next term
+    of document d goes to terms[cursors[d]].
+    """
+    end = 0
+    for k in range(len(counts)):
+        begin, end = end, end + counts[k]
+        if numbers[k] >= 0:
+            for i in range(begin, end):
+                terms[cursors[docs[i]]] = numbers[k]
+                cursors[docs[i]] += 1
+
+
+@kernel((I32, int64, I64, I32, I32, int64))
+def bisect(order, levels, starts, terms, slopes, vocabulary):
+    """Split documents into halves of similar documents, the halves again, and so on for a number of levels or down to leaves.
+
+    `order` has the numbers of the documents, ascending, and gets them in the new order, ascending within each part. Document
+    d has the terms terms[starts[d]:starts[d + 1]], which are below `vocabulary`. `slopes` are those of `log_slopes`, for all
+    numbers up to that of the documents.
+    """
+    left, right = np.zeros(vocabulary, np.int32), np.zeros(vocabulary, np.int32)
+    gains = np.empty((vocabulary, 2), np.int32)
+    touched = np.empty(vocabulary, np.int32)
+    stack = [(0, len(order), 0)]
+    while len(stack):
+        begin, end, level = stack.pop()
+        if level < levels and end - begin > LEAF:
+            middle = begin + half(end - begin)
+            _split(order[begin:end], middle - begin, starts, terms, slopes, left, right, gains, touched)
+            stack.append((begin, middle, level + 1))
+            stack.append((middle, end, level + 1))
+
+
+@kernel((int64,))
+def half(docs):
+    """Return how many of the documents of a part go to its left half: half of them, to a multiple of `LEAF`."""
+    return min((docs + LEAF) // (2 * LEAF), (docs - 1) // LEAF) * LEAF
+
+
+@inner
+def _split(order, middle, starts, terms, slopes, left, right, gains, touched):
+    """Move the documents that belong together to the same side of `middle`.
+
+    left[t] and right[t] count the documents with term t on each side; they are 0 before and afterwards.
+    """
+    sides = np.zeros(len(order), np.uint8)
+    sides[middle:] = 1
+    number = _count(order, sides, starts, terms, left, right, touched)
+    keys = np.empty(len(order), np.int64)
+    for step in range(ROUNDS):
+        for i in range(number):
+            term = touched[i]
+            # What moving a document with this term to the right gains: if it is on the left; and what moving it to the left loses.
+            gains[term, 0] = slopes[right[term]] - slopes[max(left[term] - 1, 0)]
+            gains[term, 1] = slopes[max(right[term] - 1, 0)] - slopes[left[term]]
+        for i in range(len(order)):
+            side, doc = sides[i], order[i]
+            key = (2 * side - 1) * np.int64(step * RISE // 2)
+            for p in range(starts[doc], starts[doc + 1]):
+                key += gains[terms[p], side]
+            keys[i] = key
+        if _exchange(order, sides, keys, middle, starts, terms, left, right) * ENOUGH <= len(order):
+            break
+    for i in range(number):
+        left[touched[i]] = right[touched[i]] = 0
+    sorted_order = np.empty_like(order)
+    places = [0, middle]
+    for i in range(len(order)):
+        sorted_order[places[sides[i]]] = order[i]
+        places[sides[i]] += 1
+    order[:] = sorted_order
+
+
+@inner
+def _count(order, sides, starts, terms, left, right, touched):
+    """Count the documents of each term on both sides. Return the number of terms, which `touched` lists."""
+    number = 0
+    for i in range(len(order)):
+        for p in range(starts[order[i]], starts[order[i] + 1]):
+            term = terms[p]
+            if left[term] + right[term] == 0:
+                touched[number] = term
+                number += 1
+            if sides[i]:
+                right[term] += 1
+            else:
+                left[term] += 1
+    return number
+
+
+@inner
+def _exchange(order, sides, keys, middle, starts, terms, left, right):
+    """Put the `middle` documents with the smallest keys on the left. Of equal ones those that are there stay. Return how many moved."""
+    pivot = _select(keys.copy(), middle)
+    room, there = middle, 0
+    for i in range(len(order)):
+        room -= keys[i] < pivot
+        there += keys[i] == pivot and sides[i] == 0
+    # Of the documents with the key of the pivot, so many stay on the left, and so many come to the left.
+    stay = min(room, there)
+    come = room - stay
+    moved = 0
+    for i in range(len(order)):
+        side = keys[i] > pivot
+        if keys[i] == pivot:
+            if sides[i]:
+                side = come == 0
+                come -= not side
+            else:
+                side = stay == 0
+                stay -= not side
+        if side != sides[i]:
+            moved += 1
+            sides[i] = side
+            step = 1 if side else -1
+            for p in range(starts[order[i]], starts[order[i] + 1]):
+                right[terms[p]] += step
+                left[terms[p]] -= step
+    return moved
+
+
+@inner
+def _select(keys, place):
+    """Return the key that would be at `place` if the keys were sorted. They are left in another order."""
+    low, high = 0, len(keys) - 1
+    while low < high:
+        pivot, i, j = keys[(low + high) // 2], low, high
+        while i <= j:
+            while keys[i] < pivot:
+                i += 1
+            while keys[j] > pivot:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                i += 1
+                j -= 1
+        # Keys up to j are at most the pivot, those from i on at least the pivot, and those between are equal to it.
+        if place <= j:
+            high = j
+        elif place >= i:
+            low = i
+        else:
+            break
+    return keys[place]
+
+
+@kernel((STORED_U8, I64, I64, U8, I64))
+def move(data, begins, sizes, out, places):
+    """Copy pieces of bytes: piece k, data[begins[k]:begins[k] + sizes[k]], goes to out[places[k]:]."""
+    for k in range(len(sizes)):
+        for i in range(sizes[k]):
+            out[places[k] + i] = data[begins[k] + i]

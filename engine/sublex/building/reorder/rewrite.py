@@ -1,0 +1,160 @@
+"""Write a segment with its documents in another order. Terms and their statistics stay as they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex.building.reorder.bisection import similar_order
+from sublex.contracts.base import Report
+from sublex.index.components.docnos import DocnosWriter
+from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.lengths import LengthsWriter
+from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
+from sublex.index.components.texts import CompressedBlocks, TextsReader, TextsWriter, compress
+from sublex.index.directory import Directory
+from sublex.index.entries import SegmentEntry
+from sublex.index.format import FolderWriter
+from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
+from sublex.index.segment import Segment
+from sublex.readers.batch import Batch
+from sublex.tools.strings import read_only
+from sublex.tools.workers import Workers
+
+# The components of a lexicon, which do not depend on the order of documents.
+LEXICON = ("terms", "term_sizes", "surfaces", "surface_sizes", "df", "cf")
+# Bytes of texts in memory, at least; and bytes of texts that are compressed per call.
+LEAST_TEXTS, TEXTS_PER_CALL = 64 << 20, 4 << 20
+_NONE = np.empty(0, np.int64)
+
+
+def reorder_segment(segment: Segment, directory: Directory, workers: Workers) -> tuple[SegmentEntry, np.ndarray]:
+    """Write a segment without deleted documents to `directory`, with similar documents next to each other.
+
+    Return the entry of the new segment in the manifest, and the order: for each new document its number in the old segment.
+    """
+    order = similar_order(segment, workers)
+    with FolderWriter(directory) as folder:
+        _write_in_order(segment, order, folder, workers)
+        return segment.entry._replace(name=directory.name, data=folder.finish()), order
+
+
+def _write_in_order(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
+    """Write all components of a segment; `order` has the numbers of the documents in the old segment."""
+    for name in LEXICON:
+        folder.put(name, segment.folder[name].all())
+    _write_postings(segment, order, folder, workers)
+    lengths, docnos = LengthsWriter(folder), DocnosWriter(folder)
+    lengths.add(segment.lengths[order], segment.uniques[order])
+    data, sizes = segment.docnos.arrays()
+    docnos.add(_pieces(data, starts_of(sizes)[order], sizes[order]), sizes[order])
+    lengths.finish()
+    docnos.finish()
+    if "document_terms" in segment.folder:
+        _write_document_terms(segment, order, folder, workers)
+    if "texts" in segment.folder:
+        _write_texts(segment, order, folder, workers)
+
+
+def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
+    """Write the posting lists with the new numbers of documents."""
+    numbers = np.empty(segment.docs, np.int64)
+    numbers[order] = np.arange(segment.docs)
+
+    def renumber(span: tuple[int, int]) -> EncodedPostings:
+        docs, tfs = segment.postings(*span)
+        df = segment.df[slice(*span)].astype(np.int64)
+        keys = (np.repeat(np.arange(len(df)), df) << 32) | numbers[docs]
+        places = np.argsort(keys)
+        return encode_postings(keys[places].astype(np.int32), tfs[places], df)
+
+    writer = PostingsWriter(folder)
+    for encoded in workers.map(renumber, segment.spans(POSTINGS_PER_CALL)):
+        writer.add(encoded)
+    writer.finish()
+
+
+def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
+    """Write the terms of the documents."""
+    from sublex.index import kernels
+
+    def gather(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        counts, terms, tfs = segment.terms_of(order[slice(*span)])
+        return kernels.encode_lists(terms, tfs, counts)
+
+    writer = DocumentTermsWriter(folder)
+    for data, sizes in workers.map(gather, spans(segment.uniques[order], POSTINGS_PER_CALL)):
+        writer.add(data, sizes)
+    writer.finish()
+
+
+def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
+    """Write the stored documents.
+
+    The stored blocks are read several times. Each time the documents that come next in the new order are kept in memory; their
+    texts take no more memory than the search for the order took.
+    """
+    texts = segment.texts
+    assert texts is not None
+    blocks = range(len(texts.counts))
+    sizes = np.concatenate([np.empty((0, 3), np.int64), *workers.map(lambda block: texts.raw(block).sizes, blocks)])
+    writer = TextsWriter(folder)
+    limit = max(LEAST_TEXTS, 4 * segment.entry.postings)
+    for begin, end in spans(sizes[order, 1] + sizes[order, 2], limit):
+        documents = _Documents(texts, sizes, order[begin:end])
+        list(workers.map(documents.take_from, blocks))
+        for compressed in workers.map(documents.compress, documents.spans()):
+            writer.add(compressed)
+    writer.finish()
+
+
+class _Documents:
+    """Some documents of a segment in memory. `sizes` are the bytes of title, contents and other fields of all its documents."""
+
+    def __init__(self, texts: TextsReader, sizes: np.ndarray, docs: np.ndarray):
+        self._texts, self._sizes = texts, sizes[docs]
+        self._firsts = starts_of(texts.counts)
+        self._text_starts, self._extra_starts = starts_of(self._sizes[:, 1]), starts_of(self._sizes[:, 2])
+        self._text = np.empty(self._text_starts[-1], np.uint8)
+        self._extra = np.empty(self._extra_starts[-1], np.uint8)
+        self._places = np.full(len(sizes), -1, np.int64)
+        self._places[docs] = np.arange(len(docs))
+
+    def take_from(self, block: int) -> None:
+        """Copy those of the documents that a stored block contains. Any thread may call this."""
+        from sublex.building.reorder import kernels
+
+        places = self._places[self._firsts[block] : self._firsts[block + 1]]
+        wanted = np.flatnonzero(places >= 0)
+        if len(wanted):
+            raw, places = self._texts.raw(block), places[wanted]
+            for data, column, out, starts in (
+                (raw.text, 1, self._text, self._text_starts), (raw.extra, 2, self._extra, self._extra_starts),
+            ):  # fmt: skip
+                begins = starts_of(raw.sizes[:, column])[wanted]
+                kernels.move(data, begins, self._sizes[places, column], out, starts[places])
+
+    def spans(self) -> list[tuple[int, int]]:
+        """Cut the documents into ranges (begin, end) that are compressed per call."""
+        return spans(self._sizes[:, 1] + self._sizes[:, 2], TEXTS_PER_CALL)
+
+    def compress(self, span: tuple[int, int]) -> CompressedBlocks:
+        """Compress a range of documents. Any thread may call this."""
+        begin, end = span
+        first_text, first_extra = self._text_starts[begin], self._extra_starts[begin]
+        titles = self._sizes[begin:end, 0]
+        batch = Batch(
+            np.empty(0, np.uint8), _NONE,
+            self._text[first_text : self._text_starts[end]], self._text_starts[begin + 1 : end + 1] - first_text, titles,
+            self._extra[first_extra : self._extra_starts[end]], self._extra_starts[begin + 1 : end + 1] - first_extra,
+            Report(),
+        )  # fmt: skip
+        return compress(batch, np.ones(end - begin, np.bool_))
+
+
+def _pieces(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return pieces of bytes end to end."""
+    from sublex.building.reorder import kernels
+
+    out = np.empty(int(sizes.sum()), np.uint8)
+    kernels.move(read_only(data), begins, sizes, out, starts_of(sizes)[:-1])
+    return out

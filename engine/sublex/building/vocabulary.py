@@ -1,0 +1,126 @@
+"""The vocabulary of a segment in the making: raw tokens, the terms that an analyzer makes of them, and how often each occurs.
+
+Raw tokens and terms get numbers in the order of their first appearance. `number` must see the batches in order, in one
+thread. Other threads work with a `TokenTerms`, which never changes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.analysis.interner import Interner, Numbered, longer
+from sublex.analysis.tokens import RawTokens, terms_of
+from sublex.contracts.base import Analyzer
+from sublex.index.components.lexicon import LexiconWriter
+from sublex.index.format import FolderWriter
+
+# Bytes of memory that one distinct raw token needs while the lexicon is written, besides the tables.
+TOKEN_BYTES = 64
+NEWLINE = 10
+
+
+class TokenTerms(NamedTuple):
+    """The terms of the raw tokens seen so far: raw token n has the terms `numbers[ends[n - 1]:ends[n]]`.
+
+    `terms` is the distinct terms. Later batches only write behind the ends of these arrays, or make new ones.
+    """
+
+    ends: np.ndarray
+    numbers: np.ndarray
+    terms: Numbered
+
+
+class Vocabulary:
+    """Numbers raw tokens and terms. `size` is the number of distinct terms."""
+
+    def __init__(self, analyzer: Analyzer):
+        self._analyzer = analyzer
+        self._raw_tokens, self._terms = Interner(), Interner()
+        self._counts = np.zeros(1 << 12, np.int64)
+        self._ends, self._numbers = np.empty(1 << 12, np.int64), np.empty(1 << 12, np.int32)
+        self._used = 0
+
+    @property
+    def size(self) -> int:
+        return self._terms.size
+
+    @property
+    def nbytes(self) -> int:
+        """An upper bound for the memory needed to hold and to write the vocabulary."""
+        arrays = self._counts.nbytes + self._ends.nbytes + self._numbers.nbytes
+        return self._raw_tokens.nbytes + self._terms.nbytes + arrays + TOKEN_BYTES * self._raw_tokens.size
+
+    def number(self, text: np.ndarray, tokens: RawTokens) -> np.ndarray:
+        """Return the numbers of a batch's distinct raw tokens. The analyzer gets each new raw token once."""
+        known = self._raw_tokens.size
+        numbers = self._raw_tokens.add_described(text, tokens.starts, tokens.keys, tokens.hashes)
+        if self._raw_tokens.size > known:
+            new_tokens = self._raw_tokens.lines(known)[:-1].decode().split("\n")
+            self._add_terms(known, terms_of(self._analyzer, new_tokens))
+        return numbers
+
+    def _add_terms(self, first: int, joined: list[str]) -> None:
+        """Number the terms of raw tokens from number `first` on; each string holds the terms of one token, one a line."""
+        lines = "\n".join(joined)
+        data = np.frombuffer(lines.encode() + b"\n", np.uint8)
+        parts = joined if lines.isascii() else [terms.encode() for terms in joined]
+        sizes = np.fromiter(map(len, parts), np.int64, len(parts))
+        ends = np.flatnonzero(data == NEWLINE)
+        # Lines up to the end of each raw token, from which a raw token without terms takes its empty line.
+        lines_of = np.diff(np.searchsorted(ends, np.cumsum(sizes + 1) - 1) + 1, prepend=0)
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        kept = np.repeat(sizes > 0, lines_of)
+        numbers = self._terms.add(data, starts[kept], (ends - starts)[kept])
+        if first + len(joined) > len(self._ends):
+            self._ends = longer(self._ends, first + len(joined))
+        if self._used + len(numbers) > len(self._numbers):
+            self._numbers = longer(self._numbers, self._used + len(numbers))
+        self._ends[first : first + len(joined)] = self._used + np.cumsum(np.where(sizes > 0, lines_of, 0))
+        self._numbers[self._used : self._used + len(numbers)] = numbers
+        self._used += len(numbers)
+
+    def token_terms(self) -> TokenTerms:
+        """Return the terms of all raw tokens that have a number."""
+        return TokenTerms(self._ends, self._numbers, self._terms.numbered())
+
+    def count(self, numbers: np.ndarray, counts: np.ndarray) -> None:
+        """Add how often raw tokens occur in a batch."""
+        if self._raw_tokens.size > len(self._counts):
+            more = np.zeros(max(self._raw_tokens.size, len(self._counts)), np.int64)
+            self._counts = np.concatenate([self._counts, more])
+        self._counts[numbers] += counts
+
+    def ascending(self, numbers: np.ndarray) -> np.ndarray:
+        """Return numbers of distinct terms in the ascending order of the terms' bytes."""
+        return self._terms.numbered().ascending(numbers)
+
+    def ranks(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the place of each term in a list of terms' numbers, -1 for a term that is not in it."""
+        ranks = np.full(self.size, -1, np.int32)
+        ranks[numbers] = np.arange(len(numbers))
+        return ranks
+
+    def write(self, folder: FolderWriter, numbers: np.ndarray, df: np.ndarray, cf: np.ndarray, spill: bool) -> None:
+        """Write the lexicon: the terms with these numbers, ascending, with their frequencies and surfaces.
+
+        A spill also gets all raw forms.
+        """
+        from sublex.index import kernels
+
+        size, terms, raws = self._raw_tokens.size, self._terms.numbered(), self._raw_tokens.numbered()
+        ends, ranks = self._ends[:size], self.ranks(numbers)
+        # A raw token that the analyzer cuts into several terms is the raw form of none of them.
+        forms = np.flatnonzero((np.diff(ends, prepend=0) == 1) & (self._counts[:size] > 0))
+        form_ranks, counts = ranks[self._numbers[ends[forms] - 1]], self._counts[forms]
+        chosen = np.full(len(numbers), -1, np.int64)
+        kernels.choose_surfaces(
+            forms, form_ranks, counts, raws.ends, raws.arena, numbers, terms.ends, terms.arena, chosen
+        )
+        writer = LexiconWriter(folder)
+        writer.add_arrays(terms.copies(numbers), raws.copies(chosen), df, cf)
+        if spill:
+            order = np.lexsort((-counts, form_ranks))
+            writer.put_raw_forms(raws.copies(forms[order]), counts[order], form_ranks[order])
+        writer.finish()

@@ -1,0 +1,263 @@
+"""Changing an index: create, add, delete, merge.
+
+Each function takes the lock, writes new files where no reader looks, and commits them in one step. After a failure the index
+is as it was before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+from sublex.building.build import SEGMENT, BuildSettings, Progress, SegmentBuilder
+from sublex.building.build_summary import BuildSummary
+from sublex.building.deletions import delete_documents, with_tombstones
+from sublex.building.document_source import DocumentSource
+from sublex.building.journal import JOURNAL
+from sublex.building.merge import live_docnos, merge_segments
+from sublex.building.merge_policy import segments_to_merge
+from sublex.building.reorder.rewrite import reorder_segment
+from sublex.contracts.base import Report, Statistics
+from sublex.errors import IndexProblem, InputError, SublexError
+from sublex.index.attachment import refuse_if_attached
+from sublex.index.directory import Directory
+from sublex.index.entries import AnalyzerEntry, Manifest, SegmentEntry
+from sublex.index.format import FORMAT
+from sublex.index.lock import locked
+from sublex.index.manifest import (
+    BUILDING,
+    MANIFEST,
+    SEGMENTS,
+    commit,
+    next_segment,
+    read_manifest,
+    remove_leftovers,
+)
+from sublex.index.schema import ABSENT, as_json
+from sublex.index.segment import Segment, open_segment
+from sublex.tools.workers import Workers
+
+# The optional parts of an index: the documents themselves, and each document's terms.
+STORED_PARTS = ("text", "terms")
+# The file that lists the unusual documents of the last build.
+LISTING = "last-build.tsv"
+# The folder, within that of a build, of a segment that is then written in another order.
+UNORDERED = "unordered"
+# Called before a segment is committed, with the new manifest and the entries of the segments that the new segment replaces. It
+# returns the manifest to commit. If the documents were reordered, the array has their places among the live documents of these segments.
+BeforeCommit = Callable[[Manifest, Sequence[SegmentEntry], np.ndarray | None], Manifest]
+
+
+def create(
+    root: Path,
+    source: DocumentSource,
+    settings: BuildSettings,
+    analyzer: AnalyzerEntry,
+    profile: str,
+    progress: Progress,
+    overwrite: bool = False,
+    resume: bool = False,
+    reorder: bool = False,
+) -> BuildSummary:
+    """Build an index. An existing one is replaced only with `overwrite`, and only when the new one is finished.
+
+    `analyzer` is the manifest's entry for the analyzer of the settings. With `reorder`, similar documents get neighbouring numbers.
+    """
+    with locked(root, "index", create=True):
+        old = existing_index(root, overwrite)
+        identity = source.identity()
+        if resume and identity is None:
+            raise InputError(
+                "Standard input cannot be read again, so the build cannot resume; start again without resume."
+            )
+        if old or not Directory(root).has(MANIFEST):
+            remove_leftovers(root, old, building=not resume)
+        elif not resume:
+            (Directory(root) / BUILDING).remove()
+        new = first_manifest(old, settings.store, analyzer, profile)
+        resume_key = None if identity is None else [identity, as_json(analyzer), new.store]
+        with building_folder(root) as folder:
+            builder = SegmentBuilder(folder, settings)
+            builder.summary.add_report(source.report or Report())
+            if resume:
+                builder.resume(json.loads(json.dumps(resume_key)))
+            entry = builder.run(source.batch_makers(), progress, resume_key)
+            if not entry.docs:
+                raise InputError(_no_document(builder.summary))
+            builder.summary.indexed = entry.docs
+            note_lost_models(old, builder.summary)
+            if reorder:
+                (folder / SEGMENT).move(folder / UNORDERED)
+                with Workers(settings.workers) as pool:
+                    entry, _ = reorder_segment(Segment(folder / UNORDERED, entry), folder / SEGMENT, pool)
+            commit_segment(root, new, entry)
+            write_listing(root, builder.summary)
+    return builder.summary
+
+
+def first_manifest(old: Manifest | None, store: Iterable[str], analyzer: AnalyzerEntry, profile: str) -> Manifest:
+    """Return the manifest of a new index without segments; it keeps the resources of the index that it replaces."""
+    new = Manifest(FORMAT, 1, profile, tuple(sorted(store)), analyzer, (), Statistics(0, 0, 0), "")
+    return new._replace(generation=old.generation + 1, resources=old.resources or ABSENT) if old else new
+
+
+def note_lost_models(old: Manifest | None, summary: BuildSummary) -> None:
+    """Note which fitted models disappear with the index that is replaced."""
+    models = sorted(entry.expression for entry in old.fitted.values()) if old else []
+    if models:
+        note = f"The models fitted to the replaced index are gone: {', '.join(models)}; run sublex fit again"
+        summary.add_report(Report(notes={note: 1}))
+
+
+def existing_index(root: Path, overwrite: bool) -> Manifest | None:
+    """Return the manifest of the index that a build will replace, or None if there is none that can be read.
+
+    Raises `IndexProblem` if there is an index and `overwrite` is false.
+    """
+    if not Directory(root).has(MANIFEST):
+        return None
+    if not overwrite:
+        read_manifest(root)
+        raise IndexProblem(f"{root} is already an index; build it with overwrite to replace it, or add to it.")
+    with suppress(SublexError):
+        return read_manifest(root)
+    return None
+
+
+def _no_document(summary: BuildSummary) -> str:
+    """Return the sentence for an input without documents."""
+    count = len(summary.problems)
+    which = f"first of {count:,} malformed records" if count > 1 else "malformed record"
+    return f"There is no document to index{f'; the {which} is {summary.problems[0]}' if count else ''}."
+
+
+def add(
+    root: Path,
+    source: DocumentSource,
+    settings: Callable[[Manifest], BuildSettings],
+    progress: Progress,
+    before_commit: BeforeCommit | None = None,
+) -> BuildSummary:
+    """Add documents as a new segment, then merge small segments by the merge policy.
+
+    `settings` makes the settings from the manifest of the index. Their rule for duplicates applies to docnos in the index too.
+    """
+    with locked(root, "add"):
+        old = read_manifest(root)
+        refuse_if_attached(root, old, "add to it")
+        remove_leftovers(root, old)
+        segments = [open_segment(root, entry) for entry in old.segments]
+        with building_folder(root) as folder:
+            chosen = settings(old)
+            builder = SegmentBuilder(folder, chosen, (live_docnos(segment) for segment in segments))
+            summary, duplicates = builder.summary, builder.duplicates
+            summary.add_report(source.report or Report())
+            entry = builder.run(source.batch_makers(), progress)
+            summary.indexed = entry.docs - len(duplicates.superseded)
+            if not summary.read:
+                raise InputError(_no_document(summary))
+            if entry.docs:
+                new = old.next()
+                if duplicates.replaced:
+                    kept = delete_documents(segments, duplicates.replaced, new.generation)
+                    new = new._replace(segments=kept)
+                if duplicates.superseded:
+                    segment = Segment(folder / SEGMENT, entry)
+                    entry = with_tombstones(segment, np.array(duplicates.superseded), new.generation)
+                commit_segment(root, new, entry, before_commit)
+            write_listing(root, summary)
+        # The addition is committed. A merge that fails does not undo it.
+        with suppress(SublexError, OSError):
+            committed = read_manifest(root)
+            count = segments_to_merge([segment.docs for segment in committed.segments])
+            if count > 1:
+                _merge_last(root, committed, count, chosen.workers, before_commit)
+    return summary
+
+
+def delete(root: Path, docnos: Sequence[str]) -> int:
+    """Delete documents and return how many are left. An unknown docno raises `InputError`, and nothing is deleted."""
+    with locked(root, "delete"):
+        old = read_manifest(root)
+        refuse_if_attached(root, old, "delete from it")
+        remove_leftovers(root, old)
+        segments = [open_segment(root, entry) for entry in old.segments]
+        left = delete_documents(segments, docnos, old.generation + 1)
+        return commit(root, old.next(segments=left)).statistics.docs
+
+
+def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = None, reorder: bool = False) -> int:
+    """Merge all segments into one without the deleted documents. Return how many segments there were.
+
+    With `reorder`, similar documents get neighbouring numbers, also if there is nothing to merge.
+    """
+    with locked(root, "merge"):
+        old = read_manifest(root)
+        refuse_if_attached(root, old, "merge its segments")
+        remove_leftovers(root, old)
+        if (reorder and old.segments) or _is_divided(old.segments):
+            _merge_last(root, old, len(old.segments), workers, before_commit, reorder)
+        return len(old.segments)
+
+
+def _is_divided(segments: Sequence[SegmentEntry]) -> bool:
+    """Return whether there is something to merge: several segments, or deleted documents."""
+    return len(segments) > 1 or any(segment.deleted for segment in segments)
+
+
+def _merge_last(
+    root: Path, old: Manifest, count: int, workers: int, before_commit: BeforeCommit | None, reorder: bool = False
+) -> None:
+    """Commit a generation in which the last segments are merged into one."""
+    rest, merged = old.segments[:-count], old.segments[-count:]
+    with building_folder(root) as building, Workers(workers) as pool:
+        segments, order = [open_segment(root, entry) for entry in merged], None
+        if not reorder:
+            entry = merge_segments(segments, building / SEGMENT, pool)
+        else:
+            if _is_divided(merged):
+                segments = [Segment(building / UNORDERED, merge_segments(segments, building / UNORDERED, pool))]
+            entry, order = reorder_segment(segments[0], building / SEGMENT, pool)
+        commit_segment(root, old.next(segments=rest), entry, before_commit, merged, order)
+
+
+@contextmanager
+def building_folder(root: Path) -> Iterator[Directory]:
+    """Yield a folder for unfinished files. After a failure it stays only if a build can be resumed from it."""
+    folder = Directory(root) / BUILDING
+    folder.make()
+    try:
+        yield folder
+    except BaseException:
+        if not folder.has(JOURNAL):
+            folder.remove()
+        raise
+    folder.remove()
+
+
+def commit_segment(
+    root: Path,
+    new: Manifest,
+    entry: SegmentEntry,
+    before_commit: BeforeCommit | None = None,
+    replaced: Sequence[SegmentEntry] = (),
+    order: np.ndarray | None = None,
+) -> None:
+    """Move the finished segment to its place and commit a manifest that names it as the last one."""
+    name = next_segment(root)
+    segments = Directory(root) / SEGMENTS
+    segments.make()
+    (Directory(root) / BUILDING / SEGMENT).move(segments / name)
+    segments.sync()
+    new = new._replace(segments=(*new.segments, entry._replace(name=name)))
+    commit(root, before_commit(new, replaced, order) if before_commit else new)
+
+
+def write_listing(root: Path, summary: BuildSummary) -> None:
+    """Write the list of unusual documents. The index is committed already, so a failure is ignored."""
+    with suppress(OSError):
+        Directory(root).replace(LISTING, summary.listing().encode(errors="replace"))

@@ -1,0 +1,554 @@
+"""The records that plugins exchange with the engine, and the protocols that plugins implement.
+
+Records are named tuples and dataclasses, such as `Document`, `Query` and `Explanation`. Protocols, such as `Reader`
+and `Ranker`, list the methods that the engine calls; a plugin may subclass them or only provide the same methods. This
+module computes nothing and imports no heavy package. It holds the whole contract, and so it is longer than most.
+`sublex.contracts.fitted` adds the contract of parts that are fitted to a collection. `docs/plugins.md` has an example of each
+kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntFlag
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
+
+from sublex.errors import InputError
+from sublex.forms.frames import data_frame
+from sublex.forms.trees import tree_columns, tree_html
+
+if TYPE_CHECKING:
+    import numpy as np
+
+VERSION = "0.1.0.dev2"
+# The shared empty mapping: a default value that nothing may change.
+NO_FIELDS: Mapping[str, Any] = {}
+# The largest score: the largest number that float32 holds.
+LARGEST_SCORE = 3.4028234663852886e38
+
+
+# Readers and analyzers: from files to documents, and from text to terms.
+
+
+class Document(NamedTuple):
+    """A document of a collection, as a reader yields it.
+
+    `docno` is the user's identifier: a string of any length, not empty. `title` and `text` are searched. `fields` holds
+    other values to store with the document, which are not searched; JSON must be able to represent them.
+    """
+
+    docno: str
+    text: str
+    title: str = ""
+    fields: Mapping[str, Any] = NO_FIELDS
+
+    @property
+    def contents(self) -> str:
+        """The text that is indexed: the title, a newline and the text; the text alone if there is no title."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+class Token(NamedTuple):
+    """One word of a text, as representations that read word sequences receive it.
+
+    `surface` is the word as written. `term` is its indexed form, empty for a stop word. `after_break` is true if
+    punctuation or an empty line separates the word from the word before it.
+    """
+
+    surface: str
+    term: str
+    after_break: bool
+
+
+class Break(IntFlag):
+    """The kinds of break before a word; several kinds add up, and 0 means that only white space stands there.
+
+    HYPHEN is one dash directly between two words, DASH any other dash. COMMA stands for commas, colons and semicolons, STOP for the end of
+    a sentence, OPEN and CLOSE for brackets, and OTHER for all other symbols. START marks the first word of a document, of its text after a
+    title, and of a text after an empty line.
+    """
+
+    HYPHEN = 1
+    DASH = 2
+    COMMA = 4
+    STOP = 8
+    QUOTE = 16
+    OPEN = 32
+    CLOSE = 64
+    OTHER = 128
+    START = 256
+
+
+class WordArrays(NamedTuple):
+    """The words of some documents, end to end in arrays; stop words are included.
+
+    `docs` has the numbers of the documents, and `ends` (int64) says where the words of each document end. `surfaces` (int32) numbers the
+    words as they are written. `terms` (int32) has the place of each word's term in the vocabulary, -1 for a stop word. `breaks` (uint16)
+    has the kinds of `Break` before each word.
+    """
+
+    docs: np.ndarray
+    ends: np.ndarray
+    surfaces: np.ndarray
+    terms: np.ndarray
+    breaks: np.ndarray
+
+
+@dataclass(frozen=True)
+class TextWords:
+    """The words of some texts in order, as representations that read words receive them. `len` gives the number of texts.
+
+    `words` (int32) and `breaks` (uint16) have an entry for each word, stop words included, one text after the other. `words` is a place in
+    `surfaces`, which has each word as it is written, and in `terms`, its indexed form, empty for a stop word. `breaks` has the kinds of
+    `Break` before each word. `ends` (int64) says where the words of each text end.
+    """
+
+    surfaces: Sequence[str]
+    terms: Sequence[str]
+    words: np.ndarray
+    breaks: np.ndarray
+    ends: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, texts: slice) -> TextWords:
+        """Return the texts from one place to another."""
+        begin, end, _ = texts.indices(len(self))
+        first = int(self.ends[begin - 1]) if begin else 0
+        last = int(self.ends[end - 1]) if begin < end else first
+        return TextWords(
+            self.surfaces, self.terms, self.words[first:last], self.breaks[first:last], self.ends[begin:end] - first
+        )
+
+
+class Problem(NamedTuple):
+    """A malformed record: the file, the line on which the record begins (from 1), and the reason."""
+
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.reason}"
+
+
+@dataclass
+class Report:
+    """The observations that a reader collects while it reads.
+
+    `problems` are the malformed records, in the order in which they were met. `notes` maps each sentence for the user
+    to the number of times it applied. `fields` counts documents by the field that filled a role, as in `{"docno=id":
+    12}`. `line` is the line on which the document yielded last begins; 0 if the reader does not set it. A reader that
+    sets `line` before it yields a document lets `sublex lint` name lines. With `strict`, the first malformed record is
+    an error.
+    """
+
+    strict: bool = False
+    problems: list[Problem] = field(default_factory=list)
+    notes: dict[str, int] = field(default_factory=dict)
+    fields: dict[str, int] = field(default_factory=dict)
+    line: int = field(default=0, compare=False)
+
+    def malformed(self, file: str, line: int, reason: str) -> None:
+        """Record a malformed record. Raise `InputError` instead if `strict` is set, which ends the build."""
+        problem = Problem(file, line, reason)
+        if self.strict:
+            raise InputError(f"{problem} (--strict stops here).")
+        self.problems.append(problem)
+
+    def note(self, text: str, times: int = 1) -> None:
+        """Add a sentence for the user; the same sentence again only raises its count."""
+        self.notes[text] = self.notes.get(text, 0) + times
+
+    def count_field(self, role: str, name: str, times: int = 1) -> None:
+        """Count documents in which the collection's field `name` was taken as `role`: docno, title or text."""
+        key = f"{role}={name}"
+        self.fields[key] = self.fields.get(key, 0) + times
+
+    def merge(self, other: Report) -> None:
+        """Add the problems and counts of another report to this one."""
+        self.problems += other.problems
+        for mine, theirs in ((self.notes, other.notes), (self.fields, other.fields)):
+            for key, times in theirs.items():
+                mine[key] = mine.get(key, 0) + times
+
+
+class Source(Protocol):
+    """The input of a reader: a file, a folder, the name of a dataset, or `-` for standard input."""
+
+    path: str
+
+    def open(self) -> BinaryIO:
+        """Return the decompressed bytes of the source as a buffered stream."""
+        ...
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """A component that turns the files of one format into documents.
+
+    A reader that sets the class attribute `folders = True` receives a folder as one source. Otherwise the engine gives
+    it the files below a folder one by one.
+    """
+
+    def detect(self, path: str, head: bytes) -> bool:
+        """Return whether the source has this reader's format.
+
+        The engine calls it on every reader when the user names none. `head` is the first 64 KiB of the decompressed
+        file, and empty for a folder or the name of a dataset.
+        """
+        ...
+
+    def read(self, source: Source, report: Report) -> Iterator[Document]:
+        """Yield the documents of one source in their order; pass malformed records to `report.malformed`.
+
+        The engine calls it once per source and consumes the documents as a stream, so a reader need not hold them all.
+        """
+        ...
+
+
+@runtime_checkable
+class Analyzer(Protocol):
+    """A component that turns raw tokens into terms, in the same way for documents and queries.
+
+    These methods are optional:
+
+    * `batch(tokens)` analyses a list of raw tokens at once. It returns one string for each token: the token's terms,
+      joined by newlines.
+    * `settings()` returns `{"name": …, "params": {…}}`, which the index stores to make the analyzer again. By default
+      the index stores the name and the parameters that the user wrote.
+    * `versions()` returns the versions of the libraries that shape terms, by name. The index stores them.
+    * `stages(text)` returns pairs of a stage's name and its words, which `sublex analyze` shows.
+    """
+
+    def terms(self, token: str) -> list[str]:
+        """Return the terms of one raw token; an empty list drops the token.
+
+        The terms may depend on the token alone: the engine calls this once for each distinct raw token. A raw token is
+        a word, or, with characters outside ASCII, a run without white space that may hold several words. A term must
+        not contain a newline.
+        """
+        ...
+
+
+# Parameters, which every registration may declare.
+
+
+class Resource(str):
+    """The value of a parameter that names a file: a path in quotes, or a name registered by `sublex resource add`."""
+
+
+@dataclass(frozen=True)
+class Param:
+    """The declaration of one parameter of a component.
+
+    * `type` is bool, int, float, str, tuple (written `[a, b]`), `Resource`, `sublex.Expression`, or object for any
+      value.
+    * `default` is the value if the user gives none; the default `...` makes the parameter required. A parameter with
+      the default None also accepts None.
+    * `stage` says what a change of the value affects: `"fit"` (fitting again), `"encode"` (encoding the documents
+      again) or `"query"` (neither).
+    * `range` is (lowest, highest) for a number, both included unless `open` is true. For any other type it lists the
+      choices. For a tuple it holds for each item.
+    * `help` says in a sentence what the parameter does.
+    """
+
+    name: str
+    type: type
+    default: Any
+    stage: str = "query"
+    range: tuple[Any, ...] | None = None
+    help: str = ""
+    open: bool = False
+
+
+# Rankers: statistics, scores and explanations.
+
+
+class Statistics(NamedTuple):
+    """The statistics of a collection, over its live documents: documents, tokens, and postings.
+
+    A posting is one pair of a document and a distinct term in it.
+    """
+
+    docs: int
+    tokens: int
+    postings: int
+
+    @property
+    def mean_length(self) -> float:
+        """The mean number of tokens in a document; 0 for an empty collection."""
+        return self.tokens / self.docs if self.docs else 0.0
+
+
+class TermStats(NamedTuple):
+    """The document frequency and the collection frequency of a term.
+
+    `df` is the number of documents that hold the term, `cf` the number of its occurrences in all documents; both are
+    at least 1. Each is a number, or a float64 array with one item for each term or posting in question.
+    """
+
+    df: Any
+    cf: Any
+
+
+class DocStats(NamedTuple):
+    """The statistics of the documents that a ranker scores, as float64 arrays of the same length.
+
+    `length` is the number of tokens, `unique` the number of distinct terms. `norm` is the sum of `Ranker.norm_part`
+    over all terms of the document, and None for rankers without `norm_part`. `Ranker.explain` gets numbers in place of
+    arrays.
+    """
+
+    length: np.ndarray
+    unique: np.ndarray
+    norm: np.ndarray | None = None
+
+
+class Explanation(NamedTuple):
+    """A value with the parts that it is made of, as a tree.
+
+    `label` names the value in words that people read: words as written, not stems. `kind` says how parts make the
+    value:
+
+    * `"sum"`: the parts add up to the value. A leaf, which has no parts, is of this kind too.
+    * `"product"`: the parts multiply to the value.
+    * `"scaled"`: the parts explain the value up to a factor and an offset, which are leaves among the parts.
+    * `"evidence"`: the node is shown but does not count towards the value of the node above it.
+
+    `evidence` holds the numbers and texts to show with the node, by name.
+    """
+
+    value: float
+    label: str
+    kind: str = "sum"
+    parts: tuple[Explanation, ...] = ()
+    evidence: Mapping[str, Any] = NO_FIELDS
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row for each node: depth, value, label, kind, evidence. pandas must be installed."""
+        return data_frame(tree_columns(self))
+
+    def _repr_html_(self) -> str:
+        return tree_html(self)
+
+
+class Ranker(Protocol):
+    """A weighting model: the score that one term adds to each document that holds it.
+
+    Subclass it to inherit the defaults; only `score` must be written. The score of a document is the sum, over the
+    terms that it shares with the query, of `weight` times `score`. A term that the document lacks adds nothing.
+
+    `lengths = "lucene"` makes the engine pass document lengths rounded to one byte, as Lucene stores them; the mean
+    length stays exact. `norm_part` is None, or a method `norm_part(tf, doc, term, collection)` for rankers that
+    normalise by all terms of a document, such as the cosine, whose part is the squared weight. The engine sums it over
+    the terms of each document and passes the sum as `doc.norm`.
+    """
+
+    lengths: str = "exact"
+    norm_part: Callable[[np.ndarray, DocStats, TermStats, Statistics], np.ndarray] | None = None
+
+    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        """Return the scores of postings: finite numbers of any sign, in an array of the shape of `tf`.
+
+        `tf` is a float64 array of term frequencies above 0. `doc` has arrays of the same shape. `term` has numbers or
+        arrays of the same shape, since one call may score the postings of several terms. Each score may depend on the
+        items at its own place only: the engine asks once for postings that agree in all that is read, keeps the
+        score as float32, and uses it for all later queries.
+        """
+        ...
+
+    def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
+        """Return the weight of each query term, by which the term's scores are multiplied; by default `qtf` itself.
+
+        `qtf` is a float64 array with one item for each term that the index holds: the term's frequency in the query,
+        which after expansion may be fractional or negative. `term` has arrays of the same shape. Weights must be
+        finite. If the weights equal `qtf`, return the same array: the engine then skips this call for later queries.
+        """
+        return qtf
+
+    def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
+        """Return the score of one posting with its parts; the value must equal that of `score`.
+
+        All arguments hold numbers. By default the explanation is one leaf.
+        """
+        value = float(self.score(tf, doc, term, collection))  # type: ignore[arg-type]
+        return Explanation(value, type(self).__name__, evidence={"tf": tf, "length": doc.length, "df": term.df})
+
+
+# Expanders and filters: queries, and the documents found for them.
+
+
+class QueryTerm(NamedTuple):
+    """One term of a query, its weight, and its origin: `"query"` for the user's words, else the expander's name."""
+
+    term: str
+    weight: float = 1.0
+    origin: str = "query"
+
+
+class Facet(NamedTuple):
+    """A label that a fitted model gives to documents, such as a topic, and the number of documents that have it.
+
+    `number` is the label's place among all labels of the model.
+    """
+
+    number: int
+    label: str
+    docs: int
+
+
+class Mark(NamedTuple):
+    """Words of a document that belong to a label of a fitted model, to be shown in the label's colour.
+
+    `terms` are the words as the index has them: one term, or several that stand side by side for a phrase. `number` and
+    `label` name the label. `weight`, above 0 and at most 1, says how surely or how strongly the words belong to it.
+    """
+
+    terms: tuple[str, ...]
+    number: int
+    label: str
+    weight: float = 1.0
+
+
+class Evidence(NamedTuple):
+    """Something that an expander weighed for a query, such as a sense of a word that it rejected, for `sublex explain`.
+
+    `label` says in words what it is, `value` is its score, and `parts` are further evidence below it.
+    """
+
+    label: str
+    value: float
+    parts: tuple[Evidence, ...] = ()
+
+
+class _TextAndTerms(NamedTuple):
+    """The fields by which queries are compared and printed."""
+
+    text: str
+    terms: tuple[QueryTerm, ...]
+
+
+class Query(_TextAndTerms):
+    """A query: the user's text, and the weighted terms that stand for it.
+
+    `evidence` says how an expander came to the terms. Explanations show it. It takes no part in comparison, in the hash
+    and in the printed form, and iteration leaves it out: queries with equal text and terms are equal.
+    """
+
+    evidence: tuple[Evidence, ...] = ()
+
+    def __new__(cls, text: str, terms: tuple[QueryTerm, ...], evidence: Iterable[Evidence] = ()) -> Query:
+        query = super().__new__(cls, text, terms)
+        query.evidence = tuple(evidence)
+        return query
+
+    def _replace(self, **changes: Any) -> Query:
+        """Return the query with some fields replaced."""
+        return Query(**{**self._asdict(), "evidence": self.evidence, **changes})
+
+    def weights(self) -> dict[str, float]:
+        """Return the weight of each distinct term, the weights of repeated terms added up."""
+        totals: dict[str, float] = {}
+        for term, weight, _ in self.terms:
+            totals[term] = totals.get(term, 0.0) + weight
+        return totals
+
+
+class TermVector(NamedTuple):
+    """The distinct terms of a document and their frequencies: two integer arrays of equal length.
+
+    `terms` holds term numbers in ascending order; `Context.names` translates them.
+    """
+
+    terms: np.ndarray
+    tfs: np.ndarray
+
+
+class Context(Protocol):
+    """The engine's view of one query, which expanders and filters receive: the hits and the collection's statistics.
+
+    Documents and terms have numbers, which hold for this context only. Terms are numbered in the order of their UTF-8
+    bytes; `numbers` and `names` translate.
+    """
+
+    @property
+    def docs(self) -> np.ndarray:
+        """The numbers of the documents found, best first, as an int32 array; empty if nothing was found."""
+        ...
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The scores of these documents, as a float32 array of the same length."""
+        ...
+
+    @property
+    def collection(self) -> Statistics:
+        """The statistics of the collection."""
+        ...
+
+    @property
+    def live_docs(self) -> np.ndarray:
+        """The numbers of all documents of the collection that are not deleted, ascending, as an int64 array."""
+        ...
+
+    def term_vectors(self, docs: np.ndarray) -> list[TermVector]:
+        """Return the term vector of each document. The index must store document terms."""
+        ...
+
+    def stats(self, terms: np.ndarray) -> TermStats:
+        """Return the document and collection frequencies of the terms with these numbers, as float64 arrays."""
+        ...
+
+    def numbers(self, terms: Sequence[str]) -> list[int]:
+        """Return the number of each term, -1 for terms that no document holds."""
+        ...
+
+    def names(self, numbers: np.ndarray) -> list[str]:
+        """Return the terms that have these numbers."""
+        ...
+
+    def surface(self, term: str) -> str:
+        """Return the most frequent written form of a term, to show to people."""
+        ...
+
+    def model(self, expression: Any) -> Any:
+        """Return a fitted model of the index, a `sublex.contracts.fitted.FittedModel`.
+
+        `expression` is the value of a parameter of type `sublex.Expression` and stage "query". The engine refuses an
+        expression whose model is not fitted before it runs any query. Raise `InputError` if it is no model, such as BM25.
+        """
+        ...
+
+
+class Expander(Protocol):
+    """A component that turns a query into a weighted query.
+
+    `docs` is the number of documents of a first retrieval that the expander wants to see; 0 for none. The engine takes
+    them from the stages before the expander, or from BM25 if the expander stands first.
+    """
+
+    docs: int
+
+    def expand(self, query: Query, context: Context) -> Query:
+        """Return the new query; each added term names this expander as its `origin`.
+
+        The engine calls it once for each query. Weights must be finite; they may be negative. Return `query` itself if
+        there is nothing to add, for example if `context.docs` is empty. `context.docs` may hold more documents than
+        asked for. The query's `evidence` says what the expander weighed; the explanation of this stage shows it.
+        """
+        ...
+
+
+class Filter(Protocol):
+    """A component that keeps or drops documents found by the stages before it."""
+
+    def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
+        """Return a bool array of the length of `docs`: true for each document to keep.
+
+        `docs` is the int32 array `context.docs`, which may be empty. The documents kept stay in order, with their
+        scores.
+        """
+        ...

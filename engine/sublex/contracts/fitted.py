@@ -1,0 +1,441 @@
+"""The contracts between the engine and plugins that are fitted to a collection.
+
+A plugin subclasses `Fitted` (an expander or filter that learns) or `Representation` (a model that gives documents rows and scores them).
+The engine passes it the objects described by the protocols here. The engine writes all files; a plugin never touches the disk.
+This module only declares, and imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from sublex.contracts.base import NO_FIELDS, Explanation, Facet, Mark, Param, TextWords, Token, WordArrays
+from sublex.contracts.labels import count_labels, find_label
+
+if TYPE_CHECKING:
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    from sublex.language.expression import Expression
+
+# One row per document: a NumPy array, or SciPy's sparse rows.
+Rows = Any
+# A function applied to an array of term counts before they are summed, such as `np.log1p`.
+CountTransform = Callable[[Any], Any]
+# The weights of all terms of a vocabulary; or a function that returns the weights of some terms, given their distinct numbers.
+Weights: TypeAlias = "np.ndarray | Callable[[np.ndarray], np.ndarray]"
+# The parameter of a representation whose scores are cosines. Its factory keeps the value as the attribute `find`.
+FIND = Param(
+    "find", str, "exact", range=("exact", "approximate"), help="find all of the best documents, or nearly all, faster"
+)
+
+
+class Store(Protocol):
+    """Where `Fitted.save` puts what a model has learned: values under names."""
+
+    def put(self, name: str, value: Any) -> None:
+        """Store an array of numbers of any shape, SciPy's sparse rows, or a value that JSON can hold.
+
+        The name is an identifier that has not been used in this store.
+        """
+        ...
+
+
+class Stored(Protocol):
+    """Where `Fitted.load` gets the values that `save` put into a `Store`."""
+
+    def get(self, name: str) -> Any:
+        """Return the value stored under a name. Arrays are mapped into memory; writing to them changes nothing on disk."""
+        ...
+
+
+class Job(Protocol):
+    """The conditions under which a model is fitted: threads, bytes of memory, and a scratch folder that is deleted afterwards.
+
+    BLAS runs on one thread while a job lasts. The result must be the same, to the byte, for any number of workers.
+    """
+
+    workers: int
+    memory: int
+    scratch: Path
+
+    def progress(self, done: int, total: int) -> None:
+        """Report progress. Call it often: it raises an exception when the user wants to stop, which must pass through."""
+        ...
+
+    def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Yield the results of `work` on the items, in the order of the items, computed by all workers (threads).
+
+        Cut work into items independently of the number of workers, or results will depend on it.
+        """
+        ...
+
+    def model(self, expression: Expression) -> Any:
+        """Return another fitted model; `depends` must name its expression."""
+        ...
+
+    def resource(self, name: str) -> Path:
+        """Return the path of the file that the value of a parameter of type `sublex.contracts.base.Resource` stands for."""
+        ...
+
+
+class Words(Protocol):
+    """The words of all documents of a corpus, as arrays."""
+
+    @property
+    def surfaces(self) -> list[str]:
+        """Each distinct word as it is written, by number; complete after the last block."""
+        ...
+
+    def blocks(self, run: Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]] = ...) -> Iterator[WordArrays]:
+        """Yield the words of some documents after the other; with `job.map` as `run`, the workers of a job share the work."""
+        ...
+
+
+class Corpus(Protocol):
+    """The documents that a model is fitted to. Rows, `docs` and `lengths` are in the same order; deleted documents are left out.
+
+    `has` names what the index stores of documents: "terms", "text" or both.
+    """
+
+    has: frozenset[str]
+
+    @property
+    def docs(self) -> np.ndarray:
+        """The numbers of the documents, ascending."""
+        ...
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The length of each document in terms, int64."""
+        ...
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """All terms, in the order of their bytes."""
+        ...
+
+    def blocks(self, rows: int = 4096) -> Iterator[csr_array]:
+        """Yield the term counts as sparse rows over the vocabulary, `rows` documents at a time."""
+        ...
+
+    def matrix(self, memory: int = 4 << 30) -> csr_array:
+        """Return the term counts of all documents as one matrix; raise `SublexError` if it needs more bytes than `memory`."""
+        ...
+
+    def surface(self, term: str) -> str:
+        """Return the most frequent raw form of a term, to show to people."""
+        ...
+
+    def analyze(self, text: str) -> list[str]:
+        """Return the terms of a text, as the index's analyzer makes them."""
+        ...
+
+    def raw(self, doc: int) -> str:
+        """Return a document's title and text; the index must store text."""
+        ...
+
+    def sequence(self, doc: int) -> list[Token]:
+        """Return a document's words in order, stop words included; the index must store text."""
+        ...
+
+    def sequences(self) -> Iterator[list[Token]]:
+        """Yield the words of each document, in the order of `docs`; faster than `sequence` for each."""
+        ...
+
+    def words(self) -> Words:
+        """Return the words of all documents as arrays; much faster than `sequences`. The index must store text."""
+        ...
+
+    def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
+        """Return for each term of the corpus its position in another vocabulary (int32), -1 for terms that are not in it."""
+        ...
+
+
+class View(Protocol):
+    """An index as a fitted model sees it when it scores: documents by number, and terms over the model's own vocabulary.
+
+    Methods take the numbers of documents as an integer array and return one item per document, in that order. Without `docs` they
+    return one item for every number from 0 to `len(view) - 1`, deleted documents included.
+    """
+
+    def __len__(self) -> int:
+        """Return the number of documents, deleted ones included."""
+        ...
+
+    def rows(self, docs: np.ndarray | None = None, columns: slice = ...) -> Rows:
+        """Return the rows that `encode_documents` gave to documents, or some of their columns.
+
+        Without `docs`, the rows of an index with several segments are copied: `products` and `map_rows` copy nothing.
+        """
+        ...
+
+    def map_rows(self, function: Callable[[Rows], np.ndarray], docs: np.ndarray | None = None) -> np.ndarray:
+        """Return `function(rows)`, an array with one item for each document.
+
+        The function gets the rows of one segment at a time; without `docs` they stay mapped and are not copied. An item may depend on
+        its own row alone.
+        """
+        ...
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return what `compute()` returns, computed once while the index stays open, such as the norms of all rows.
+
+        The name has the name of the plugin in it, so that no two values share one. Models that differ only in parameters of the stage
+        query share the values.
+        """
+        ...
+
+    def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return the product of each document's row, dense or sparse, with a vector, float64.
+
+        A document's product is the same whichever other documents are asked for, which a product of matrices does not promise.
+        """
+        ...
+
+    def dot(
+        self, weights: Weights, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
+    ) -> np.ndarray:
+        """Return for each document the sum over its terms of count times weight, float64.
+
+        `weights` has one weight per term of the model's vocabulary. It may also be a function that returns the weights of some terms,
+        given their distinct numbers: for few documents, it is called for their terms alone. `transform_counts`, such as `np.log1p`,
+        is applied to an array of counts (float64) before they are multiplied. The index must store terms.
+        """
+        ...
+
+    def terms(self, docs: np.ndarray) -> csr_array:
+        """Return the term counts of documents as sparse rows over the model's vocabulary; the index must store terms."""
+        ...
+
+    def lengths(self, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return the number of terms of each document, those that the model does not know included, float64."""
+        ...
+
+    def counts(self, word: int, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return how often a term occurs in each document, float64; `word` is its number in the model's vocabulary.
+
+        The counts come from the posting list of the term, so the index need not store terms.
+        """
+        ...
+
+    def sequence(self, doc: int) -> list[Token]:
+        """Return a document's words in order, stop words included; the index must store text."""
+        ...
+
+    def words(self, doc: int) -> TextWords:
+        """Return a document as a representation that reads "words" gets it: a block of one text; the index must store text."""
+        ...
+
+    def surface(self, term: str) -> str:
+        """Return the most frequent raw form of a term; explanations show it in place of the stem."""
+        ...
+
+    def docno(self, doc: int) -> str | None:
+        """Return the docno of a document; None for a deleted one."""
+        ...
+
+    def title(self, doc: int) -> str:
+        """Return the title of a document, or the beginning of its text; an empty string where the index stores no text."""
+        ...
+
+
+class FittedModel(Protocol):
+    """A fitted model of the index, as filters and expanders get it from `sublex.contracts.base.Context.model`.
+
+    `name` is its expression, `model` the plugin's object, and `view` the index as this model sees it, with the rows of the documents.
+    The view has the same document numbers as the context.
+    """
+
+    name: str
+    model: Any
+    view: View
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
+        ...
+
+    def label_shares(self, docs: np.ndarray) -> csr_array:
+        """Return how much of each label each document has, as `Representation.label_shares` does."""
+        ...
+
+
+def share_of_label(model: FittedModel, wanted: str | int, docs: np.ndarray, noun: str) -> np.ndarray:
+    """Return the share of a label in each document, a float array; the label is named as in `sublex.contracts.labels.find_label`."""
+    number = find_label(wanted, model.labels, noun, model.name)
+    return model.label_shares(docs)[:, [number]].toarray()[:, 0]
+
+
+class Fitted:
+    """A model that is fitted to a collection once and then used by its expression, such as `lsi(e=100)`.
+
+    The engine makes a model by calling the registered factory with the value of every parameter. It then calls either `fit` and `save`,
+    or `load`. `version` is part of the model's name on disk: raise it whenever fitting or encoding comes to give another result.
+    """
+
+    version: int = 1
+
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Learn from a collection and keep the result in attributes.
+
+        The engine calls it once per `sublex fit`, while it holds the index's lock. Call `job.progress` often. Any exception ends the
+        fit and leaves the index as it was.
+        """
+        raise NotImplementedError
+
+    def save(self, store: Store) -> None:
+        """Put what `fit` learned into a store. The engine calls it right after `fit`, and `load` right after that."""
+        raise NotImplementedError
+
+    def load(self, store: Stored) -> None:
+        """Restore the model from what `save` put into the store.
+
+        The engine calls it on an unfitted model, in this process or in another, before the model is used. The checksums of the values
+        have been verified; that they fit each other has not, so check shapes before a kernel relies on them.
+        """
+        raise NotImplementedError
+
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return facts about the fitted model that JSON can hold; `sublex card` shows them. `view.surface` gives words for terms."""
+        return NO_FIELDS
+
+    def page(self, view: View, title: str) -> str:
+        """Return an HTML page that shows the fitted model; `sublex card -o FILE` writes it. By default there is none.
+
+        The page needs no other file and no network. It has `PAGE_MARK` in its head, so that it may be written over an older one.
+        """
+        return ""
+
+    def estimate(self, corpus: Corpus, job: Job) -> int:
+        """Return how many bytes `fit` takes at most.
+
+        The engine calls it before `fit` and refuses to fit when it exceeds `--memory`.
+        """
+        return 0
+
+    def depends(self) -> Sequence[Expression]:
+        """Return the expressions of the models that must be fitted first.
+
+        The engine calls it on the unfitted model. `fit` gets these models from `job.model`; what the model needs of them later it has
+        to store itself.
+        """
+        return ()
+
+
+class Representation(Fitted):
+    """A fitted model that gives each document a row and scores documents for a query by their rows.
+
+    `reads` says what the inputs of `encode_documents`, `encode_queries` and `transform` are:
+
+    * `"terms"`: a `csr_array` of float64 with one row per text and one column per term of `vocabulary`. Documents have counts. Queries
+      have weights, which may be fractional or negative and include the terms that expanders added.
+    * `"sequence"`: a list with one list of `sublex.contracts.base.Token` per text, stop words included. A query is read as the
+      user wrote it, without the terms that expanders added. The index must store text, and `vocabulary` may stay empty.
+    * `"words"`: a `sublex.contracts.base.TextWords`, the words of all texts as arrays with the kinds of break before them. It
+      is otherwise like `"sequence"`, and faster.
+
+    `vocabulary` lists the model's terms; `fit` and `load` set it. A model whose `labels` name its topics or keyphrases works with filters,
+    facets and marks; `least_share` is the share from which on a document counts as having a label. Where labels depend on a
+    parameter of the stage query, `labels_name` has to name its value, because models that differ in such parameters share a view.
+
+    `row_shape` is the shape of a document's row, `()` for one number; `load` may set it. The engine then refuses stored rows of another
+    shape, before `score` sees them.
+
+    `cosines` says that the score of a document is the cosine of `query_vector` and the document's vector of `document_vectors`, to within
+    0.000001, or -inf where a vector is 0. The engine then finds the best documents of a large index without scoring all of them. `find` is
+    the value of the parameter `FIND`, if the representation has it.
+    """
+
+    reads: str = "terms"
+    vocabulary: Sequence[str] = ()
+    least_share: float = 0.2
+    labels_name: str = "labels"
+    row_shape: tuple[int, ...] | None = None
+    cosines: bool = False
+    find: str = "exact"
+
+    def encode_documents(self, inputs: Any) -> Rows:
+        """Return one row for each text of `inputs`.
+
+        The engine calls it, from several threads, with blocks of documents after a fit and whenever documents are added. Rows are an
+        array of whole numbers or floats of one or two dimensions, or SciPy's sparse rows, all finite. Type and width are the same in
+        every call. A row must not depend on the other texts of the block.
+        """
+        raise NotImplementedError
+
+    def transform(self, inputs: Any) -> Rows:
+        """Return one vector for each text of `inputs`, for use in other programs; `sublex encode` writes them. By default the rows."""
+        return self.encode_documents(inputs)
+
+    def document_vectors(self, inputs: Any) -> np.ndarray:
+        """Return one vector for each text of `inputs`, a dense array, of which `cosines` speaks; by default what `transform` returns.
+
+        The engine calls it after documents were encoded, from several threads.
+        """
+        vectors: np.ndarray = self.transform(inputs)
+        return vectors
+
+    def query_vector(self, query: Any) -> np.ndarray:
+        """Return the vector of an object that `encode_queries` returned; with `cosines`, it has to be implemented."""
+        raise NotImplementedError
+
+    def encode_queries(self, inputs: Any) -> Sequence[Any]:
+        """Return one object of any kind for each query of `inputs`; `score` and `explain` get it back.
+
+        The engine calls it with one query at a time. A query may be empty.
+        """
+        raise NotImplementedError
+
+    def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return one score for each document of `docs`, a float array; without `docs` for all, by number.
+
+        `query` is an object that `encode_queries` returned. The score -inf means "no opinion on this document"; all other scores are
+        finite. A document's score must not depend on the other documents. The engine calls it from several threads.
+        """
+        raise NotImplementedError
+
+    def explain(self, query: Any, view: View, doc: int) -> Explanation:
+        """Return a document's score as a tree of parts that add up to it.
+
+        The engine calls it for a document that has a score. Label parts with `view.surface(term)`, so that people read words and not
+        stems. The engine refuses an explanation whose value differs from the score by more than 0.001 (0.1 % of a score above 1).
+        The method is optional: without it, the explanation is one leaf that says that the plugin gives none.
+        """
+        raise NotImplementedError
+
+    def word_vectors(self) -> np.ndarray | None:
+        """Return one vector for each term of `vocabulary`, for other models to build on; None if the model has no such vectors."""
+        return None
+
+    def labels(self, view: View) -> Sequence[str]:
+        """Return the names that the model gives to its topics, senses or keyphrases; none for a model that names nothing.
+
+        A label's place is its number. Users name a label by its text or its number, in filters and commands. The engine calls
+        the method once for each view and `labels_name`.
+        """
+        return ()
+
+    def label_shares(self, view: View, docs: np.ndarray) -> csr_array:
+        """Return how much of each label each document has, from 0 to 1: sparse rows, documents by labels.
+
+        A model with labels has to implement it. A share must not depend on the other documents.
+        """
+        raise NotImplementedError
+
+    def facets(self, view: View, docs: np.ndarray) -> Sequence[Facet]:
+        """Return the labels of documents with the number of documents that have each, most frequent first.
+
+        By default a document has a label if its share is at least `least_share`. Labels without a document are left out.
+        """
+        labels = view.once(self.labels_name, lambda: tuple(self.labels(view)))
+        return count_labels(labels, self.label_shares(view, docs), self.least_share)
+
+    def marks(self, query: Any, view: View, doc: int) -> Sequence[Mark]:
+        """Return the words of a document with the labels that they belong to; by default none.
+
+        `query` is an object that `encode_queries` returned. A word has one label. Words without a label are left out.
+        """
+        return ()

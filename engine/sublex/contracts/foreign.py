@@ -1,0 +1,172 @@
+"""The contracts between Sublex and other engines: postings that exist already, back ends that open indexes, and retrievers.
+
+`sublex.other_engines.from_postings` makes an index of a `PostingsSource`. `sublex attach` mirrors a `ForeignIndex`, which a
+`Backend` opens. A `Retriever` is another engine's own scorer. `docs/plugins.md` has an example. Like `sublex.contracts.base`,
+this module imports no heavy package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from sublex.contracts.base import Document, Explanation, Query
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+# Postings that exist already: what an index can be made of in place of documents.
+
+
+class PostingsBatch(NamedTuple):
+    """The posting lists of some terms, one after the other.
+
+    `terms` are in UTF-8. `df` (int64) has the number of postings of each term. `docs` (int32) has the documents of all lists end to end,
+    ascending within each list, and `tfs` (int32) the frequency of the term in each document, which is at least 1.
+    """
+
+    terms: Sequence[bytes]
+    df: np.ndarray
+    docs: np.ndarray
+    tfs: np.ndarray
+
+
+class DocumentsBatch(NamedTuple):
+    """The docnos of the next documents, and their lengths in tokens (int64).
+
+    `docnos` may be any sequence of texts; a `sublex.tools.strings.Strings` needs the least memory.
+    """
+
+    docnos: Sequence[str]
+    lengths: np.ndarray
+
+
+class PostingsSource(Protocol):
+    """Posting lists and documents that another program made, as `sublex.other_engines.from_postings` reads them to make an index.
+
+    `docs` is the number of documents, which have the numbers from 0 to `docs - 1`. The engine calls `postings` first, reads it to its
+    end, and then `documents`, each once. It checks everything that the source says. Lengths may differ from the sums of frequencies.
+
+    These attributes are optional:
+
+    * `name` is the name of the source in messages, such as a path.
+    * `tokens` is the number of tokens in the whole collection, if the source states it; by default the sum of all frequencies. Together
+      with `docs` it makes the mean length of documents.
+    """
+
+    docs: int
+
+    def postings(self) -> Iterator[PostingsBatch]:
+        """Yield the posting lists of all terms, in batches of some megabytes.
+
+        The terms should be in ascending order of their bytes. In any other order the index takes about twice as long.
+        """
+        ...
+
+    def documents(self) -> Iterator[DocumentsBatch]:
+        """Yield the docnos and lengths of all documents, in the order of their numbers."""
+        ...
+
+
+# Other engines: back ends, the indexes that they open, and retrievers, which are the engines' own scorers.
+
+
+class ForeignIndex(PostingsSource, Protocol):
+    """An index of another engine, opened for reading. `sublex attach` reads its postings once, by `postings` and `documents`.
+
+    It is a `PostingsSource`, and adds the texts of documents. It never writes into the folder that it reads. Documents have the numbers
+    from 0 to `docs - 1`, in the order of `documents`; deleted documents have none. The engine calls the methods from one thread at a time.
+    An index that was opened for its texts or for retrievers is never asked for postings.
+
+    * `stores` names the parts that it can read later: `{"text"}` if `document` returns texts, else empty.
+    * `analyzer` is the expression of the analyzer that made the terms, such as "english(stop=none)", or None if the engine's index does not
+      tell. The user's `--analyzer` replaces it.
+    * `notes` are sentences for the user: which field was read, and what could not be carried over. `sublex attach` prints them.
+    * `profile`, which is optional, is the profile of an attached index if the user names none, such as "anserini".
+
+    A method `check_analyzer(analyzer, terms_of)` is optional. `analyzer` is an expression, and `terms_of(text)` returns the terms that the
+    analyzer makes of a text, in order. The method compares them with the indexed terms for a sample of the stored texts. It raises
+    `InputError` if they differ, and returns a sentence for the user or None. `sublex attach` calls it before it reads the postings.
+    """
+
+    stores: frozenset[str]
+    analyzer: str | None
+    notes: Sequence[str]
+
+    def document(self, doc: int) -> Document:
+        """Return the stored document with this number. Raise `InputError` with one sentence if the stored data are damaged."""
+        ...
+
+    def close(self) -> None:
+        """Release files and processes. The engine calls it once, and no method after it."""
+        ...
+
+
+class Backend(Protocol):
+    """An engine whose indexes can be attached. A plugin registers it by `register_backends`; `sublex attach NAME BACKEND:PATH` names it.
+
+    The parameters `field` and `docno`, if they are declared, get the values of the options `--field` and `--docno`; the default of both
+    must be None, and means that the back end chooses. The module that registers the back end must not import the engine's packages: it
+    imports them in `open`.
+
+    A method `build(path, documents, store, memory)` is optional. It writes a new index of the engine at `path`, which does not exist yet;
+    `documents` yields `Document`s, `store` has the parts to store, "text" and "terms", and `memory` is the bytes for postings.
+    `sublex index --backend` calls it.
+
+    `runs_code` is true if opening an index may run code that its folder holds, such as pickles. The engine then calls `open` only
+    after the user has said `--trust` for this path.
+    """
+
+    runs_code: bool
+
+    def missing(self) -> str | None:
+        """Return a sentence that says which part is not installed and names the command that installs it, or None.
+
+        It starts no process and imports no heavy package. `sublex backends` prints it, and `open` is not called while it is not None.
+        """
+        ...
+
+    def state(self, path: str) -> str:
+        """Return a short text of ASCII letters, digits and `-_.` that changes with every commit of the index at `path`.
+
+        It is called before trust is established and whenever the index is asked for, so it must be cheap and must run nothing of the
+        folder: hash the file that names the commit. Raise `InputError` with one sentence if there is no index at the path.
+        """
+        ...
+
+    def open(self, path: str) -> ForeignIndex:
+        """Open the index at `path`. Raise `InputError` with one sentence if it cannot be read: it is locked, damaged or of another version.
+
+        The engine calls it from any thread, and keeps the index open until the process ends or the Sublex index is dropped.
+        """
+        ...
+
+
+class Retriever(Protocol):
+    """A scorer of another engine, which searches the engine's own index; an expression names it, as in `LuceneBM25 >> RM3 >> LuceneBM25`.
+
+    `backend` is the name of the back end whose indexes it searches. `index` is the object that the back end's `open` returned, and
+    documents have the numbers of that index. Scores must be finite and fit into float32; they may be negative. The engine calls the methods
+    from one thread at a time.
+
+    A method `version()` is optional. It returns the name and version of the engine, which runs record.
+    """
+
+    backend: str
+
+    def search(self, query: Query, index: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers and the scores of the best k documents, in any order; fewer if fewer match.
+
+        `query.terms` are the weighted terms, analysed by the analyzer of the index, after all expanders; `query.text` is the text of
+        the user. The engine sorts the documents by score, equal ones by docno.
+        """
+        ...
+
+    def scores(self, query: Query, index: Any, docs: np.ndarray) -> np.ndarray:
+        """Return the scores of the documents with these numbers, as `search` gives them; -inf for those that do not match the query."""
+        ...
+
+    def explain(self, query: Query, index: Any, doc: int) -> Explanation:
+        """Return the score of one document with its parts; the value must equal that of `scores`."""
+        ...

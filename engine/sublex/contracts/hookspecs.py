@@ -1,0 +1,64 @@
+"""The hooks that a plugin may implement. Each registers objects under names.
+
+Users choose a registered object by its name. Installing a plugin alone changes no result.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pluggy
+
+hookspec = pluggy.HookspecMarker("sublex")
+hookimpl = pluggy.HookimplMarker("sublex")
+
+# `register(name, factory, params=[])`. The engine calls `factory` with a value for every declared `sublex.contracts.base.Param`.
+Register = Callable[..., None]
+
+
+@hookspec
+def register_readers(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each collection format; `factory(**params)` returns a `Reader`."""
+
+
+@hookspec
+def register_analyzers(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each analyzer; `factory(**params)` returns an `Analyzer`."""
+
+
+@hookspec
+def register_rankers(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each ranker; `factory(**params)` returns a `Ranker`."""
+
+
+@hookspec
+def register_expanders(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each expander; `factory(**params)` returns an `Expander`."""
+
+
+@hookspec
+def register_filters(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each filter; `factory(**params)` returns a `Filter`."""
+
+
+@hookspec
+def register_representations(register: Register) -> None:
+    """Call `register(name, factory, params=[])` per representation; `factory(**params)` returns a `Representation`."""
+
+
+@hookspec
+def register_retrievers(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each retriever; `factory(**params)` returns a `Retriever`."""
+
+
+@hookspec
+def register_backends(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each back end; `factory(**params)` returns a `Backend`."""
+
+
+@hookspec
+def register_commands(cli: Any, shell: Any) -> None:
+    """Add commands to `cli`, the click group that the command `sublex` runs, and to `shell`, the commands of `sublex shell`.
+
+    A plugin may declare one of the two. `shell.add(function, usage="WORD")` adds a function of the session and of the text
+    after the command's name, which returns `sublex.forms.lines.Shown`.
+    """

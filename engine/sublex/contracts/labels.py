@@ -1,0 +1,52 @@
+"""Labels: the names that a fitted model gives to its topics or keyphrases. Find one as a user writes it, and count them in documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sublex.contracts.base import Facet
+from sublex.errors import InputError
+from sublex.tools.messages import command, nearest
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+def find_label(wanted: str | int, labels: Sequence[str], noun: str, model: object) -> int:
+    """Return the number of a label, which the user names by its text or by its number.
+
+    Case does not matter, and `_` is a blank. `noun` and `model` are for messages, such as "topic" and "lda(k=20)". Raise `InputError`,
+    with the nearest label, for an unknown one.
+    """
+    if not labels:
+        raise InputError(f"{model} names no {noun}s; name a model that does.")
+    plain = _plain(wanted)
+    found = [number for number, label in enumerate(labels) if _plain(label) == plain]
+    if not found and plain.isdecimal():
+        if int(plain) < len(labels):
+            return int(plain)
+        raise InputError(f"{model} has no {noun} {wanted}; its {noun}s have the numbers 0 to {len(labels) - 1:,}.")
+    if len(found) > 1:
+        numbers = " and ".join(map(str, found))
+        raise InputError(f"{model} has several {noun}s {wanted}; write one of their numbers: {numbers}.")
+    if not found:
+        close = next((label for label in labels if plain and plain in _plain(label)), "")
+        hint = f"did you mean {close}? " if close else nearest(plain, labels)
+        unknown = f"{model} has no {noun} {wanted or repr(wanted)}; {hint}{'T' if hint else 't'}o list them"
+        raise InputError(f"{unknown}, run: {command('card', 'INDEX', model)}")
+    return found[0]
+
+
+def count_labels(labels: Sequence[str], shares: csr_array, least: float) -> list[Facet]:
+    """Return the labels with the number of rows whose share is at least `least`, most frequent first, of equals the lowest number."""
+    import numpy as np
+
+    docs = np.bincount(shares.indices[shares.data >= least], minlength=len(labels))
+    order = np.argsort(-docs, kind="stable")
+    return [Facet(number, labels[number], int(docs[number])) for number in order[docs[order] > 0].tolist()]
+
+
+def _plain(label: str | int) -> str:
+    """Return a label without case, and with blanks for underscores and white space."""
+    return " ".join(str(label).replace("_", " ").split()).casefold()

@@ -1,0 +1,60 @@
+"""Scores of documents: the value that means "no opinion", and normalisers, which bring scores to a common scale.
+
+A normaliser takes the scores of the candidates of one query, and for each candidate the place of its docno among all docnos, by
+which `rrf` orders equal scores: the higher place first. It returns new scores as float64, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+# The score of a document on which a scorer has no opinion.
+NO_OPINION = np.float32(-np.inf)
+# The constant of reciprocal rank fusion, from Cormack, Clarke and Buettcher (2009).
+RRF_K = 60
+Normaliser = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def minmax(scores: np.ndarray, docno_ranks: np.ndarray) -> np.ndarray:
+    """Return the scores scaled linearly so that the lowest is 0 and the highest 1; all 0 if they are equal."""
+    scores = with_opinion(scores)
+    low, high = float(scores.min(initial=np.inf)), float(scores.max(initial=-np.inf))
+    return (scores.astype(np.float64) - low) / (high - low) if high > low else np.zeros(len(scores))
+
+
+def zscore(scores: np.ndarray, docno_ranks: np.ndarray) -> np.ndarray:
+    """Return the distance of each score from the mean, in standard deviations; all 0 if the scores are equal."""
+    scores = with_opinion(scores)
+    if not len(scores) or scores.min() == scores.max():
+        return np.zeros(len(scores))
+    return (scores - np.mean(scores, dtype=np.float64)) / np.std(scores, dtype=np.float64)
+
+
+def rank(scores: np.ndarray, docno_ranks: np.ndarray) -> np.ndarray:
+    """Return 1 / rank for each score, the highest score having rank 1; equal scores share their best rank."""
+    scores = with_opinion(scores)
+    ascending = np.sort(scores)
+    return 1 / (1.0 + len(scores) - np.searchsorted(ascending, scores, side="right"))
+
+
+def raw(scores: np.ndarray, docno_ranks: np.ndarray) -> np.ndarray:
+    """Return the scores unchanged, as float64."""
+    return with_opinion(scores).astype(np.float64)
+
+
+def rrf(scores: np.ndarray, docno_ranks: np.ndarray) -> np.ndarray:
+    """Return 1 / (60 + rank) for each score, and 0 for "no opinion". Equal scores have different ranks, by docno descending."""
+    values = np.empty(len(scores))
+    values[np.lexsort((docno_ranks, scores))[::-1]] = 1 / np.arange(RRF_K + 1.0, RRF_K + 1 + len(scores))
+    return np.where(scores > NO_OPINION, values, 0.0)
+
+
+def with_opinion(scores: np.ndarray) -> np.ndarray:
+    """Return the scores with each "no opinion" replaced by the lowest other score, or by 0 if there is no other."""
+    known = scores > NO_OPINION
+    return scores if known.all() else np.where(known, scores, scores[known].min() if known.any() else 0)
+
+
+NORMALISERS: dict[str, Normaliser] = {each.__name__: each for each in (minmax, zscore, rank, raw, rrf)}

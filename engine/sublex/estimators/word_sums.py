@@ -1,0 +1,228 @@
+"""Base classes and helpers for representations that score a document by a sum over pairs of a query word and a document word.
+
+`WordSums` stores one number per document, its norm, and scores all documents through the forward index. `lsi`, `vectors` and `fisher` are
+such representations. The functions are for the `fit`, `load` and `explain` of any plugin that reads terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sublex.contracts.base import Explanation
+from sublex.contracts.fitted import Corpus, CountTransform, Representation, Store, Stored, View, Weights
+from sublex.errors import IndexCorrupt
+from sublex.estimators.bags import Bag
+from sublex.estimators.blocks import Blocks
+from sublex.estimators.linear import Shares
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Progress = Callable[[int, int], None]
+# Document words that an explanation lists for each query word; the others are summed in one part.
+LISTED_WORDS = 8
+
+
+class WordValues:
+    """The values of words for a query, each computed when it is first asked for.
+
+    `compute(words, values)` sets `values[word]` for each of the words, which are distinct. A word's value must not depend on the other
+    words of the call.
+    """
+
+    def __init__(self, words: int, compute: Callable[[np.ndarray, np.ndarray], None]):
+        self._compute, self._values, self._known = compute, np.zeros(words), np.zeros(words, np.bool_)
+
+    def __call__(self, words: np.ndarray) -> np.ndarray:
+        """Return the values of some words, given their distinct numbers."""
+        new = words[~self._known[words]]
+        self._compute(new, self._values)
+        self._known[new] = True
+        return self._values[words]
+
+
+class WordSums(Representation):
+    """A representation that stores the norm of each document's vector, and gives every word a value for a query.
+
+    A score is the cosine of two vectors that are sums over words. Subclasses implement `word_values` and set:
+
+    * `estimator`, which has `norms(rows)`, `transform(rows)` and `shares(query_row, document_row)`;
+    * `vectors_name`, what explanations call the vectors;
+    * `transform_counts`, a function applied to term counts before they are summed, or None.
+    """
+
+    row_shape: tuple[int, ...] | None = ()
+    cosines = True
+    vectors_name = "vectors"
+    transform_counts: CountTransform | None = None
+    estimator: Any
+
+    def word_values(self, row: csr_array) -> tuple[Weights, float]:
+        """Return the values of the words of the vocabulary for a query, float64, and the norm of the query's vector.
+
+        `row` is the query's sparse row of weights. A word's value is the amount that one occurrence adds to the dot product of the
+        query's vector and a document's vector. The values are an array, or a function of words' numbers such as `WordValues`.
+        """
+        raise NotImplementedError
+
+    def encode_documents(self, inputs: csr_array) -> np.ndarray:
+        """Return the norms of the documents' vectors, float32."""
+        return self.estimator.norms(inputs).astype(np.float32)
+
+    def transform(self, inputs: csr_array) -> np.ndarray:
+        """Return the documents' vectors, one row each."""
+        return self.estimator.transform(inputs)
+
+    def encode_queries(self, inputs: csr_array) -> list[Any]:
+        """Return for each query its row, the values of words, and its norm."""
+        return [(inputs[[k]], *self.word_values(inputs[[k]])) for k in range(inputs.shape[0])]
+
+    def query_vector(self, query: Any) -> np.ndarray:
+        """Return the query's vector."""
+        vector: np.ndarray = self.estimator.transform(query[0])[0]
+        return vector
+
+    def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return the cosines of the query's vector with those of documents; -inf where either vector has norm 0."""
+        _, values, query_norm = query
+        norms = query_norm * view.map_rows(lambda rows: np.asarray(rows, np.float64), docs)
+        sums = view.dot(values, docs, self.transform_counts)
+        return np.divide(sums, norms, out=np.full(len(sums), -np.inf), where=norms > 0)
+
+    def word_vectors(self) -> np.ndarray | None:
+        """Return the estimator's word vectors, one row per word of the vocabulary, if it has them."""
+        return getattr(self.estimator, "vectors", None)
+
+    def explain(self, query: Any, view: View, doc: int) -> Explanation:
+        """Return a cosine as the sum of what pairs of a query word and a document word add to it."""
+        shares = self.estimator.shares(query[0], view.terms(np.array([doc])))
+        parts = explain_pairs(shares, self.vocabulary, view.surface)
+        label = f"cosine of the {self.vectors_name} of query and document, by pairs of words"
+        return Explanation(sum(part.value for part in parts), label, "sum", parts)
+
+
+class BagSums(WordSums):
+    """A `WordSums` over an estimator that is a `Bag`. `stored` names the estimator's attributes that `save` writes."""
+
+    estimator: Bag
+    stored: tuple[str, ...] = ("vectors", "weights")
+
+    def save(self, store: Store) -> None:
+        """Store the vocabulary and the estimator's attributes."""
+        store.put("vocabulary", list(self.vocabulary))
+        for name in self.stored:
+            store.put(name, getattr(self.estimator, name))
+
+    def load(self, store: Stored) -> None:
+        """Restore the vocabulary and the estimator's attributes."""
+        self.vocabulary = stored_texts(store, "vocabulary")
+        words = len(self.vocabulary)
+        for name in self.stored:
+            shape = {"vectors": (words, None), "weights": (words,)}.get(name, (None,))
+            setattr(self.estimator, name, stored_numbers(store, name, shape))
+
+    def word_values(self, row: csr_array) -> tuple[Weights, float]:
+        """Return the values of words for a query, and the norm of the query's vector.
+
+        A word's value is its weight times the dot product of its vector and the query's vector.
+        """
+        from sublex.estimators.kernels import similarities
+
+        query = self.estimator.transform(row)[0]
+
+        def compute(words: np.ndarray, values: np.ndarray) -> None:
+            # BLAS may round a word's product differently beside other words. This kernel always adds it up in the same order.
+            similarities(words, self.estimator.vectors, query, values)
+            values[words] *= self.estimator.weights[words]
+
+        return WordValues(len(self.vocabulary), compute), float(np.linalg.norm(query))
+
+
+def check_model(consistent: bool | np.bool_) -> None:
+    """Raise `IndexCorrupt` unless the parts of a stored model fit each other.
+
+    Kernels do not check bounds, so `load` must verify the shapes and indices that they rely on.
+    """
+    if not consistent:
+        raise IndexCorrupt("The parts of the model do not fit each other; fit it again.")
+
+
+def stored_numbers(
+    store: Stored, name: str, shape: Sequence[int | None], kinds: str = "f", least: float = -np.inf
+) -> Any:
+    """Return a stored array, or stored sparse rows; raise `IndexCorrupt` unless shape, type and values are as they must be.
+
+    In `shape`, None is any size. `kinds` has the letters of NumPy's kinds: f for floats, i for whole numbers. All values must be finite and
+    not below `least`.
+    """
+    values = store.get(name)
+    check_model(len(getattr(values, "shape", ())) == len(shape) and not isinstance(values, (list, dict)))
+    check_model(all(wanted in (None, size) for wanted, size in zip(shape, values.shape, strict=True)))
+    numbers = values.data if hasattr(values, "indptr") else values
+    check_model(numbers.dtype.kind in kinds)
+    check_model(np.isfinite(numbers).all() and (numbers >= least).all())
+    return values
+
+
+def stored_texts(store: Stored, name: str, distinct: bool = True) -> list[str]:
+    """Return a stored list of texts; raise `IndexCorrupt` for anything else, and with `distinct` for a text that is there twice."""
+    texts = store.get(name)
+    check_model(isinstance(texts, list) and all(map(is_text, texts)))
+    check_model(not distinct or len(set(texts)) == len(texts))
+    return texts
+
+
+def is_text(value: object) -> bool:
+    """Return whether a value is a text that can be written in UTF-8. JSON may hold halves of characters, which cannot."""
+    return isinstance(value, str) and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
+
+
+def frequent_terms(corpus: Corpus, min_df: int, max_share: float = 1.0) -> list[str]:
+    """Return the terms that occur in at least `min_df` documents and in at most a share `max_share` of all documents."""
+    df = np.zeros(len(corpus.vocabulary), np.int64)
+    for block in corpus.blocks():
+        df += np.bincount(block.indices, minlength=len(df))
+    chosen = np.flatnonzero((df >= min_df) & (df <= max_share * len(corpus.docs)))
+    return [corpus.vocabulary[k] for k in chosen.tolist()]
+
+
+def count_blocks(corpus: Corpus, vocabulary: Sequence[str], progress: Progress = lambda done, total: None) -> Blocks:
+    """Return a function that yields the term counts of a corpus over a vocabulary, as blocks of sparse rows.
+
+    Estimators call the function once for each pass over the data. `progress` gets the documents done in the pass and their total.
+    """
+    numbers = corpus.recode(vocabulary)
+
+    def blocks() -> Iterator[csr_array]:
+        from scipy.sparse import csr_array
+
+        done = 0
+        for block in corpus.blocks():
+            columns = numbers[block.indices]
+            known = columns >= 0
+            starts = np.append(0, np.cumsum(known))[block.indptr]
+            shape = (block.shape[0], len(vocabulary))
+            counts = csr_array((block.data[known], columns[known], starts), shape=shape)
+            counts.sort_indices()
+            done += block.shape[0]
+            progress(done, len(corpus.docs))
+            yield counts
+
+    return blocks
+
+
+def explain_pairs(shares: Shares, vocabulary: Sequence[str], surface: Callable[[str], str]) -> tuple[Explanation, ...]:
+    """Return what each query word adds to a score, each taken apart by the words of the document; the parts add up to the score."""
+    parts = []
+    for place, word in enumerate(shares.query.tolist()):
+        values = shares.values[place]
+        order = np.argsort(-np.abs(values), kind="stable")
+        listed, rest = order[:LISTED_WORDS], order[LISTED_WORDS:]
+        pairs = [Explanation(float(values[k]), surface(vocabulary[int(shares.document[k])])) for k in listed]
+        if len(rest):
+            pairs.append(Explanation(float(values[rest].sum()), f"{len(rest):,} other words"))
+        parts.append(Explanation(float(values.sum()), surface(vocabulary[word]), "sum", tuple(pairs)))
+    return tuple(parts)

@@ -1,0 +1,211 @@
+"""Lines of styled text, and `Shown`: a result as lines for people, as JSON for programs, and as a table for spreadsheets.
+
+A style is a name, such as "docno" or "match", which each face maps to its own colours. No text here holds a character
+that steers a terminal.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from sublex.forms.tables import Table
+from sublex.forms.values import as_text
+from sublex.tools.messages import one_line
+
+# Columns that must remain for the text beside an indent; otherwise the indent is smaller.
+LEAST_TEXT = 20
+# Characters that remain of a cell of a table at least, when it is shortened.
+LEAST_CELL = 8
+
+
+class Span(NamedTuple):
+    """A piece of a line and the name of its style; the empty name is plain text."""
+
+    text: str
+    style: str = ""
+
+
+class Column(NamedTuple):
+    """A column of a table: where it begins and how wide it is, in characters, and whether its cells may be shortened."""
+
+    begin: int
+    width: int
+    shortens: bool
+
+
+class Line(NamedTuple):
+    """A line of spans. `indent` is the number of blanks before its continuation lines; a line with None is never wrapped.
+
+    A row of a table has the `columns` of the table, so that its cells can be shortened where a terminal is too narrow.
+    """
+
+    spans: tuple[Span, ...] = ()
+    indent: int | None = None
+    columns: tuple[Column, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The line without styles."""
+        return "".join(span.text for span in self.spans)
+
+
+class Shown:
+    """A result to show: `lines` for people, `data` for JSON, and the `head` and `rows` of a table for CSV.
+
+    Lines and data are computed when a face first asks for them. `notes` are messages for the user, apart from the result.
+    """
+
+    def __init__(
+        self,
+        lines: Callable[[], Iterable[Line]],
+        data: Callable[[], Any] = lambda: None,
+        head: Sequence[str] = (),
+        rows: Sequence[Sequence[Any]] = (),
+        notes: Sequence[str] = (),
+    ):
+        self._lines, self._data = lines, data
+        self.head, self.rows, self.notes = head, rows, notes
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The result as lines for people."""
+        return list(self._lines())
+
+    @cached_property
+    def data(self) -> Any:
+        """The result as a value for JSON."""
+        return self._data()
+
+    def compute(self, form: str) -> None:
+        """Compute now what a face will print: the lines, and with the form "json" the data."""
+        for part in ("lines", "data") if form == "json" else ("lines",):
+            getattr(self, part)
+
+
+def line(*parts: str | Span, indent: int | None = None, columns: Iterable[Column] = ()) -> Line:
+    """Return a line of texts and spans, without characters that steer a terminal and without blanks at its end."""
+    spans = [Span(one_line(text), style) for text, style in (Span(p) if isinstance(p, str) else p for p in parts)]
+    while spans and not spans[-1].text.rstrip():
+        spans.pop()
+    if spans:
+        spans[-1] = spans[-1]._replace(text=spans[-1].text.rstrip())
+    return Line(tuple(spans), indent, tuple(columns))
+
+
+def records(head: Sequence[str], rows: Sequence[Sequence[Any]], notes: Sequence[str] = ()) -> Shown:
+    """Return records with the fields of `head` as Shown: an aligned table, or a list of objects."""
+    return Shown(
+        lambda: table_lines(rows, head), lambda: [dict(zip(head, row, strict=True)) for row in rows], head, rows, notes
+    )
+
+
+def table_lines(
+    rows: Sequence[Sequence[Any]],
+    head: Sequence[str] = (),
+    right: Sequence[bool] | None = None,
+    bold: Collection[tuple[int, int]] = (),
+) -> list[Line]:
+    """Return rows of cells as aligned columns, under a head if there is one.
+
+    `right` tells which columns are aligned to the right; by default, these are the columns that hold only numbers.
+    `bold` names cells as (row, column). A last column of text may be wrapped.
+    """
+    texts = [[as_text(cell) for cell in row] for row in ([head, *rows] if head else rows)]
+    if not texts:
+        return []
+    places = range(len(texts[0]))
+    if right is None:
+        right = [bool(rows) and all(isinstance(row[place], (int, float)) for row in rows) for place in places]
+    widths = [max(len(cells[place]) for cells in texts) for place in places]
+    begins = [sum(widths[:place]) + 2 * place for place in places]
+    columns = [Column(begins[place], widths[place], not right[place]) for place in places]
+    indent = None if right[-1] else begins[-1]
+    lines = []
+    for number, cells in enumerate(texts, -1 if head else 0):
+        spans: list[Span | str] = []
+        for place, cell in enumerate(cells):
+            padded = cell.rjust(widths[place]) if right[place] else cell.ljust(widths[place])
+            spans += ["  " * bool(place), Span(padded, "best" if (number, place) in bold else "")]
+        lines.append(line(*spans, indent=indent, columns=columns))
+    return lines
+
+
+def figure_lines(table: Table) -> list[Line]:
+    """Return a table of figures as aligned columns: words to the left, figures to the right."""
+    right = [column >= table.labels for column in range(len(table.head))]
+    return table_lines(table.rows, table.head, right, table.bold)
+
+
+def wrapped(long: Line, width: int) -> Iterator[Line]:
+    """Yield a line cut to a width of so many columns, at blanks; a line that is never wrapped comes as it is.
+
+    The cells of a table are shortened first, by the same number in each row.
+    """
+    if long.columns:
+        long = _shortened(long, width)
+    if long.indent is None or len(long.text) <= width:
+        yield long
+        return
+    text, begin, blanks = long.text, 0, " " * max(0, min(long.indent, width - LEAST_TEXT))
+    rows = textwrap.wrap(text, width, subsequent_indent=blanks, replace_whitespace=False, expand_tabs=False)
+    for number, row in enumerate(rows):
+        content = row[len(blanks) :] if number else row
+        begin = text.index(content, begin)
+        indent = (Span(blanks),) if number else ()
+        yield Line((*indent, *_part(long.spans, begin, begin + len(content))))
+        begin += len(content)
+
+
+def _shortened(row: Line, width: int) -> Line:
+    """Return a row of a table with cells short enough for a width, if that is possible."""
+    widths = [column.width for column in row.columns]
+    if row.indent is not None:
+        # The last column is wrapped, and needs no more than this.
+        widths[-1] = min(widths[-1], LEAST_TEXT)
+    gaps = row.columns[-1].begin + row.columns[-1].width - sum(column.width for column in row.columns)
+    excess = sum(widths) + gaps - width
+    kept = len(widths) - (row.indent is not None)
+    while excess > 0:
+        place = max(range(kept), key=lambda place: row.columns[place].shortens * widths[place], default=0)
+        if not kept or not row.columns[place].shortens or widths[place] <= LEAST_CELL:
+            break
+        widths[place] -= 1
+        excess -= 1
+    spans: list[Span] = []
+    end = 0
+    for column, size in zip(row.columns[:kept], widths, strict=False):
+        spans += _part(row.spans, end, column.begin)
+        spans += _cut(list(_part(row.spans, column.begin, column.begin + column.width)), size)
+        end = column.begin + column.width
+    spans += _part(row.spans, end, len(row.text))
+    saved = sum(column.width for column in row.columns[:kept]) - sum(widths[:kept])
+    return Line(tuple(spans), row.indent if row.indent is None else row.indent - saved)
+
+
+def _cut(spans: list[Span], size: int) -> list[Span]:
+    """Return the spans of a cell cut to so many characters; a cell that loses letters ends with …."""
+    text = "".join(span.text for span in spans)
+    if len(text.rstrip()) <= size:
+        return list(_part(spans, 0, size))
+    return [*_part(spans, 0, size - 1), Span("…", spans[-1].style)]
+
+
+def _part(spans: Iterable[Span], begin: int, end: int) -> Iterator[Span]:
+    """Yield the part of spans from one column to another."""
+    at = 0
+    for text, style in spans:
+        if piece := text[max(0, begin - at) : max(0, end - at)]:
+            yield Span(piece, style)
+        at += len(text)
+
+
+def marked(text: str, places: Iterable[tuple[int, int]], style: str = "match") -> list[Span]:
+    """Return a text as spans in which these places, (begin, end) in ascending order, have a style."""
+    spans, position = [], 0
+    for begin, end in places:
+        spans += [Span(text[position:begin]), Span(text[begin:end], style)]
+        position = end
+    return [span for span in (*spans, Span(text[position:])) if span.text]

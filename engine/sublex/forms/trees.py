@@ -1,0 +1,81 @@
+"""Show the tree of an explanation: the texts of a node, HTML that a notebook can fold, and the columns of a DataFrame."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+# How the parts of a node make its value, where they are not added up.
+OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
+
+
+class Node(Protocol):
+    """A node of an explanation, as `sublex.contracts.base.Explanation` defines it."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def parts(self) -> Sequence[Node]: ...
+    @property
+    def evidence(self) -> Mapping[str, Any]: ...
+
+
+class NodeText(NamedTuple):
+    """One node in words: its value, its label with the operation of its parts, and its evidence, which may be empty."""
+
+    value: str
+    label: str
+    facts: str
+
+
+def node_text(node: Node) -> NodeText:
+    """Return one node in words. A value in brackets is evidence, which is not added."""
+    value = "no score" if node.value == -math.inf else f"{node.value + 0:.6g}"
+    if node.kind == "evidence":
+        value = f"({value})" if node.value else ""
+    operation = f" ({OPERATIONS[node.kind]})" if node.parts and node.kind in OPERATIONS else ""
+    facts = "; ".join(f"{name} {_as_text(fact)}" for name, fact in node.evidence.items())
+    return NodeText(value, node.label + operation, facts)
+
+
+def tree_columns(tree: Node) -> dict[str, list[Any]]:
+    """Return the nodes of a tree as columns, each node before its parts; the root has depth 0."""
+    nodes = list(_nodes(tree, 0))
+    return {
+        "depth": [depth for depth, _ in nodes],
+        "value": [node.value for _, node in nodes],
+        "label": [node.label for _, node in nodes],
+        "kind": [node.kind for _, node in nodes],
+        "evidence": [dict(node.evidence) for _, node in nodes],
+    }
+
+
+def tree_html(node: Node) -> str:
+    """Return a tree as nested HTML elements that fold. A value in brackets is evidence, which is not added."""
+    import html
+
+    value, label, facts = map(html.escape, node_text(node))
+    line = f"<b>{value}</b> {label}" + (f" <small>{facts}</small>" if facts else "")
+    if not node.parts:
+        return f'<div style="margin-left:1.5em">{line}</div>\n'
+    parts = "".join(map(tree_html, node.parts))
+    return f'<details open style="margin-left:1.5em"><summary>{line}</summary>\n{parts}</details>\n'
+
+
+def _nodes(node: Node, depth: int) -> Iterator[tuple[int, Node]]:
+    yield depth, node
+    for part in node.parts:
+        yield from _nodes(part, depth + 1)
+
+
+def _as_text(fact: Any) -> str:
+    if isinstance(fact, Mapping):
+        return ", ".join(f"{name} {_as_text(value)}" for name, value in fact.items())
+    if isinstance(fact, (list, tuple)):
+        return ", ".join(map(_as_text, fact))
+    return f"{fact:.6g}" if isinstance(fact, float) else str(fact)

@@ -1,0 +1,44 @@
+"""Values as text: the cell of a table, and JSON that every reader accepts."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+from sublex.tools.messages import STEERING, one_line
+
+# Characters that JSON may hold as they are, but that steer a terminal or end its line.
+_ESCAPED = re.compile(f"[{STEERING}\x85\u2028\u2029]")
+
+
+def as_text(value: Any) -> str:
+    """Return a value as the text of a table cell, without control characters."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.2f}"
+    return one_line(str(value))
+
+
+def to_json(value: Any, indent: int | None = None) -> str:
+    """Return a value as JSON text.
+
+    NaN and infinities become null, NumPy's numbers and arrays become numbers and lists, and any other object that JSON
+    does not know, such as an object that a plugin returns, becomes its `str`. Characters that steer a terminal are escaped.
+    """
+    text = json.dumps(_jsonable(value), ensure_ascii=False, indent=indent, default=str)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _jsonable(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {key: _jsonable(member) for key, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(member) for member in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,313 @@
+"""Expression trees: the nodes that a pipeline, or one component with its parameters, is made of, and how they are printed.
+
+The printed form of a tree is its identity. Two trees are equal when their printed forms are equal, and `parser.py` parses a
+printed form back to the tree. This file does not know the components: `plugins.py` looks up names and checks parameters.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import singledispatch
+from numbers import Integral
+from typing import Any, ClassVar
+
+from sublex.errors import InputError
+
+NAME = re.compile(r"[^\W\d][\w.:/-]*")
+NORMALISERS = ("minmax", "zscore", "rank", "raw", "rrf")
+FUNCTION = "rerank"  # A Python function prints as rerank(name).
+KEYWORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
+Change = Callable[[Any], Any]
+
+
+class Expression:
+    """A node of an expression tree.
+
+    The operators `a >> b`, `a + b`, `0.3 * a` and `a % 200` build the tree that the parser builds for the same text.
+    """
+
+    # The precedence of the node's operator. A node is printed in parentheses where its place needs a higher precedence.
+    binds: ClassVar[int]
+    __array_ufunc__ = None  # A NumPy number times an expression calls `__rmul__` below.
+
+    def children(self) -> Iterable[Any]:
+        """Return everything that the node contains, in reading order: expressions, numbers, tuples, texts."""
+        raise NotImplementedError
+
+    def map(self, change: Change) -> Expression:
+        """Return a copy of the node with `change` applied to each of its children, in reading order."""
+        raise NotImplementedError
+
+    def __rshift__(self, other: object) -> Expression:
+        return chain((self, operand(other, ">>")))
+
+    def __rrshift__(self, other: object) -> Expression:
+        return chain((operand(other, ">>"), self))
+
+    def __add__(self, other: object) -> Expression:
+        return Blend((*(self.parts if isinstance(self, Blend) else (self,)), operand(other, "+")))
+
+    def __radd__(self, other: object) -> Expression:
+        return operand(other, "+") + self
+
+    def __rmul__(self, weight: Any) -> Expression:
+        return Weighted(operand(weight, "*") if isinstance(weight, str) else weight, self)
+
+    def __mod__(self, depth: Any) -> Expression:
+        return Cut(self, depth)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expression) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+@singledispatch
+def operand(value: object, operator: str) -> Any:
+    """Return what a value beside an operator stands for: an expression, or a weight before `*`. `operands.py` knows texts and functions."""
+    raise NotImplementedError
+
+
+@operand.register
+def _(value: Expression, operator: str) -> Expression:
+    return value
+
+
+@dataclass(frozen=True)
+class Range:
+    """A range of numbers for `sublex tune` to try: an interval, `{0..1}`, or a choice, `{1,2,5}`."""
+
+    values: tuple[float, ...]
+    interval: bool = False
+
+    def __post_init__(self) -> None:
+        ends = self.values if self.values and all(map(math.isfinite, self.values)) else ()
+        if not ends or (self.interval and (len(ends) != 2 or not 0 < ends[1] - ends[0] < math.inf)):
+            raise InputError(f"{self} is not a range such as {{0..1}} or {{1,2,5}}.")
+
+    def __str__(self) -> str:
+        return "{" + (".." if self.interval else ",").join(map(print_value, self.values)) + "}"
+
+
+@dataclass(frozen=True, eq=False)
+class Call(Expression):
+    """A component by name, `name(value, parameter=value)`.
+
+    A value is a number, a truth value, a text, a tuple, a `Range` or an expression. `plugins.Component` is a call with its registration.
+    """
+
+    binds = 4
+    name: str
+    args: tuple[Any, ...] = ()
+    params: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "args", tuple(map(_plain, self.args)))
+        object.__setattr__(self, "params", {name: _plain(value) for name, value in self.params.items()})
+
+    def __str__(self) -> str:
+        named = (f"{name}={print_value(value)}" for name, value in self.params.items())
+        inside = ", ".join([*map(print_value, self.args), *named])
+        return f"{self.name}({inside})" if inside else self.name
+
+    def children(self) -> Iterable[Any]:
+        return (*self.args, *self.params.values())
+
+    def map(self, change: Change) -> Call:
+        args = tuple(change(value) for value in self.args)
+        return Call(self.name, args, {name: change(value) for name, value in self.params.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class Cut(Expression):
+    """The first `depth` hits of an expression, `expression % depth`."""
+
+    binds = 3
+    expression: Expression
+    depth: int | Range
+
+    def __post_init__(self) -> None:
+        if isinstance(self.depth, Range):
+            return
+        whole = isinstance(self.depth, Integral) and not isinstance(self.depth, bool)
+        if not whole or self.depth <= 0:
+            raise InputError(f"The depth in % {self.depth} should be a whole number above 0.")
+        object.__setattr__(self, "depth", int(self.depth))
+
+    def __str__(self) -> str:
+        return f"{_within(self.expression, 4)} % {self.depth}"
+
+    def children(self) -> Iterable[Any]:
+        return (self.expression, self.depth)
+
+    def map(self, change: Change) -> Cut:
+        return Cut(change(self.expression), change(self.depth))
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted(Expression):
+    """An expression with a weight in a blend, `weight*expression`."""
+
+    binds = 2
+    weight: float | Range
+    expression: Expression
+
+    def __post_init__(self) -> None:
+        if isinstance(self.weight, Range):
+            return
+        try:
+            weight = float(self.weight)
+        except (TypeError, ValueError, OverflowError):
+            weight = math.nan
+        if isinstance(self.weight, (str, bool)) or not math.isfinite(weight):
+            raise InputError(f"The weight {self.weight} should be a finite number.")
+        object.__setattr__(self, "weight", shortest(weight))
+
+    def __str__(self) -> str:
+        return f"{print_value(self.weight)}*{_within(self.expression, 3)}"
+
+    def __mod__(self, depth: Any) -> Expression:
+        """Cut the weighted expression: in the text `0.3*a % 200` the `%` binds more tightly than in Python."""
+        return Weighted(self.weight, Cut(self.expression, depth))
+
+    def children(self) -> Iterable[Any]:
+        return (self.weight, self.expression)
+
+    def map(self, change: Change) -> Weighted:
+        return Weighted(change(self.weight), change(self.expression))
+
+
+@dataclass(frozen=True, eq=False)
+class Blend(Expression):
+    """A sum of the scores of several parts, `a + b + c`."""
+
+    binds = 1
+    parts: tuple[Expression, ...]
+
+    def __str__(self) -> str:
+        return " + ".join(_within(part, 2) for part in self.parts)
+
+    def children(self) -> Iterable[Any]:
+        return self.parts
+
+    def map(self, change: Change) -> Blend:
+        return Blend(tuple(map(change, self.parts)))
+
+
+@dataclass(frozen=True, eq=False)
+class Chain(Expression):
+    """A sequence of stages, `a >> b >> c`; each works on the query and the hits of the stage before it. Made by `chain`."""
+
+    binds = 0
+    stages: tuple[Expression, ...]
+
+    def __str__(self) -> str:
+        return " >> ".join(_within(stage, 1) for stage in self.stages)
+
+    def children(self) -> Iterable[Any]:
+        return self.stages
+
+    def map(self, change: Change) -> Chain:
+        return Chain(tuple(map(change, self.stages)))
+
+
+@dataclass(frozen=True, eq=False)
+class Normalised(Expression):
+    """An expression with its scores brought to a common scale, `zscore(expression)`; the parser reads it as a `Call`."""
+
+    binds = 4
+    normaliser: str
+    expression: Expression
+
+    def __str__(self) -> str:
+        return f"{self.normaliser}({self.expression})"
+
+    def children(self) -> Iterable[Any]:
+        return (self.expression,)
+
+    def map(self, change: Change) -> Normalised:
+        return Normalised(self.normaliser, change(self.expression))
+
+
+def chain(stages: Iterable[Expression]) -> Expression:
+    """Return a chain of the stages; a chain among the stages is replaced by its own stages, and a single stage is returned as it is."""
+    flat: list[Expression] = []
+    for stage in stages:
+        flat += stage.stages if isinstance(stage, Chain) else [stage]
+    return flat[0] if len(flat) == 1 else Chain(tuple(flat))
+
+
+def print_value(value: Any) -> str:
+    """Return a value as it is written between the parentheses of a call."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(float(value))
+    if isinstance(value, (int, Range, Expression)):
+        return str(value)
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(print_value, value))}]"
+    text = str(value)
+    return text if NAME.fullmatch(text) and text not in KEYWORDS else json.dumps(text, ensure_ascii=False)
+
+
+def shortest(number: float) -> float:
+    """Return a number as a person writes it: 7, not 7.0."""
+    return int(number) if abs(number) < 1e15 and number == int(number) else number
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """Yield the expression and every expression within it, outer ones first, in reading order."""
+    return (node for node in _contents(expression) if isinstance(node, Expression))
+
+
+def ranges(expression: Expression) -> list[Range]:
+    """Return all ranges of an expression, in reading order."""
+    return [node for node in _contents(expression) if isinstance(node, Range)]
+
+
+def fill(expression: Expression, numbers: Iterable[float]) -> Expression:
+    """Return the expression with its ranges replaced by numbers, in reading order."""
+    following: Iterator[float] = iter(numbers)
+    return _each_range(expression, lambda _: next(following))
+
+
+def no_ranges(expression: Expression) -> Expression:
+    """Return the expression itself. Raise InputError when it contains a range."""
+    if found := ranges(expression):
+        raise InputError(
+            f"{expression} contains the range {found[0]}; ranges are for sublex tune, so write a number there."
+        )
+    return expression
+
+
+def _contents(value: Any) -> Iterator[Any]:
+    if isinstance(value, (Range, Expression)):
+        yield value
+    inside = value.children() if isinstance(value, Expression) else value if isinstance(value, tuple) else ()
+    for child in inside:
+        yield from _contents(child)
+
+
+def _each_range(value: Any, change: Callable[[Range], Any]) -> Any:
+    if isinstance(value, Range):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(_each_range(item, change) for item in value)
+    return value.map(lambda inner: _each_range(inner, change)) if isinstance(value, Expression) else value
+
+
+def _plain(value: Any) -> Any:
+    """Replace a call without parameters by its name: only the declared parameter tells whether a word is a name or a text."""
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_plain, value))
+    return value.name if type(value) is Call and not value.args and not value.params else value
+
+
+def _within(inner: Expression, least: int) -> str:
+    return str(inner) if inner.binds >= least else f"({inner})"

@@ -1,0 +1,260 @@
+"""Python functions and PyTerrier transformers as parts of an expression: the nodes that score documents by calling them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from sublex.contracts.base import LARGEST_SCORE, Document
+from sublex.errors import InputError, PluginError, contract
+from sublex.forms.frames import data_frame
+from sublex.language.expression import FUNCTION, Change, Expression, print_value, walk
+from sublex.tools.arguments import whole
+from sublex.tools.messages import counted
+
+
+class StoredDocument:
+    """A document as a function sees it. Its title, text and fields are read from the index when they are first used.
+
+    `has_text` says whether the index stores texts; if not, reading a title, a text or fields raises IndexProblem.
+    """
+
+    def __init__(self, docno: str, read: Callable[[], Document], has_text: bool = True):
+        self.docno, self._read, self.has_text = docno, read, has_text
+
+    @cached_property
+    def _stored(self) -> Document:
+        return self._read()
+
+    @property
+    def title(self) -> str:
+        """The title; empty when there is none."""
+        return self._stored.title
+
+    @property
+    def text(self) -> str:
+        """The text, without the title."""
+        return self._stored.text
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The other values that are stored with the document, by name."""
+        return self._stored.fields
+
+    @property
+    def contents(self) -> str:
+        """The title, a newline and the text; the text alone if there is no title."""
+        return self._stored.contents
+
+    def __repr__(self) -> str:
+        return f"<StoredDocument {self.docno}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Function(Expression):
+    """A Python function `function(query, documents)` that scores documents. `sublex.rerank` documents the attributes.
+
+    It prints as `rerank(name)`, which the parser refuses. One thread at a time calls the function.
+    """
+
+    binds = 4
+    kind = "function"
+    name: str
+    function: Any
+    version: str | None = None
+    batch: int | None = None
+    cache: Path | None = None
+    lock: Any = field(default_factory=RLock, repr=False)
+
+    def __str__(self) -> str:
+        return f"{FUNCTION}({print_value(self.name)})"
+
+    def children(self) -> Iterable[Any]:
+        return ()
+
+    def map(self, change: Change) -> Function:
+        return self
+
+    def scores(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
+        """Return the function's scores of documents as float64, -inf for a document on which it has no opinion.
+
+        `before` are the documents' scores in the stage before, and None without such a stage.
+        """
+        with self.lock, contract(self.kind, self.name):
+            given = self.function(query, list(documents))
+        return self._checked(self._array(given, len(documents)), [document.docno for document in documents])
+
+    def _array(self, given: Any, number: int) -> np.ndarray:
+        """Return what the function gave as an array of `number` numbers. Raise PluginError for anything else."""
+
+        def refusal(what: str) -> PluginError:
+            return PluginError(
+                f"The {self.kind} {self.name} gave {what} for {counted(number, 'document')}; "
+                "it has to give one number for each document, in their order."
+            )
+
+        if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping, set, frozenset)):
+            raise refusal(f"a value of type {_type(given)}")
+        with contract(self.kind, self.name):
+            items = given if hasattr(given, "__array__") else list(given)
+            try:
+                array = np.asarray(items)
+            except ValueError:
+                raise refusal("lists of different lengths") from None
+        if array.shape != (number,):
+            raise refusal(counted(array.size, "score") if array.ndim == 1 else f"scores of shape {array.shape}")
+        if array.dtype.kind in "fiub":
+            return array.astype(np.float64)
+        for item in array.tolist():
+            if not isinstance(item, (int, float)):
+                raise refusal(f"a score of type {_type(item)}")
+        # An array of Python objects may hold whole numbers beyond float64.
+        return np.array([np.inf if abs(item) > LARGEST_SCORE else item for item in array.tolist()], np.float64)
+
+    def _checked(self, scores: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
+        """Return the scores themselves. Raise PluginError unless they are finite as float32."""
+        wrong = np.flatnonzero(~(np.abs(scores) <= LARGEST_SCORE))
+        if len(wrong):
+            value, docno = scores[wrong[0]], docnos[wrong[0]]
+            raise PluginError(
+                f"The {self.kind} {self.name} gave {value:g} for the document {docno}; scores have to be finite float32 numbers."
+            )
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Transformer(Function):
+    """A PyTerrier transformer that scores or drops documents: an object with a method `transform(DataFrame) -> DataFrame`."""
+
+    kind = "transformer"
+
+    def scores(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
+        if before is not None and not np.isfinite(before).all():
+            return self._among_hits(query, documents, before)
+        with self.lock, contract(self.kind, self.name):
+            given = self.function.transform(_frame(query, documents, before))
+            docnos, values = self._columns(given)
+        scores = self._checked(self._array(values, len(docnos)), docnos)
+        by_docno = dict(zip(docnos, scores.tolist(), strict=True))
+        unknown = by_docno.keys() - {document.docno for document in documents}
+        if unknown or len(by_docno) < len(docnos):
+            reason = f"{min(unknown)}, which it did not get" if unknown else "a document twice"
+            raise PluginError(
+                f"The transformer {self.name} gave {reason}; a stage scores or drops the documents it gets."
+            )
+        return np.array([by_docno.get(document.docno, -np.inf) for document in documents])
+
+    def _columns(self, given: Any) -> tuple[list[str], Any]:
+        """Return the docnos and the scores of the frame that the transformer gave."""
+        columns = list(getattr(given, "columns", ()))
+        if "docno" in columns and "score" in columns:
+            return [str(docno) for docno in given["docno"]], given["score"].to_numpy()
+        shown = (
+            f"a frame with the columns {', '.join(map(str, columns))}" if columns else f"a value of type {_type(given)}"
+        )
+        raise PluginError(f"The transformer {self.name} gave {shown}; a stage needs the columns docno and score.")
+
+    def _among_hits(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray) -> np.ndarray:
+        """Return the scores of documents, -inf for those that are not among the hits of the stage before."""
+        scores, places = np.full(len(documents), -np.inf), np.flatnonzero(np.isfinite(before))
+        if len(places):
+            scores[places] = self.scores(query, [documents[place] for place in places.tolist()], before[places])
+        return scores
+
+
+def _frame(query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> Any:
+    """Return the documents as a PyTerrier frame: qid, query and docno, the stored texts, and scores and ranks if there are any."""
+    number = len(documents)
+    columns: dict[str, Any] = {"qid": ["1"] * number, "query": [query] * number}
+    columns["docno"] = [document.docno for document in documents]
+    if documents and documents[0].has_text:
+        columns |= {name: [getattr(document, name) for document in documents] for name in ("title", "text")}
+    if before is not None:
+        ranks = np.empty(len(before), np.int64)
+        ranks[np.argsort(-before, kind="stable")] = np.arange(len(before))
+        columns |= {"score": before.astype(np.float64), "rank": ranks}
+    return data_frame(columns)
+
+
+def rerank(
+    function: Callable[[str, list[StoredDocument]], Any],
+    name: str | None = None,
+    version: object = None,
+    batch: int = 100,
+    cache: str | os.PathLike[str] | None = None,
+) -> Function:
+    """Return a function as a part of an expression. `sublex.rerank` documents the parameters."""
+    if is_transformer(function):
+        if cache is not None:
+            raise InputError("The scores of a transformer are not cached; leave out cache=.")
+        return transformer(function, name, version)
+    if not callable(function):
+        raise InputError(f"sublex.rerank takes a function f(query, documents), not a value of type {_type(function)}.")
+    if cache is not None and version is None:
+        raise InputError(
+            'A cache needs a version, which you change with the function; write version="1" beside cache=.'
+        )
+    folder = None if cache is None else Path(cache)
+    return Function(_named(function, name), function, _version(version), whole(batch, "batch"), folder)
+
+
+def transformer(made: Any, name: str | None = None, version: object = None) -> Transformer:
+    """Return a PyTerrier transformer as a part of an expression. `sublex.pyterrier.stage` documents the parameters."""
+    if not is_transformer(made):
+        raise InputError(f"A value of type {_type(made)} is no transformer: it has no method transform(frame).")
+    return Transformer(_named(made, name), made, _version(version))
+
+
+def is_transformer(thing: object) -> bool:
+    """Return whether an object has the method of PyTerrier's transformers."""
+    return callable(getattr(thing, "transform", None)) and not isinstance(thing, type)
+
+
+def functions_in(expression: Expression) -> list[Function]:
+    """Return the functions in an expression. Raise InputError when two different ones have the same name."""
+    found: dict[str, Function] = {}
+    for node in walk(expression):
+        if isinstance(node, Function):
+            first = found.setdefault(node.name, node)
+            if (first.function, first.version) != (node.function, node.version):
+                raise InputError(
+                    f"Two functions in {expression} have the name {node.name}; give one of them another by name=."
+                )
+    return list(found.values())
+
+
+def versions(expression: Expression) -> dict[str, str]:
+    """Return the version of each function in an expression that has one, by the function's printed form."""
+    return {str(node): f"version {node.version}" for node in functions_in(expression) if node.version is not None}
+
+
+def name_of(thing: object) -> str:
+    """Return the name of a function, or of an object's class."""
+    return str(getattr(thing, "__name__", "") or _type(thing)).strip("<>")
+
+
+def _named(thing: object, name: str | None) -> str:
+    """Return the given name, or else the thing's own."""
+    name = name_of(thing) if name is None else name
+    if not isinstance(name, str) or not name.strip():
+        raise InputError(f"name={name!r} should be a text: the name that the expression shows.")
+    return name
+
+
+def _version(version: object) -> str | None:
+    if version is None:
+        return None
+    if isinstance(version, bool) or not isinstance(version, (str, int, float)) or not str(version):
+        raise InputError(f'version={version!r} should be a text or a number, such as "1".')
+    return str(version)
+
+
+def _type(thing: object) -> str:
+    return type(thing).__name__

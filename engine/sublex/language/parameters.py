@@ -1,0 +1,173 @@
+"""Parameters of components: declaring them, matching them with what a user wrote, and printing them.
+
+A built-in component declares its parameters as the fields of a frozen dataclass, a plugin as a list of `Param`.
+`matched` turns a parsed call such as `BM25(k1=0.9)` into a checked value for every parameter; `canonical_call` turns
+the values back into the call that is printed. Names of components are resolved elsewhere, in `plugins.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from sublex.contracts.base import Param, Resource
+from sublex.errors import InputError
+from sublex.language.expression import NORMALISERS, Call, Expression, Range, print_value, shortest
+from sublex.language.parser import parse
+from sublex.tools.messages import nearest
+
+# Resolves an expression that is the value of a parameter.
+Canonical = Callable[[Expression], Expression]
+# For messages: what a user should write for a value of each type.
+WANTED = {
+    float: "a number",
+    int: "a whole number",
+    bool: "true or false",
+    str: "a word or a text in quotes",
+    Resource: "a path in quotes or the name of a resource",
+    tuple: "a list, as in [a, b]",
+    Expression: "an expression",
+}
+
+
+def parameter(default: Any, help: str, range: tuple[Any, ...] | None = None, **options: Any) -> Any:
+    """Return a dataclass field that declares a parameter; `options` are those of `dataclasses.field`.
+
+    The type of the parameter is that of the default; a default of None stands for an optional float.
+    """
+    return field(default=default, metadata={"help": help, "range": range}, **options)
+
+
+def params(component: type[Declared]) -> tuple[Param, ...]:
+    """Return the parameters of a dataclass for its registration, keyword-only fields last."""
+    declared = sorted((f for f in fields(component) if f.metadata), key=lambda f: bool(f.kw_only))
+    types = (float if f.default is None else type(f.default) for f in declared)
+    return tuple(Param(f.name, kind, f.default, **f.metadata) for f, kind in zip(declared, types, strict=True))
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The base of components whose parameters are dataclass fields: it checks them, and prints them as the identity.
+
+    Values are checked on construction, so Python code gets the same errors as expressions do.
+    """
+
+    def __post_init__(self) -> None:
+        name, declared = type(self).__name__, params(type(self))
+        values = {param.name: getattr(self, param.name) for param in declared}
+        for key, value in matched(Call(name, (), values), declared, lambda inner: inner, {}).items():
+            object.__setattr__(self, key, value)
+
+    def __str__(self) -> str:
+        return printed(type(self).__name__, params(type(self)), vars(self))
+
+    def refuse(self, *names: str, reason: str) -> None:
+        """Raise `InputError` if one of these parameters, which have no effect for this `reason`, was set."""
+        for param in params(type(self)):
+            if param.name in names and getattr(self, param.name) != param.default:
+                raise InputError(f"{type(self).__name__}: {param.name} has no effect {reason}; leave it out.")
+
+
+def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a checked value of the declared type for every parameter, in the declared order.
+
+    The value is the user's, else the profile's, else the declared default. Raise `InputError` for a call that does not
+    fit.
+    """
+    names = [param.name for param in params]
+    if len(call.args) > len(names) and call.name in NORMALISERS:
+        parts = " + ".join(f"{call.name}({print_value(value)})" for value in call.args)
+        raise InputError(f"{call.name} takes one expression; to add up several, write {parts}.")
+    if len(call.args) > len(names):
+        raise InputError(f"{call.name} was given too many values ({len(call.args)}); {_takes(names)}.")
+    written = dict(zip(names, call.args, strict=False))
+    for key, value in call.params.items():
+        if key not in names:
+            hint = nearest(key, names)
+            takes = _takes(names)
+            raise InputError(
+                f"{call.name} has no parameter {key}; {hint}{takes[0].upper() if hint else takes[0]}{takes[1:]}."
+            )
+        if key in written:
+            raise InputError(f"{call.name} gives {key} twice, by its place and by its name; drop one.")
+        written[key] = value
+    chosen = {param.name: param.default for param in params} | dict(profile) | written
+    return {param.name: typed(call.name, param, chosen[param.name], canonical) for param in params}
+
+
+def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:
+    """Return a value of the declared type, for the component `name`. Raise `InputError` if the value does not fit."""
+    if value is ...:
+        raise InputError(f"{name} needs the parameter {param.name}, as in {name}({param.name}=…).")
+    if value is None and param.default is None:
+        return None
+    shown = f"{name}: {param.name}={print_value(value)}"
+    items = value if isinstance(value, tuple) else (value,)
+    if any(isinstance(item, Range) for item in items):
+        raise InputError(f"{shown} is a range; ranges are for sublex tune, so write a number there.")
+    if param.type is Expression and isinstance(value, (str, Expression)):
+        return canonical(parse(value) if isinstance(value, str) else value)
+    if any(isinstance(item, Expression) for item in items):
+        raise InputError(f"{shown} is an expression; put it in quotes if it is a text.")
+    if not _fits(param.type, value):
+        wanted = WANTED.get(param.type, f"of type {param.type.__name__.lower()}")
+        raise InputError(f"{shown} has to be {wanted}.")
+    for item in items:
+        _check_range(name, param, item)
+    return float(value) if param.type is float else value
+
+
+def printed(name: str, params: Iterable[Param], values: Mapping[str, Any]) -> str:
+    """Return the printed form of a component: required values first, without names, then `name=value` for each parameter
+    that differs from its default, as in `fisher(k=4)`.
+    """
+    return str(canonical_call(name, [(param, param.default) for param in params], values))
+
+
+def canonical_call(name: str, declared: Iterable[tuple[Param, Any]], values: Mapping[str, Any]) -> Call:
+    """Return the call that `printed` prints; `declared` pairs each parameter with its resolved default."""
+    args: list[Any] = []
+    differing: dict[str, Any] = {}
+    for param, default in declared:
+        value = values.get(param.name, default)
+        written = shortest(value) if param.type is float and isinstance(value, float) else value
+        if default is ... and not differing:
+            args.append(written)
+        elif value != default:
+            differing[param.name] = written
+    return Call(name, tuple(args), differing)
+
+
+def _takes(names: Sequence[str]) -> str:
+    return f"it takes {', '.join(names)}" if names else "it takes none"
+
+
+def _fits(declared: type, value: Any) -> bool:
+    # In Python a truth value is an int, too; NaN is a float that no parameter accepts.
+    if isinstance(value, bool):
+        return declared in (bool, object)
+    if isinstance(value, float) and math.isnan(value):
+        return False
+    return isinstance(value, str if declared is Resource else declared) or (
+        declared is float and isinstance(value, int)
+    )
+
+
+def _check_range(name: str, param: Param, value: Any) -> None:
+    if not param.range:
+        return
+    shown = f"{name}: {param.name}={print_value(value)}"
+    if not all(isinstance(end, (int, float)) for end in param.range):
+        if value not in param.range:
+            hint = nearest(str(value), map(str, param.range))
+            wrong = f"is unknown; {hint}There are:" if hint else "is none of"
+            raise InputError(f"{shown} {wrong} {', '.join(map(str, param.range))}.")
+        return
+    low, high = param.range
+    if isinstance(value, (int, float)) and low <= value <= high and not (param.open and value in (low, high)):
+        return
+    if high == math.inf:
+        raise InputError(f"{shown} should be {'above' if param.open else 'at least'} {low}.")
+    raise InputError(f"{shown} lies outside {low} to {high}{', both excluded' if param.open else ''}.")

@@ -1,0 +1,320 @@
+"""The plugin registry: loads plugins and looks up names. No other file turns a name into an object.
+
+Each plugin is loaded, checked and called by itself. When one fails, its error becomes one sentence and the others work on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib.metadata import Distribution, EntryPoint, entry_points
+from threading import RLock
+from typing import Any, NamedTuple
+
+import pluggy
+
+from sublex.contracts import hookspecs
+from sublex.contracts.base import Param
+from sublex.errors import PluginError, UnknownName
+from sublex.language.expression import FUNCTION, KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised
+from sublex.language.parameters import canonical_call, matched, typed
+from sublex.language.parser import parse_call
+from sublex.tools.messages import in_short, unknown
+
+# The version of the plugin contract; a plugin declares it as `sublex_api`.
+API = 2
+# The group of the entry points of plugins.
+GROUP = "sublex"
+STAGES = ("fit", "encode", "query")
+KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation", "retriever", "backend")
+# The kinds that can stand in an expression share one namespace; the kind `component` means any of them.
+COMPONENTS = ("ranker", "expander", "representation", "filter", "retriever")
+# Words of the expression language, which no component may have as its name.
+RESERVED = {*NORMALISERS, *KEYWORDS, FUNCTION}
+# The beginning of the modules of built-in plugins.
+BUILT_IN = "sublex."
+# The modules of built-in plugins that are loaded when a name of their kind is looked up.
+BUILT_IN_KINDS = {
+    "sublex.readers": "reader", "sublex.analysis": "analyzer", "sublex.rankers": "ranker", "sublex.expanders": "expander",
+}  # fmt: skip
+Defaults = Mapping[str, Mapping[str, Any]]
+NO_DEFAULTS: Defaults = {}
+_NORMALISED = (Param("x", Expression, ...),)
+
+
+class Registration(NamedTuple):
+    """A component as a plugin registered it: its kind, its name, the plugin, its factory and the declared parameters."""
+
+    kind: str
+    name: str
+    plugin: str
+    factory: Callable[..., Any]
+    params: tuple[Param, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Component(Call):
+    """A call that was resolved: the component it names, with a value for every parameter.
+
+    `args` and `params` are those of the canonical form: what must be given, and what differs from the declared defaults.
+    """
+
+    registration: Registration
+    values: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """The kind of the component, such as "ranker"."""
+        return self.registration.kind
+
+    def children(self) -> Iterable[Any]:
+        return self.values.values()
+
+    def make(self) -> Any:
+        """Return a new object from the component's factory."""
+        return self.registration.factory(**self.values)
+
+
+def components_in(node: Expression) -> Iterator[Component]:
+    """Yield the components of a resolved expression, with those in the parameters of others."""
+    if isinstance(node, Component):
+        yield node
+    for child in node.children():
+        if isinstance(child, Expression):
+            yield from components_in(child)
+
+
+@dataclass
+class Plugin:
+    """An entry point of the group `sublex`: its distribution, its hooks and what it registered, or why it failed."""
+
+    name: str
+    module: str
+    distribution: str = ""
+    version: str = ""
+    api: Any = None
+    hooks: list[str] = field(default_factory=list)
+    registered: list[Registration] = field(default_factory=list)
+    error: str = ""
+
+
+@cache
+def _name_and_version(distribution: Distribution) -> tuple[str, str]:
+    """Return the name and the version of a distribution. They are read from a file, once for all its entry points."""
+    metadata = distribution.metadata
+    return metadata["Name"], metadata["Version"]
+
+
+class Registry:
+    """The loaded plugins, and the names that they registered."""
+
+    def __init__(self, points: Iterable[EntryPoint]):
+        self._points = list(points)
+        self._loaded: dict[int, Plugin] = {}
+        self._absent: list[Plugin] = []
+        self._lock = RLock()
+        self._manager = pluggy.PluginManager("sublex")
+        self._manager.add_hookspecs(hookspecs)
+        self._names: dict[tuple[str, str], list[Registration]] = {}
+
+    @property
+    def plugins(self) -> list[Plugin]:
+        """All plugins, those that failed to load among them."""
+        self._load_for(KINDS)
+        return [*(self._loaded[place] for place in range(len(self._points))), *self._absent]
+
+    def plugin(self, name: str) -> Plugin:
+        """Return the plugin that a registration names. Other plugins are not loaded for this."""
+        return next(plugin for plugin in [*self._loaded.values(), *self._absent] if plugin.name == name)
+
+    def miss(self, name: str, error: str) -> None:
+        """Add a plugin that is wanted but not installed."""
+        self._absent.append(Plugin(name, "", error=error))
+
+    def _load_for(self, kinds: Iterable[str]) -> None:
+        """Load the plugins that may register one of these kinds. A built-in plugin registers one kind, and another may any."""
+        # Several threads may look names up; a plugin is loaded once.
+        with self._lock:
+            for place, point in enumerate(self._points):
+                if place not in self._loaded and BUILT_IN_KINDS.get(point.value) not in set(KINDS).difference(kinds):
+                    self._loaded[place] = self._load(point)
+
+    def _registrations(self, kind: str, name: str) -> list[Registration]:
+        """Return all registrations of a name, whatever its case, in the order of the plugins."""
+        self._load_for(_kinds(kind))
+        order = [point.name for point in self._points]
+        found = [
+            registration
+            for (known_kind, known), registered in list(self._names.items())
+            if known_kind in _kinds(kind) and known.casefold() == name.casefold()
+            for registration in registered
+        ]
+        return sorted(found, key=lambda found: (_kinds(kind).index(found.kind), order.index(found.plugin)))
+
+    def _load(self, point: EntryPoint) -> Plugin:
+        """Return the plugin of an entry point, with its registrations or with its error."""
+        plugin = Plugin(point.name, point.value)
+        if point.dist:
+            plugin.distribution, plugin.version = _name_and_version(point.dist)
+        try:
+            module = point.load()
+            plugin.api = getattr(module, "sublex_api", None)
+            if plugin.api != API:
+                raise PluginError(f"its sublex_api is {plugin.api!r}, and this Sublex has {API}")
+            self._manager.register(module, point.name)
+            self._manager.check_pending()
+            plugin.hooks = [caller.name for caller in self._manager.get_hookcallers(module) or []]
+            for kind in KINDS:
+                if f"register_{kind}s" in plugin.hooks:
+                    getattr(module, f"register_{kind}s")(register=partial(self._register, plugin, kind))
+        except (Exception, SystemExit) as error:
+            plugin.error = str(error) if isinstance(error, PluginError) else in_short(error)
+            if self._manager.has_plugin(point.name):
+                self._manager.unregister(name=point.name)
+            return plugin
+        for registration in plugin.registered:
+            self._names.setdefault((registration.kind, registration.name), []).append(registration)
+        return plugin
+
+    def _register(
+        self, plugin: Plugin, kind: str, name: str, factory: Callable[..., Any], params: Iterable[Param] = ()
+    ) -> None:
+        """Add a component to a plugin. Raise PluginError for a name or parameters that the contract does not allow."""
+        if kind in COMPONENTS and name in RESERVED:
+            raise PluginError(f"it registers the {kind} {name}, a word with another meaning in expressions")
+        params = tuple(params)
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise PluginError(f"it registers the {kind} {name!r}, which is not a valid name")
+        if not all(isinstance(param, Param) and param.stage in STAGES for param in params):
+            raise PluginError(f"a parameter of {name} is not a Param with one of the stages {', '.join(STAGES)}")
+        if len({param.name for param in params}) < len(params):
+            raise PluginError(f"two parameters of {name} have the same name")
+        plugin.registered.append(Registration(kind, name, plugin.name, factory, params))
+
+    def names(self, kind: str) -> list[str]:
+        """Return all names of a kind, in alphabetical order."""
+        self._load_for(_kinds(kind))
+        return sorted({name for named_kind, name in self._names if named_kind in _kinds(kind)})
+
+    def find(self, kind: str, name: str) -> Registration:
+        """Return the registration of `name` or `plugin:name`, whatever its case. Raise UnknownName if not exactly one has it.
+
+        A name that is written as it was registered goes before one that differs in case.
+        """
+        plugin, _, short = name.rpartition(":")
+        alike = [r for r in self._registrations(kind, short) if plugin.casefold() in ("", r.plugin.casefold())]
+        exact = [r for r in alike if name in (r.name, f"{r.plugin}:{r.name}")]
+        registrations = exact or alike
+        if len(registrations) == 1:
+            return registrations[0]
+        if registrations:
+            differ = len({r.name for r in registrations}) > 1
+            choices = " or ".join(r.name if differ else f"{r.plugin}:{r.name}" for r in registrations)
+            raise UnknownName(f"Several plugins offer the {kind} {name}; write {choices}.")
+        raise UnknownName(self._unknown(kind, name))
+
+    def _has(self, name: str) -> bool:
+        """Return whether a component is registered under exactly this name."""
+        return any(registration.name == name for registration in self._registrations("component", name))
+
+    def version(self, registration: Registration) -> str:
+        """Return the name and version of the distribution that registered a component."""
+        plugin = next(plugin for plugin in self._loaded.values() if plugin.name == registration.plugin)
+        return f"{plugin.distribution} {plugin.version}".strip()
+
+    def _unknown(self, kind: str, name: str) -> str:
+        """Return the message for an unknown name. It names the plugins that failed to load: one of them may have offered it."""
+        if name == FUNCTION:
+            return f"{name}(…) stands for a Python function, which a text cannot name; make the expression in Python by sublex.{name}."
+        failed = [plugin for plugin in self.plugins if plugin.error]
+        for plugin in failed:
+            if plugin.name in (name, name.partition(":")[0]):
+                return f"No {kind} {name}: plugin {plugin.name} failed to load ({plugin.error})."
+        message = unknown(kind, name, [*self.names(kind), *(NORMALISERS if kind == "component" else ())])
+        names = ", ".join(plugin.name for plugin in failed)
+        return f"{message} These plugins failed to load (see sublex plugins): {names}." if failed else message
+
+    def make(self, kind: str, text: str) -> Any:
+        """Return the object that a printed form such as `english(stop=none)` describes."""
+        return self.resolve(kind, parse_call(text)).make()
+
+    def print_of(self, kind: str, made: Any, name: str, params: Mapping[str, Any]) -> str:
+        """Return the printed form of an object that was made by a name with parameters: its own, or that of the call."""
+        has_own = type(made).__str__ is not object.__str__
+        return str(made) if has_own else str(self.resolve(kind, Call(name, (), dict(params))))
+
+    def build(self, kind: str, name: str, params: Mapping[str, Any], args: Iterable[Any] = ()) -> Any:
+        """Return the object with this name and these parameters. The parameters are checked against the declared ones."""
+        return self.resolve(kind, Call(name, tuple(args), dict(params))).make()
+
+    def resolve(self, kind: str, call: Call, defaults: Defaults = NO_DEFAULTS) -> Component:
+        """Look up a call and give every parameter a value: from the call, else from `defaults`, else as declared.
+
+        `defaults` are ranking defaults by component, such as `{"BM25": {"k1": 0.9}}`. A resolved call is returned as it is.
+        """
+        if isinstance(call, Component):
+            return call
+        registration = self.find(kind, call.name)
+
+        def inner(expression: Expression) -> Expression:
+            return self.resolve_all(expression, defaults)
+
+        values = matched(call, registration.params, inner, defaults.get(registration.name, {}))
+        unique = [r.name for r in self._registrations(kind, registration.name)].count(registration.name) == 1
+        name = registration.name if unique else f"{registration.plugin}:{registration.name}"
+        declared = [
+            (p, ... if p.default is ... else typed(name, p, p.default, self.resolve_all)) for p in registration.params
+        ]
+        canonical = canonical_call(name, declared, values)
+        return Component(canonical.name, canonical.args, canonical.params, registration=registration, values=values)
+
+    def resolve_all(self, expression: Expression, defaults: Defaults = NO_DEFAULTS) -> Expression:
+        """Return the expression with every call resolved: its leaves are `Component`s, and its printed form is canonical."""
+
+        def inner(value: Any) -> Any:
+            return self.resolve_all(value, defaults) if isinstance(value, Expression) else value
+
+        if not isinstance(expression, Call):
+            return expression.map(inner)
+        if expression.name.lower() in NORMALISERS and not self._has(expression.name):
+            return Normalised(expression.name.lower(), matched(expression, _NORMALISED, inner, {})["x"])
+        return self.resolve("component", expression, defaults)
+
+    def hook(self, name: str) -> list[tuple[Plugin, Callable[..., Any]]]:
+        """Return each plugin that implements a hook, with a function that takes all arguments of the hook by name.
+
+        The function passes to the plugin the arguments that it declares. The caller calls each function by itself.
+        """
+        # All plugins are loaded, because any of them may implement the hook.
+        named = {plugin.name: plugin for plugin in self.plugins}
+        return [
+            (named[impl.plugin_name], partial(_call, impl))
+            for impl in getattr(self._manager.hook, name).get_hookimpls()
+        ]
+
+
+def _call(implementation: pluggy.HookImpl, **given: Any) -> None:
+    implementation.function(**{name: given[name] for name in implementation.argnames})
+
+
+def _kinds(kind: str) -> tuple[str, ...]:
+    """Return the kinds that `kind` stands for."""
+    return COMPONENTS if kind == "component" else (kind,)
+
+
+def load(builtin: bool = True) -> Registry:
+    """Load the installed plugins, or only the built-in ones and those that SUBLEX_PLUGINS lists (entry points, comma-separated).
+
+    With `builtin=False`, the built-in plugins are not loaded. They import NumPy.
+    """
+    wanted = os.environ.get("SUBLEX_PLUGINS")
+    names = None if wanted is None else {name.strip() for name in wanted.split(",")}
+    points = sorted(entry_points(group=GROUP), key=lambda point: (not point.value.startswith(BUILT_IN), point.name))
+    registry = Registry(
+        p for p in points if (builtin if p.value.startswith(BUILT_IN) else names is None or p.name in names)
+    )
+    for name in sorted((names or set()) - {"", *(point.name for point in points)}):
+        registry.miss(name, "SUBLEX_PLUGINS lists it, but no plugin of this name is installed")
+    return registry

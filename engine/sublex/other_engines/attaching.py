@@ -1,0 +1,234 @@
+"""Attaching an index of another engine: read its postings once into a mirror, and keep its path and the user's trust outside of it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from sublex.analysis.tokens import analyze
+from sublex.contracts.foreign import Backend, ForeignIndex
+from sublex.errors import IndexProblem, InputError, PluginError, contract
+from sublex.index.attachment import Attachment
+from sublex.index.directory import Directory
+from sublex.index.entries import AttachedEntry, Manifest
+from sublex.index.foreign_places import Place, keep_place
+from sublex.index.manifest import MANIFEST, read_manifest
+from sublex.index.schema import Mismatch, record_of
+from sublex.language import plugins
+from sublex.language.parser import parse_call
+from sublex.language.profiles import profile as find_profile
+from sublex.tools.messages import command, counted
+
+Say = Callable[[str], None]
+# Called with the number of terms that were read so far.
+Progress = Callable[[int], None]
+
+
+class Given(NamedTuple):
+    """What the user gave to read a foreign index: an analyzer, a profile, and the options of the back end, such as its field."""
+
+    analyzer: str | None = None
+    profile: str | None = None
+    options: Mapping[str, str] = {}
+
+
+def attach_index(
+    path: Path,
+    source: str | None = None,
+    given: Given | None = None,
+    *,
+    trust: bool = False,
+    refresh: bool = False,
+    overwrite: bool = False,
+    progress: Progress = lambda done: None,
+    say: Say = lambda text: None,
+    registry: plugins.Registry | None = None,
+) -> None:
+    """Make an index at `path` that mirrors an index of another engine.
+
+    Args:
+        path: The folder of the new index.
+        source: The back end and the path of the foreign index, such as "whoosh:PATH"; with `refresh` by default those from before.
+        given: The analyzer, the profile, and the options of the back end.
+        trust: Allow the back end to run code that the foreign folder holds.
+        refresh: Read an attached index again, if the foreign index has changed; else only keep its place and the trust in it.
+        overwrite: Replace any index at `path`.
+        progress: Called with the number of terms that were read so far.
+        say: Called with sentences for the user.
+        registry: The plugins; by default the installed ones are loaded.
+    """
+    given = given or Given()
+    registry = registry or plugins.load()
+    old = _existing(path, refresh, overwrite)
+    place = _place(path, source, given, trust, old if refresh else None, registry)
+    backend = _backend(place, registry)
+    state = _trusted_state(path, place, backend)
+    if old and given == Given() and _mirrors(old, place, state) and not _is_damaged(path, old, say):
+        keep_place(path, place)
+        say(f"{path} is up to date.")
+        return
+    with contract("back end", place.backend):
+        foreign = backend.open(place.path)
+    with closing(foreign):
+        _mirror(path, foreign, place, _entry(place, state, foreign), overwrite or refresh, progress, say, registry)
+    keep_place(path, place)
+
+
+def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
+    """Return the state of a foreign index. Raise InputError if the user does not trust it, or if one lies within the other."""
+    common = os.path.commonpath([os.path.realpath(path), place.path])
+    if common == place.path:
+        raise InputError(
+            f"{path} lies in the {place.backend} index {place.path}, which Sublex never writes; choose another place."
+        )
+    if common == os.path.realpath(path):
+        raise InputError(
+            f"The {place.backend} index {place.path} lies in {path}, whose files Sublex replaces; choose another place."
+        )
+    with contract("back end", place.backend):
+        state = backend.state(place.path)
+    if backend.runs_code and not place.trusted:
+        raise InputError(
+            f"Opening a {place.backend} index runs code that its folder holds; "
+            f"if you trust whoever wrote {place.path}, add --trust (in Python trust=True)."
+        )
+    return state
+
+
+def _entry(place: Place, state: str, foreign: ForeignIndex) -> AttachedEntry:
+    """Return the manifest's entry about a foreign index, which never has its path."""
+    entry = {
+        "backend": place.backend, "state": state, "id": place.identity, "stores": sorted(foreign.stores),
+        "options": dict(place.options),
+    }  # fmt: skip
+    try:
+        return record_of(entry, AttachedEntry)
+    except Mismatch as error:
+        raise PluginError(f"The back end {place.backend} describes {place.path} wrongly: {error}.") from None
+
+
+def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
+    """Return the manifest of the index at `path`, None if there is none. Raise an error unless it may be replaced or refreshed."""
+    if refresh and overwrite:
+        raise InputError(
+            "--refresh reads an attached index again, and --overwrite replaces any index; give one of them."
+        )
+    if not Directory(path).has(MANIFEST):
+        if refresh:
+            raise IndexProblem(f"No index at {path} to refresh; attach it without --refresh.")
+        return None
+    if overwrite:
+        return None
+    old = read_manifest(path)
+    if not refresh:
+        again = "--refresh to read it again, or " if old.attached else ""
+        raise IndexProblem(f"{path} is already an index; attach with {again}--overwrite to replace it.")
+    if not old.attached:
+        raise IndexProblem(f"{path} is an index of Sublex and mirrors no other; attach with --overwrite to replace it.")
+    return old
+
+
+def _place(
+    path: Path, source: str | None, given: Given, trust: bool, old: Manifest | None, registry: plugins.Registry
+) -> Place:
+    """Return the place of the foreign index: from the source that the user names, else from where it was when it was attached."""
+    mirrored = old.attached if old else None
+    known = Attachment(path, mirrored, 0, lambda: registry).place if mirrored else None
+    if source is None:
+        if mirrored is None:
+            raise InputError(f"Name the index that {path} shall mirror: {command('attach', path, 'BACKEND:PATH')}")
+        if known is None:
+            raise InputError(
+                f"Sublex does not know which index {path} mirrors; name it: {command('attach', path, 'BACKEND:PATH')} --refresh"
+            )
+        name, where = known.backend, known.path
+    else:
+        name, colon, where = source.partition(":")
+        if not (name and colon and where):
+            raise InputError(
+                f"{source or repr(source)} names no index of another engine; write BACKEND:PATH, as in whoosh:folder."
+            )
+        name = registry.find("backend", name).name
+    if mirrored and name != mirrored.backend:
+        raise IndexProblem(
+            f"{path} mirrors a {mirrored.backend} index, and {where} is a {name} index; "
+            "attach with --overwrite to replace it."
+        )
+    identity = mirrored.id if mirrored else secrets.token_hex(16)
+    settings = Given(None, None, mirrored.options if mirrored else {})
+    if known:
+        settings = Given(known.analyzer, known.profile, known.options)
+    options = {**settings.options, **given.options}
+    return Place(
+        identity, name, os.path.realpath(os.path.expanduser(where)), trust, given.analyzer or settings.analyzer,
+        given.profile or settings.profile, options,
+    )  # fmt: skip
+
+
+def _backend(place: Place, registry: plugins.Registry) -> Backend:
+    """Return the back end of a place. Raise an error if it does not know an option, or if a part of it is not installed."""
+    known = [param.name for param in registry.find("backend", place.backend).params]
+    for option in place.options:
+        if option not in known:
+            raise InputError(f"The back end {place.backend} has no option --{option}.")
+    with contract("back end", place.backend):
+        backend: Backend = registry.build("backend", place.backend, dict(place.options))
+        missing = backend.missing()
+    if missing:
+        raise InputError(missing)
+    return backend
+
+
+def _mirrors(old: Manifest, place: Place, state: str) -> bool:
+    """Return whether an attached index is the mirror of this state of this foreign index."""
+    return old.attached is not None and (old.attached.backend, old.attached.state) == (place.backend, state)
+
+
+def _is_damaged(path: Path, old: Manifest, say: Say) -> bool:
+    """Return whether a file of the mirror is damaged; if so, say which."""
+    from sublex.index.check import damaged_segments
+
+    problems = damaged_segments(path, old)
+    if problems:
+        # The advice after the semicolon, to rebuild the index, does not apply here.
+        say(f"{problems[0].rpartition(';')[0] or problems[0]}, so the other index is read again.")
+    return bool(problems)
+
+
+def _mirror(
+    path: Path, foreign: ForeignIndex, place: Place, attached: AttachedEntry, overwrite: bool, progress: Progress, say: Say,
+    registry: plugins.Registry,
+) -> None:  # fmt: skip
+    """Write the mirror of a foreign index."""
+    from sublex.other_engines.from_postings import create_from_postings
+
+    profile: str = place.profile or str(getattr(foreign, "profile", "sublex"))
+    find_profile(profile)
+    analyzer = place.analyzer or foreign.analyzer
+    if analyzer is None:
+        raise InputError(
+            f"The analyzer of {place.path} is not known; name the one that analyses queries as it analysed documents, by --analyzer."
+        )
+    analyzer = str(registry.resolve("analyzer", parse_call(analyzer)))
+    if not foreign.docs:
+        raise InputError(f"The {place.backend} index {place.path} holds no documents.")
+    for note in foreign.notes:
+        say(note)
+    if hasattr(foreign, "check_analyzer"):
+        with contract("back end", place.backend):
+            remark = foreign.check_analyzer(analyzer, partial(analyze, registry.make("analyzer", analyzer)))
+        if remark:
+            say(remark)
+    say(f"Reading {counted(foreign.docs, 'document')}; queries are analysed by {analyzer}.")
+    with contract("back end", place.backend):
+        summary = create_from_postings(
+            path, foreign, analyzer=analyzer, profile=profile, attached=attached, overwrite=overwrite, progress=progress,
+            registry=registry,
+        )  # fmt: skip
+    for remark in summary.remarks():
+        say(remark)

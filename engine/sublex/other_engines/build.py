@@ -1,0 +1,144 @@
+"""Build an index of another engine from a collection that Sublex's readers read, and attach it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from sublex.building.build_summary import BuildSummary
+from sublex.building.document_source import Documents, DocumentSource, source_of
+from sublex.building.duplicates import Duplicates
+from sublex.building.indexing import parse_size, stored_parts
+from sublex.building.writer import STORED_PARTS, existing_index
+from sublex.contracts.base import Document
+from sublex.errors import IndexProblem, InputError, contract
+from sublex.index.directory import Directory
+from sublex.index.lock import locked
+from sublex.index.manifest import read_manifest
+from sublex.index.snapshot import Snapshot
+from sublex.language import plugins
+from sublex.other_engines.attaching import Given, attach_index
+from sublex.readers.batch import Batch
+from sublex.tools.messages import counted
+
+Say = Callable[[str], None]
+Progress = Callable[[int], None]
+
+
+def build_foreign(
+    path: Path,
+    documents: Documents,
+    backend: str,
+    given: Given | None = None,
+    *,
+    reader: str | None = None,
+    store: str | Iterable[str] = STORED_PARTS,
+    memory: str | int = "1GB",
+    overwrite: bool = False,
+    strict: bool = False,
+    progress: Progress = lambda docs: None,
+    say: Say = lambda text: None,
+    registry: plugins.Registry | None = None,
+) -> BuildSummary:
+    """Build an index of another engine, attach it as the index at `path`, and return the summary of the documents.
+
+    The other engine's index is the folder `path` with the name of the back end as its suffix, such as `papers.lucene`. The arguments are
+    those of `build_index`; `given` is passed to `attach_index`.
+    """
+    registry = registry or plugins.load()
+    existing_index(path, overwrite)
+    name = registry.find("backend", backend).name
+    place = path.absolute().with_name(f"{path.absolute().name}.{name}")
+    folder = Directory(place.parent) / place.name
+    is_there = folder.exists()
+    if is_there and not overwrite:
+        raise IndexProblem(f"{place} is in the way; move it away, or replace it by --overwrite.")
+    with contract("back end", name):
+        made = registry.build("backend", name, {})
+        if not hasattr(made, "build"):
+            raise InputError(f"Sublex cannot build indexes by {name}; build one by its own tools, and attach it.")
+        if missing := made.missing():
+            raise InputError(missing)
+        if is_there:
+            # A folder that is no index of this engine raises an error, and is not replaced.
+            made.state(str(place))
+    source, summary = source_of(documents, registry, reader, strict), BuildSummary()
+    source.announce(say)
+    unfinished = Directory(place.parent) / f"{place.name}.unfinished"
+    with locked(unfinished.path, f"index --backend {name}", create=True):
+        work = unfinished / "work"
+        work.remove()
+        work.make()
+        built = work / "index"
+        try:
+            with contract("back end", name):
+                made.build(
+                    str(built.path), _documents(source, summary, progress), stored_parts(store), parse_size(memory)
+                )
+            with _replacing(folder, built):
+                attach_index(path, f"{name}:{place}", given, overwrite=overwrite, say=say, registry=registry)
+        finally:
+            work.remove()
+    summary.indexed = read_manifest(path).statistics.docs
+    summary.empty = _empty_documents(Snapshot(path, lambda: registry))
+    if left := summary.read - len(summary.duplicate) - summary.indexed:
+        summary.notes[f"{name.capitalize()} left out {counted(left, 'document')} without text"] = 1
+    return summary
+
+
+def _empty_documents(snapshot: Snapshot) -> list[str]:
+    """Return the docnos of the documents without a term."""
+    return [snapshot.docno(doc) for doc in np.flatnonzero(snapshot.corpus.lengths == 0).tolist()]
+
+
+@contextmanager
+def _replacing(folder: Directory, new: Directory) -> Iterator[None]:
+    """Put a new folder in the place of another. If the block fails, put the old one back, or leave no folder if there was none."""
+    old = folder.parent / f"{folder.name}.replaced"
+    was_there = folder.exists()
+    if was_there:
+        old.remove()
+        folder.move(old)
+    try:
+        new.move(folder)
+        yield
+    except BaseException:
+        folder.remove()
+        if was_there:
+            old.move(folder)
+        raise
+    old.remove()
+
+
+def _documents(source: DocumentSource, summary: BuildSummary, progress: Progress) -> Iterator[Document]:
+    """Yield the documents to index, and count all in the summary. Of documents with the same docno the first is yielded."""
+    duplicates = Duplicates("first")
+    if source.report:
+        summary.add_report(source.report)
+    done = 0
+    for make in source.batch_makers():
+        batch = make()
+        keep, repeated = duplicates.select(batch)
+        summary.add_report(batch.report)
+        summary.read += len(batch)
+        summary.duplicate += repeated
+        for k in np.flatnonzero(keep).tolist():
+            document = _document(batch, k)
+            if document.docno.split() != [document.docno]:
+                summary.white_space.append(document.docno)
+            yield document
+        done += int(keep.sum())
+        progress(done)
+    progress(done)
+
+
+def _document(batch: Batch, k: int) -> Document:
+    """Return document k of a batch; its contents begin with its title, if it has one."""
+    begin, end, title = int(batch.text_ends[k - 1]) if k else 0, int(batch.text_ends[k]), int(batch.titles[k])
+    text = batch.text[begin:end].tobytes()
+    if title:
+        return Document(batch.docno(k), text[title + 1 :].decode(), text[:title].decode())
+    return Document(batch.docno(k), text.decode())

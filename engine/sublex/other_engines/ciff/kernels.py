@@ -1,0 +1,311 @@
+"""Kernels of CIFF: cut a file into its messages, decode and encode posting lists and documents.
+
+Messages are those of protobuf: fields, each with a tag that holds its number and the kind of its value. A number is a varint, seven
+bits a byte, lowest first. Kernels have no bounds checks. Those that decode therefore check every length, and report damage.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int32, int64, uint8
+from numba.core.types import Array
+
+from sublex.tools.compiled import inner, kernel
+
+# The types of arguments.
+U8 = uint8[::1]
+I32 = int32[::1]
+I64 = int64[::1]
+STORED_U8 = Array(uint8, 1, "C", readonly=True)
+
+# The faults of a message: its fields are damaged; a posting list has no postings, or states another number of them; a frequency is
+# not from 1 to MOST; a number is not from 0 to MOST.
+SOUND, DAMAGED, COUNT, FREQUENCY, NUMBER = 0, 1, 2, 3, 4
+MOST = 2**31 - 1
+# The kinds of values.
+VARINT, BYTES = 0, 2
+# The least bytes of a posting: its tag and length, and the tag and value of its frequency.
+LEAST_POSTING = 4
+
+
+@inner
+def _varint(data, at, end):
+    """Return a varint as a signed number, and where it ends: -1 if it is cut or longer than ten bytes."""
+    value, shift = np.uint64(0), np.uint64(0)
+    while at < end and shift < np.uint64(70):
+        byte = np.uint64(data[at])
+        at += 1
+        value |= (byte & np.uint64(127)) << shift
+        if byte < np.uint64(128):
+            return np.int64(value), at
+        shift += np.uint64(7)
+    return np.int64(0), np.int64(-1)
+
+
+@inner
+def _skip(data, at, end, kind):
+    """Return where the value of an unknown field ends: -1 if that is beyond `end` or the kind is unknown."""
+    if kind == VARINT:
+        _, at = _varint(data, at, end)
+        return at
+    if kind == 1:
+        at += 8
+    elif kind == 5:
+        at += 4
+    elif kind == BYTES:
+        size, at = _varint(data, at, end)
+        if at < 0 or size < 0 or size > end - at:
+            return np.int64(-1)
+        at += size
+    else:
+        return np.int64(-1)
+    return at if at <= end else np.int64(-1)
+
+
+@kernel((STORED_U8, int64, I64, I64))
+def split(data, at, starts, ends):
+    """Find messages that lie whole in data[at:], each after its length as a varint; at most len(starts).
+
+    Message k is data[starts[k]:ends[k]]. Returns the number of messages found, where the next one begins with its length, and the
+    bytes that it needs from there: 0 if they are not known yet, -1 if its length is damaged.
+    """
+    for k in range(len(starts)):
+        size, begin = _varint(data, at, len(data))
+        if begin < 0:
+            # A length takes at most five bytes, so it is damaged unless the data end within it.
+            return k, at, np.int64(0 if len(data) - at < 10 else -1)
+        if size < 0:
+            return k, at, np.int64(-1)
+        if size > len(data) - begin:
+            return k, at, begin - at + size
+        starts[k], ends[k] = begin, begin + size
+        at = begin + size
+    return len(starts), at, np.int64(0)
+
+
+@inner
+def _posting(data, at, end):
+    """Return the gap and the frequency of a posting, and whether it is sound."""
+    gap = tf = np.int64(0)
+    while at < end:
+        tag, at = _varint(data, at, end)
+        if at < 0:
+            return gap, tf, False
+        if tag == 8:
+            gap, at = _varint(data, at, end)
+        elif tag == 16:
+            tf, at = _varint(data, at, end)
+        elif tag >> 3 < 3:
+            return gap, tf, False
+        else:
+            at = _skip(data, at, end, tag & 7)
+        if at < 0:
+            return gap, tf, False
+    return gap, tf, True
+
+
+@inner
+def _list(data, at, end, docs, tfs, o, term):
+    """Decode a posting list to docs[o:] and tfs[o:].
+
+    `term` gets where the term begins and ends, and its stated frequency in the collection. Returns a fault, the number that it is
+    about, and the new o.
+    """
+    first, claimed, last = o, np.int64(0), np.int64(0)
+    while at < end:
+        tag, at = _varint(data, at, end)
+        if at < 0:
+            return DAMAGED, np.int64(0), o
+        field, kind = tag >> 3, tag & 7
+        if field < 1 or (field in (1, 4) and kind != BYTES) or (field in (2, 3) and kind != VARINT):
+            return DAMAGED, np.int64(0), o
+        if field not in (1, 2, 3, 4):
+            at = _skip(data, at, end, kind)
+            if at < 0:
+                return DAMAGED, np.int64(0), o
+            continue
+        value, at = _varint(data, at, end)
+        if at < 0 or (kind == BYTES and (value < 0 or value > end - at)):
+            return DAMAGED, np.int64(0), o
+        if field == 1:
+            term[0], term[1] = at, at + value
+        elif field == 2:
+            claimed = value
+        elif field == 3:
+            term[2] = value
+        else:
+            gap, tf, sound = _posting(data, at, at + value)
+            if not sound:
+                return DAMAGED, np.int64(0), o
+            if tf < 1 or tf > MOST:
+                return FREQUENCY, tf, o
+            if gap < 0 or gap > MOST - last:
+                return NUMBER, gap, o
+            last += gap
+            # A posting with a frequency has at least LEAST_POSTING bytes, so there is room for it.
+            docs[o], tfs[o] = last, tf
+            o += 1
+        if kind == BYTES:
+            at += value
+    if claimed != o - first or o == first:
+        return COUNT, claimed, o
+    return SOUND, np.int64(0), o
+
+
+@kernel((STORED_U8, I64, I64, I64, I64, I32, I32))
+def decode_lists(data, starts, ends, terms, df, docs, tfs):
+    """Decode the posting lists data[starts[k]:ends[k]].
+
+    terms[3k:3k + 3] gets where the term of list k begins and ends in `data`, and its stated frequency in the collection. df[k] gets its
+    number of postings. `docs` and `tfs` need room for a posting for each LEAST_POSTING bytes of data. Returns the number of postings, the
+    place of the first faulty list or -1, its fault, and the number that the fault is about.
+    """
+    o = np.int64(0)
+    for k in range(len(starts)):
+        term = terms[3 * k : 3 * k + 3]
+        term[:] = 0
+        begin = o
+        fault, number, o = _list(data, starts[k], ends[k], docs, tfs, o, term)
+        df[k] = o - begin
+        if fault != SOUND:
+            return o, np.int64(k), np.int64(fault), number
+    return o, np.int64(-1), np.int64(SOUND), np.int64(0)
+
+
+@kernel((STORED_U8, I64, I64, I64, I64, U8, I64))
+def decode_documents(data, starts, ends, docs, lengths, docnos, sizes):
+    """Decode the records data[starts[k]:ends[k]] of documents: their numbers, their lengths, and their docnos, which are put end to end.
+
+    `docnos` needs room for all bytes of the records. Returns the bytes of the docnos, the place of the first faulty record or -1, its
+    fault, and the number that the fault is about.
+    """
+    o = np.int64(0)
+    for k in range(len(starts)):
+        at, end = starts[k], ends[k]
+        docs[k] = lengths[k] = sizes[k] = 0
+        begin = size = np.int64(0)
+        while at < end:
+            tag, at = _varint(data, at, end)
+            field, kind = tag >> 3, tag & 7
+            if at < 0 or field < 1 or (field in (1, 3) and kind != VARINT) or (field == 2 and kind != BYTES):
+                return o, np.int64(k), np.int64(DAMAGED), np.int64(0)
+            if field not in (1, 2, 3):
+                at = _skip(data, at, end, kind)
+                if at < 0:
+                    return o, np.int64(k), np.int64(DAMAGED), np.int64(0)
+                continue
+            value, at = _varint(data, at, end)
+            if at < 0 or (field == 2 and (value < 0 or value > end - at)):
+                return o, np.int64(k), np.int64(DAMAGED), np.int64(0)
+            if field == 2:
+                begin, size = at, value
+                at += value
+                continue
+            if value < 0 or value > MOST:
+                return o, np.int64(k), np.int64(NUMBER), value
+            if field == 1:
+                docs[k] = value
+            else:
+                lengths[k] = value
+        docnos[o : o + size] = data[begin : begin + size]
+        sizes[k] = size
+        o += size
+    return o, np.int64(-1), np.int64(SOUND), np.int64(0)
+
+
+@inner
+def _width(value):
+    """Return how many bytes a number takes as a varint; the number is not negative."""
+    width = 1
+    while value >= 128:
+        value >>= 7
+        width += 1
+    return width
+
+
+@inner
+def _put(out, o, value):
+    """Write a varint and return the new o."""
+    while value >= 128:
+        out[o] = (value & 127) | 128
+        value >>= 7
+        o += 1
+    out[o] = value
+    return o + 1
+
+
+@inner
+def _put_field(out, o, tag, value):
+    """Write a field with a number, unless it is 0, as protobuf does. Return the new o."""
+    if value:
+        out[o] = tag
+        o = _put(out, o + 1, value)
+    return o
+
+
+@inner
+def _put_text(out, o, tag, texts, begin, size):
+    """Write a field with `size` bytes of `texts` from `begin` on. Return the new o."""
+    out[o] = tag
+    o = _put(out, o + 1, size)
+    out[o : o + size] = texts[begin : begin + size]
+    return o + size
+
+
+@inner
+def _field_width(value):
+    return 1 + _width(value) if value else 0
+
+
+@kernel((STORED_U8, I64, I64, I32, I32))
+def encode_lists(terms, sizes, df, docs, tfs):
+    """Return posting lists as messages, each after its length. Terms lie end to end in `terms`, term k with sizes[k] bytes."""
+    bodies = np.empty(len(df), np.int64)
+    cf = np.zeros(len(df), np.int64)
+    total = i = np.int64(0)
+    for k in range(len(df)):
+        body, last = np.int64(0), np.int64(0)
+        for _ in range(df[k]):
+            body += 2 + _field_width(docs[i] - last) + _field_width(np.int64(tfs[i]))
+            cf[k] += tfs[i]
+            last = docs[i]
+            i += 1
+        head = 1 + _width(sizes[k]) + sizes[k] if sizes[k] else 0
+        bodies[k] = body + head + _field_width(df[k]) + _field_width(cf[k])
+        total += bodies[k] + _width(bodies[k])
+    out = np.empty(total, np.uint8)
+    o = i = begin = np.int64(0)
+    for k in range(len(df)):
+        o = _put(out, o, bodies[k])
+        if sizes[k]:
+            o = _put_text(out, o, 10, terms, begin, sizes[k])
+            begin += sizes[k]
+        o = _put_field(out, o, 16, df[k])
+        o = _put_field(out, o, 24, cf[k])
+        last = np.int64(0)
+        for _ in range(df[k]):
+            gap, tf = docs[i] - last, np.int64(tfs[i])
+            out[o], out[o + 1] = 34, _field_width(gap) + _field_width(tf)
+            o = _put_field(out, o + 2, 8, gap)
+            o = _put_field(out, o, 16, tf)
+            last = docs[i]
+            i += 1
+    return out
+
+
+@kernel((STORED_U8, I64, I64, int64))
+def encode_documents(docnos, sizes, lengths, first):
+    """Return the records of documents as messages, each after its length. Docnos lie end to end; `first` is the first document's number."""
+    total = np.int64(0)
+    for k in range(len(sizes)):
+        body = _field_width(first + k) + 1 + _width(sizes[k]) + sizes[k] + _field_width(lengths[k])
+        total += body + _width(body)
+    out = np.empty(total, np.uint8)
+    o = begin = np.int64(0)
+    for k in range(len(sizes)):
+        o = _put(out, o, _field_width(first + k) + 1 + _width(sizes[k]) + sizes[k] + _field_width(lengths[k]))
+        o = _put_field(out, o, 8, first + k)
+        o = _put_text(out, o, 18, docnos, begin, sizes[k])
+        begin += sizes[k]
+        o = _put_field(out, o, 24, lengths[k])
+    return out

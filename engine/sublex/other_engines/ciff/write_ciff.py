@@ -1,0 +1,112 @@
+"""Write an index as a CIFF file. Documents are numbered anew without the deleted ones, and segments are merged on the way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
+from sublex.errors import InputError
+from sublex.index.snapshot import Snapshot
+from sublex.other_engines.ciff.ciff_file import CiffFile
+from sublex.other_engines.ciff.header import DESCRIPTION, VERSION, Header
+from sublex.other_engines.live_postings import LivePostings
+from sublex.readers.source import COMPRESSED
+from sublex.tools.strings import Strings, read_only
+from sublex.tools.workers import Workers
+from sublex.trec.run_writer import output_file
+
+
+class Exported(NamedTuple):
+    """The numbers of documents, terms and postings in a CIFF file, its size, and the number of deleted documents left out."""
+
+    docs: int
+    terms: int
+    postings: int
+    nbytes: int
+    deleted: int
+
+
+def write_ciff(
+    snapshot: Snapshot,
+    path: str | os.PathLike[str],
+    workers: int,
+    progress: Callable[[int, int], None] = lambda terms, total: None,
+) -> Exported:
+    """Write the postings and documents of an index as a CIFF file, and return the counts of what it holds.
+
+    The file is compressed if its name ends in `.gz`. A file that exists is replaced when the new one is finished; a pipe is written to.
+    """
+    target = Path(path)
+    if target.suffix in set(COMPRESSED) - {".gz"}:
+        raise InputError(f"Cannot write {path}: CIFF files are plain or end in .gz.")
+    _refuse_to_replace(target)
+    if not len(snapshot):
+        raise InputError(f"{snapshot.path} has no documents to export.")
+    with Workers(workers) as pool, output_file(target) as stream:
+        terms = _write(stream, snapshot, LivePostings(snapshot, pool), pool, progress)
+    nbytes = target.stat().st_size
+    deleted = sum(int(segment.dead.sum()) for segment in snapshot.segments)
+    return Exported(len(snapshot), terms, snapshot.statistics.postings, nbytes, deleted)
+
+
+def _refuse_to_replace(path: Path) -> None:
+    """Raise `InputError` if the path is a file that holds something other than CIFF, which would be lost."""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    try:
+        CiffFile(path).close()
+    except InputError:
+        raise InputError(
+            f"{path} is there and is not a CIFF file, so it is not replaced; choose another name."
+        ) from None
+
+
+def _write(
+    stream: Any, snapshot: Snapshot, source: LivePostings, pool: Workers, progress: Callable[[int, int], None]
+) -> int:
+    """Write header, posting lists and documents. Return the number of terms."""
+    terms, statistics = source.terms, snapshot.statistics
+    header = Header(
+        VERSION, terms, source.docs, terms, source.docs, statistics.tokens, statistics.mean_length,
+        DESCRIPTION + snapshot.analyzer_expression,
+    )  # fmt: skip
+    stream.write(header.encoded())
+    done = 0
+    for count, data in pool.map(_lists, source.postings()):
+        stream.write(data)
+        done += count
+        progress(done, terms)
+    for data in pool.map(_records, _numbered(source.documents())):
+        stream.write(data)
+    return terms
+
+
+def _lists(batch: PostingsBatch) -> tuple[int, memoryview]:
+    """Return the number of posting lists of a batch, and their messages."""
+    from sublex.other_engines.ciff import kernels
+
+    sizes = np.fromiter(map(len, batch.terms), np.int64, len(batch.terms))
+    terms = np.frombuffer(b"".join(batch.terms), np.uint8)
+    return len(sizes), kernels.encode_lists(terms, sizes, batch.df, batch.docs, batch.tfs).data
+
+
+def _numbered(batches: Iterator[DocumentsBatch]) -> Iterator[tuple[int, DocumentsBatch]]:
+    """Yield batches with the number of their first document."""
+    first = 0
+    for batch in batches:
+        yield first, batch
+        first += len(batch.docnos)
+
+
+def _records(numbered: tuple[int, DocumentsBatch]) -> memoryview:
+    """Return the messages of a batch of documents, whose docnos lie end to end."""
+    from sublex.other_engines.ciff import kernels
+
+    first, batch = numbered
+    docnos = Strings.of(batch.docnos)
+    return kernels.encode_documents(read_only(docnos.arena), docnos.sizes, batch.lengths, first).data

@@ -1,0 +1,114 @@
+"""Make an index from postings that another program made, in place of documents: the postings of a `PostingsSource`.
+
+Everything that the source says is checked. The index has terms, postings, document lengths, docnos and the terms of each document. It
+has no texts, and the written form of a term is the term itself. Memory is needed for two numbers a document and for the docnos; postings
+are written as they come.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from sublex.building.build import SEGMENT
+from sublex.building.build_summary import BuildSummary
+from sublex.building.indexing import describe_analyzer
+from sublex.building.writer import (
+    building_folder,
+    commit_segment,
+    existing_index,
+    first_manifest,
+    note_lost_models,
+    write_listing,
+)
+from sublex.contracts.foreign import PostingsSource
+from sublex.index.components.docnos import DocnosWriter
+from sublex.index.components.lengths import LengthsWriter
+from sublex.index.directory import Directory
+from sublex.index.entries import AttachedEntry, SegmentEntry
+from sublex.index.format import FolderWriter
+from sublex.index.lock import locked
+from sublex.index.manifest import BUILDING, MANIFEST, remove_leftovers
+from sublex.language import plugins
+from sublex.language.profiles import profile as find_profile
+from sublex.other_engines.posting_lists import WrittenLists, sorted_lists, write_document_terms, write_lists
+from sublex.other_engines.postings_check import ReceivedDocuments, ReceivedPostings
+from sublex.tools.workers import Workers
+
+
+def create_from_postings(
+    path: str | Path,
+    source: PostingsSource,
+    *,
+    profile: str = "sublex",
+    analyzer: str | None = None,
+    workers: int | None = None,
+    overwrite: bool = False,
+    attached: AttachedEntry | None = None,
+    progress: Callable[[int], None] = lambda terms: None,
+    registry: plugins.Registry | None = None,
+) -> BuildSummary:
+    """Make an index at `path` from a source of postings, and return the summary of its documents.
+
+    Nothing is analysed. Raise `InputError` with one sentence if the source contradicts itself.
+
+    Args:
+        path: The folder of the index.
+        source: The postings and documents.
+        profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa.
+        analyzer: The expression of the analyzer for queries, which should be the one that made the terms; by default the profile's.
+        workers: The number of threads; by default one a core. It does not change the index.
+        overwrite: Replace an existing index when the new one is finished.
+        attached: The manifest's entry `attached`, for an index that mirrors one of another engine.
+        progress: Called with the number of terms received so far.
+        registry: The plugins; by default the installed ones are loaded.
+    """
+    root = Path(path)
+    existing_index(root, overwrite)
+    registry = registry or plugins.load()
+    default = find_profile(profile).analyzer
+    expression = default if analyzer is None else analyzer
+    described = describe_analyzer(registry.make("analyzer", expression), expression, registry)
+    with locked(root, "ciff import" if attached is None else "attach", create=True):
+        old = existing_index(root, overwrite)
+        if old or not Directory(root).has(MANIFEST):
+            remove_leftovers(root, old)
+        else:
+            (Directory(root) / BUILDING).remove()
+        new = first_manifest(old, ["terms"], described, profile)._replace(attached=attached)
+        with building_folder(root) as folder, Workers(max(1, workers or os.cpu_count() or 1)) as pool:
+            entry, summary = _write_segment(folder, source, pool, progress)
+            note_lost_models(old, summary)
+            commit_segment(root, new, entry)
+            write_listing(root, summary)
+    return summary
+
+
+def _write_segment(
+    building: Directory, source: PostingsSource, workers: Workers, progress: Callable[[int], None]
+) -> tuple[SegmentEntry, BuildSummary]:
+    """Write everything that the source has as the segment of a build. Return its entry in the manifest, and the summary."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(FolderWriter(building / "received"))
+        postings = ReceivedPostings(source)
+        lists = write_lists(folder, postings.batches(progress), workers)
+        if not postings.ascends:
+            received = WrittenLists(folder.directory, folder.finish(), source.docs, lists.terms)
+            folder = stack.enter_context(FolderWriter(building / "sorted"))
+            lists = write_lists(folder, sorted_lists(received, postings.name), workers)
+        documents = ReceivedDocuments(source, postings)
+        docnos, lengths = DocnosWriter(folder), LengthsWriter(folder)
+        for data, sizes in documents.batches():
+            docnos.add(data, sizes)
+        lengths.add(documents.lengths, postings.uniques)
+        docnos.finish()
+        lengths.finish()
+        written = WrittenLists(folder.directory, folder.finish(), source.docs, lists.terms)
+        write_document_terms(folder, written, postings.uniques, workers)
+        tokens = documents.tokens(lists.tokens)
+        stated = documents.states_lengths or tokens != lists.tokens
+        entry = SegmentEntry(SEGMENT, source.docs, tokens, lists.terms, lists.postings, folder.finish(), stated=stated)
+        folder.directory.move(building / SEGMENT)
+    return entry, documents.summary

@@ -1,0 +1,117 @@
+"""Write posting lists that come as a stream, sort them by their terms, and turn them into the terms of each document.
+
+Each step holds a bounded number of postings in memory, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.contracts.foreign import PostingsBatch
+from sublex.errors import InputError
+from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.lexicon import LexiconReader, LexiconWriter
+from sublex.index.components.postings import EncodedPostings, PostingsReader, PostingsWriter, encode_postings
+from sublex.index.directory import Directory
+from sublex.index.entries import FolderEntry
+from sublex.index.format import Folder, FolderWriter
+from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
+from sublex.tools.workers import Workers
+
+# Postings that are turned into document terms in one pass over all posting lists; each takes eight bytes of memory.
+POSTINGS_PER_PASS = 1 << 25
+# A message cuts a term or docno to this number of characters.
+LONGEST = 60
+
+
+class ListTotals(NamedTuple):
+    """The numbers of terms, of postings, and of tokens, which is the sum of all frequencies."""
+
+    terms: int
+    postings: int
+    tokens: int
+
+
+def write_lists(folder: FolderWriter, batches: Iterable[PostingsBatch], workers: Workers) -> ListTotals:
+    """Write lexicon and postings of a segment, in the order of the batches. The written form of a term is the term itself."""
+
+    def encode(batch: PostingsBatch) -> tuple[PostingsBatch, np.ndarray, EncodedPostings]:
+        first = np.cumsum(batch.df) - batch.df
+        cf = np.add.reduceat(batch.tfs, first, dtype=np.int64) if len(batch.df) else np.empty(0, np.int64)
+        return batch, cf, encode_postings(batch.docs, batch.tfs, batch.df)
+
+    postings, lexicon = PostingsWriter(folder), LexiconWriter(folder)
+    terms = total = tokens = 0
+    for batch, cf, encoded in workers.map(encode, batches):
+        postings.add(encoded)
+        lexicon.add(batch.terms, batch.terms, batch.df, cf)
+        terms, total, tokens = terms + len(batch.terms), total + len(batch.docs), tokens + int(cf.sum())
+    postings.finish()
+    lexicon.finish()
+    return ListTotals(terms, total, tokens)
+
+
+class WrittenLists:
+    """Lexicon and postings of a folder that `FolderWriter.finish` described by `entry`."""
+
+    def __init__(self, directory: Directory, entry: FolderEntry, docs: int, terms: int):
+        folder = Folder(directory, entry)
+        self.lexicon = LexiconReader(folder, terms, docs)
+        self.postings = PostingsReader(folder, self.lexicon, docs)
+
+
+def sorted_lists(lists: WrittenLists, name: str) -> Iterator[PostingsBatch]:
+    """Yield posting lists in ascending order of their terms. Raise `InputError` if a term is there twice; `name` is the source's."""
+    terms = lists.lexicon.terms.list()
+    order = np.array(sorted(range(len(terms)), key=terms.__getitem__), np.int64)
+    df = lists.lexicon.df[order].astype(np.int64)
+    last: bytes | None = None
+    for begin, end in spans(df, POSTINGS_PER_CALL):
+        ordinals = order[begin:end]
+        batch = [terms[ordinal] for ordinal in ordinals.tolist()]
+        for term in batch:
+            if term == last:
+                raise repeated(name, term)
+            last = term
+        yield PostingsBatch(batch, df[begin:end], *lists.postings.gather(ordinals))
+
+
+def repeated(name: str, term: bytes) -> InputError:
+    """Return the error for a term with two posting lists."""
+    return InputError(f"{name} has two posting lists for the term {quoted(term)}; terms must differ.")
+
+
+def quoted(data: bytes) -> str:
+    """Return a term or docno as a message shows it: in quotes, with escapes, and cut where it is long."""
+    text = data.decode(errors="backslashreplace")
+    return repr(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
+
+
+def write_document_terms(folder: FolderWriter, lists: WrittenLists, uniques: np.ndarray, workers: Workers) -> None:
+    """Write the terms of each document; document d has `uniques[d]` of them.
+
+    Each pass over all posting lists collects the terms of as many documents as fit into memory.
+    """
+    from sublex.index import kernels
+
+    def encode(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        first, last = starts[span[0]], starts[span[1]]
+        return kernels.encode_lists(terms[first:last], tfs[first:last], np.ascontiguousarray(counts[slice(*span)]))
+
+    def decode(span: tuple[int, int]) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+        return span[0], lists.lexicon.df[slice(*span)].astype(np.int64), *lists.postings.range(*span)
+
+    writer = DocumentTermsWriter(folder)
+    for begin, end in spans(uniques, POSTINGS_PER_PASS):
+        counts = uniques[begin:end]
+        starts = starts_of(counts)
+        terms, tfs = np.empty(int(starts[-1]), np.int32), np.empty(int(starts[-1]), np.int32)
+        cursors = starts[:-1].copy()
+        for first, df, docs, frequencies in workers.map(decode, spans(lists.lexicon.df, POSTINGS_PER_CALL)):
+            kernels.collect_terms(docs, frequencies, df, first, begin, cursors, starts[1:], terms, tfs)
+        for data, sizes in workers.map(encode, spans(counts, POSTINGS_PER_CALL)):
+            writer.add(data, sizes)
+    writer.finish()

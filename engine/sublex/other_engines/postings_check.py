@@ -1,0 +1,217 @@
+"""Check the postings and documents that a `PostingsSource` yields. Whatever is wrong costs one sentence that names the source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from sublex.analysis.interner import Interner
+from sublex.building.build_summary import BuildSummary
+from sublex.contracts.base import Report
+from sublex.contracts.foreign import DocumentsBatch, PostingsBatch, PostingsSource
+from sublex.errors import InputError
+from sublex.index.entries import MOST, MOST_DOCS
+from sublex.other_engines.posting_lists import quoted, repeated
+from sublex.tools.strings import Strings
+
+_SPACE = re.compile(r"\s")
+# What a user can do about a source that contradicts itself.
+REMEDY = "the source is damaged, or the program that wrote it has a fault"
+
+
+class ReceivedPostings:
+    """The posting lists of a source, checked as they come, and counted in their documents.
+
+    Afterwards `uniques` and `sums` have, for each document, its number of terms and the sum of their frequencies. `ascends` says
+    whether the terms came in ascending order, and `report` notes what was left out.
+    """
+
+    def __init__(self, source: PostingsSource):
+        self.source, self.docs = source, source.docs
+        self.name: str = getattr(source, "name", "The source of postings")
+        self.report = Report()
+        self.ascends = True
+        if not 0 < self.docs <= MOST_DOCS:
+            raise InputError(f"{self.name} has {self.docs:,} documents; an index has from 1 to {MOST_DOCS:,}.")
+        try:
+            self.uniques, self.sums = np.zeros(self.docs, np.int64), np.zeros(self.docs, np.int64)
+        except MemoryError:
+            raise InputError(f"{self.name} claims {self.docs:,} documents, which do not fit into memory.") from None
+        self._last: bytes | None = None
+
+    def batches(self, progress: Callable[[int], None]) -> Iterator[PostingsBatch]:
+        """Yield the checked posting lists; those without a term or a posting are left out."""
+        terms = 0
+        for batch in self.source.postings():
+            terms += len(batch.terms)
+            checked = self._checked(batch)
+            if checked.terms:
+                yield checked
+            progress(terms)
+
+    def _checked(self, batch: PostingsBatch) -> PostingsBatch:
+        from sublex.index import kernels
+
+        terms = list(batch.terms)
+        df = _whole(batch.df, np.int64, self.name)
+        docs, tfs = _whole(batch.docs, np.int32, self.name), _whole(batch.tfs, np.int32, self.name)
+        if len(df) != len(terms) or len(docs) != len(tfs) or (df < 0).any() or int(df.sum()) != len(docs):
+            raise InputError(f"{self.name} has posting lists whose sizes do not fit each other; {REMEDY}.")
+        terms, df, docs, tfs = self._without_empty(terms, df, docs, tfs)
+        self._check_terms(terms)
+        bad = kernels.check_postings(docs, tfs, df, self.docs, self.uniques, self.sums)
+        if bad >= 0:
+            raise self._bad_posting(terms, df, docs, tfs, bad)
+        return PostingsBatch(terms, df, docs, tfs)
+
+    def _without_empty(
+        self, terms: list[bytes], df: np.ndarray, docs: np.ndarray, tfs: np.ndarray
+    ) -> tuple[list[bytes], np.ndarray, np.ndarray, np.ndarray]:
+        """Leave out the empty term and terms without postings, which an index cannot have."""
+        keep = np.array([bool(term) for term in terms], np.bool_) & (df > 0)
+        if keep.all():
+            return terms, df, docs, tfs
+        without_postings = int((df == 0).sum())
+        if without_postings:
+            self.report.note("A term without postings was left out", without_postings)
+        if len(terms) - int(keep.sum()) > without_postings:
+            self.report.note("The empty term was left out")
+        kept_postings = np.repeat(keep, df)
+        kept = [term for term, stays in zip(terms, keep.tolist(), strict=True) if stays]
+        return kept, df[keep], docs[kept_postings], tfs[kept_postings]
+
+    def _check_terms(self, terms: list[bytes]) -> None:
+        """Raise `InputError` unless the terms are UTF-8 and differ from their neighbours; note whether they ascend."""
+        try:
+            b"\n".join(terms).decode()
+        except UnicodeDecodeError:
+            bad = next(term for term in terms if not _is_text(term))
+            raise InputError(f"{self.name} has a term that is not UTF-8, {quoted(bad)}; {REMEDY}.") from None
+        last = self._last
+        for term in terms:
+            if last is not None and term <= last:
+                if term == last:
+                    raise repeated(self.name, term)
+                self.ascends = False
+            last = term
+        self._last = last
+
+    def _bad_posting(
+        self, terms: list[bytes], df: np.ndarray, docs: np.ndarray, tfs: np.ndarray, bad: int
+    ) -> InputError:
+        """Return the error for a posting that cannot be right."""
+        term = quoted(terms[int(np.searchsorted(np.cumsum(df), bad, side="right"))])
+        if not 0 <= docs[bad] < self.docs:
+            what = f"names document {docs[bad]:,}, but the documents have the numbers 0 to {self.docs - 1:,}"
+        elif tfs[bad] < 1:
+            what = f"has the frequency {tfs[bad]:,} in document {docs[bad]:,}"
+        else:
+            what = f"names document {docs[bad]:,} after document {docs[bad - 1]:,}"
+        return InputError(f"{self.name}: the posting list of {term} {what}; {REMEDY}.")
+
+
+class ReceivedDocuments:
+    """The docnos and lengths of a source, checked as they come. They are read after all postings.
+
+    Afterwards `lengths` has the length of each document, `states_lengths` says whether any differs from the sum of the document's
+    frequencies, and `summary` counts documents.
+    """
+
+    def __init__(self, source: PostingsSource, postings: ReceivedPostings):
+        self.source, self.postings, self.name = source, postings, postings.name
+        self.lengths = np.empty(0, np.int64)
+        self.states_lengths = False
+        self.summary = BuildSummary()
+        self.summary.add_report(postings.report)
+        self._docnos = Interner()
+
+    def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the docnos of the documents, end to end, and the size of each."""
+        lengths, docs = [self.lengths], self.postings.docs
+        for batch in self.source.documents():
+            first = self.summary.read
+            self.summary.read += len(batch.docnos)
+            if self.summary.read > docs or len(batch.lengths) != len(batch.docnos):
+                break
+            lengths.append(_whole(batch.lengths, np.int64, self.name))
+            yield self._docnos_of(batch, first)
+        if self.summary.read != docs or sum(map(len, lengths)) != docs:
+            count = "more" if self.summary.read > docs else f"{self.summary.read:,}"
+            raise InputError(f"{self.name} claims {docs:,} documents, but describes {count}; {REMEDY}.")
+        self.summary.indexed = docs
+        self.lengths = self._checked_lengths(np.concatenate(lengths))
+
+    def _docnos_of(self, batch: DocumentsBatch, first: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the docnos of a batch, end to end, and their sizes. `first` is the number of its first document."""
+        docnos = Strings.of(batch.docnos)
+        listed = docnos.tobytes()
+        try:
+            b"\n".join(listed).decode()
+        except UnicodeDecodeError:
+            bad = next(docno for docno in listed if not _is_text(docno))
+            raise InputError(f"{self.name} has a docno that is not UTF-8, {quoted(bad)}; {REMEDY}.") from None
+        data, sizes = np.frombuffer(b"".join(listed), np.uint8), docnos.sizes
+        if not sizes.all():
+            raise InputError(f"{self.name}: document {first + int(np.argmin(sizes)):,} has an empty docno; {REMEDY}.")
+        known = self._docnos.size
+        numbers = self._docnos.add(data, np.cumsum(sizes) - sizes, sizes)
+        repeats = np.flatnonzero(numbers != known + np.arange(len(numbers)))
+        if len(repeats):
+            docno = quoted(listed[int(repeats[0])])
+            raise InputError(f"{self.name} has two documents with the docno {docno}; docnos must differ.")
+        if data.min(initial=33) <= 32 or data.max(initial=0) >= 128:
+            self.summary.white_space += [d for docno in listed if _SPACE.search(d := docno.decode())]
+        empty = np.flatnonzero(self.postings.uniques[first : first + len(listed)] == 0)
+        self.summary.empty += [listed[place].decode() for place in empty.tolist()]
+        return data, sizes
+
+    def _checked_lengths(self, lengths: np.ndarray) -> np.ndarray:
+        """Return the lengths to store: those of the source, but the sum of frequencies for a document of length 0 with terms."""
+        if (lengths < 0).any() or (lengths > MOST_DOCS).any():
+            bad = int(np.flatnonzero((lengths < 0) | (lengths > MOST_DOCS))[0])
+            raise InputError(f"{self.name}: document {bad:,} has the length {lengths[bad]:,}; {REMEDY}.")
+        unknown = (lengths == 0) & (self.postings.uniques > 0)
+        if unknown.any():
+            note = "A document has terms but the length 0; the sum of its frequencies was taken"
+            self.summary.add_report(Report(notes={note: int(unknown.sum())}))
+            lengths[unknown] = self.postings.sums[unknown]
+        differing = int((lengths != self.postings.sums).sum())
+        if differing:
+            self.states_lengths = True
+            note = (
+                f"The lengths of {differing:,} of {len(lengths):,} documents differ from the sums of their frequencies; "
+                "they were kept as the source has them"
+            )
+            self.summary.add_report(Report(notes={note: 1}))
+        return lengths
+
+    def tokens(self, counted: int) -> int:
+        """Return the number of tokens in the collection: what the source states, or the sum of all frequencies."""
+        stated = getattr(self.source, "tokens", None)
+        if stated is None or stated == counted:
+            return counted
+        if not counted <= stated <= MOST:
+            note = f"The source states {stated:,} tokens, but its frequencies add up to {counted:,}, which was taken"
+            self.summary.add_report(Report(notes={note: 1}))
+            return counted
+        return stated
+
+
+def _whole(values: Any, dtype: Any, name: str) -> np.ndarray:
+    """Return whole numbers as an array of this type. Raise `InputError` if they do not fit into it."""
+    given, limits = np.asarray(values), np.iinfo(dtype)
+    is_whole = given.dtype.kind in "iu" or not len(given)
+    if not is_whole or (len(given) and (int(given.min()) < limits.min or int(given.max()) > limits.max)):
+        raise InputError(f"{name} has numbers that are no whole numbers of {limits.bits} bits; {REMEDY}.")
+    return np.ascontiguousarray(given, dtype)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,194 @@
+"""Learning the weights of a network by expectation maximisation (EM), with an E-step by Gibbs sampling (section 4.1 of LAKI)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sublex.errors import InputError
+from sublex.estimators.blocks import in_order, spans
+from sublex.estimators.lda.counts import seeds_of
+from sublex_laki.estimator.inference import Samples, sampled
+from sublex_laki.estimator.network import Network
+from sublex_laki.estimator.sampling.kernels import HELD
+from sublex_laki.estimator.subgraphs import Subgraphs, subgraphs, units_of
+
+# EM ends after ITERATIONS, or when the training perplexity has changed by less than CHANGE twice in a row.
+ITERATIONS, CHANGE = 10, 0.01
+# Documents whose statistics are summed at a time; the order of the sums does not depend on the number of workers.
+DOCUMENTS = 512
+# The range of learned weights and leaks: from FLOOR to that of a probability of 1 - CERTAIN.
+FLOOR, CERTAIN = 1e-8, 1e-6
+# Links with weights below this are dropped: they are hardly ever active, and EM makes about half of all links so weak.
+WEAK = 1e-4
+
+
+class Learned(NamedTuple):
+    """A network with learned weights, and the training perplexity before each iteration."""
+
+    network: Network
+    perplexities: list[float]
+
+
+class Statistics(NamedTuple):
+    """Sums over documents that the M-step needs. Copies of a unit count one by one.
+
+    * `links` and `leaks` are the expected activations by each link and by each node's leak.
+    * `on` is the expected number of documents in which each keyphrase is on.
+    * `link_copies` is the same for the parent of each link to a unit, summed over the copies of the unit beyond the first;
+      `copies` is the number of these copies, by node.
+    * `likelihood` is the logarithm of the probability of all units, `tokens` the number of units with their copies.
+    """
+
+    links: np.ndarray
+    leaks: np.ndarray
+    on: np.ndarray
+    link_copies: np.ndarray
+    copies: np.ndarray
+    documents: int
+    likelihood: float
+    tokens: float
+
+    def plus(self, other: Statistics) -> Statistics:
+        """Return the sums of both."""
+        return Statistics(
+            self.links + other.links, self.leaks + other.leaks, self.on + other.on, self.link_copies + other.link_copies,
+            self.copies + other.copies, self.documents + other.documents, self.likelihood + other.likelihood,
+            self.tokens + other.tokens,
+        )  # fmt: skip
+
+    @property
+    def perplexity(self) -> float:
+        """The perplexity of a unit: exp(-likelihood / tokens)."""
+        return float(np.exp(-self.likelihood / self.tokens))
+
+
+def learn(
+    network: Network, matrix: Any, *, iterations: int = ITERATIONS, sweeps: int = 500, most: int = 100, hold: bool = True,
+    seed: int = 0, workers: int = 1, progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Learned:  # fmt: skip
+    """Return the network with weights and leaks that fit a collection better.
+
+    Parameters
+    ----------
+    matrix : documents by units, counts
+    iterations : int
+        The largest number of iterations; fewer if the training perplexity changes by less than 1 % twice in a row.
+    sweeps, most : int
+        As for `encode`.
+    hold : bool
+        Whether the keyphrases that a document mentions stay on in it; otherwise they only start on. Where collections are small, those
+        that may be turned off drift to other subjects.
+    workers : int
+        Threads; the result is the same, to the byte, for any number.
+    progress : function
+        Called after every few documents with how many documents of all iterations are done, and how many there are at most. It may raise
+        to end the work.
+    """
+    if iterations < 0 or sweeps < 1 or most < 1:
+        raise InputError("LAKI: iterations must be at least 0, sweeps and most at least 1.")
+    rows = units_of(matrix, network)
+    if not rows.nnz:
+        raise InputError("LAKI: no document has a unit that the network knows; fit it to another collection.")
+    perplexities: list[float] = []
+    calm = 0
+    for iteration in range(iterations):
+        done = partial(_report, progress, iteration, iterations, rows.shape[0])
+        sums = expectation(network, rows, sweeps, most, seed + iteration, workers, hold, done)
+        perplexities.append(sums.perplexity)
+        if len(perplexities) > 1:
+            calm = calm + 1 if abs(perplexities[-1] / perplexities[-2] - 1) < CHANGE else 0
+        if calm == 2:
+            break
+        network = maximisation(network, sums).without_weak_links(WEAK)
+    return Learned(network, perplexities)
+
+
+def _report(progress: Callable[[int, int], None], iteration: int, iterations: int, documents: int, done: int) -> None:
+    """Report the documents done in an iteration as documents of all iterations."""
+    progress(iteration * documents + done, iterations * documents)
+
+
+def expectation(
+    network: Network, rows: csr_array, sweeps: int, most: int, seed: int, workers: int, hold: bool,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Statistics:  # fmt: skip
+    """Return the statistics of all documents by Gibbs sampling (E-step). `progress` gets the number of documents done."""
+    seeds = seeds_of(rows, seed)
+
+    def work(span: slice) -> Statistics:
+        part = rows[span]
+        graphs = subgraphs(network, part, most)
+        if hold:
+            keyphrases = graphs.children()[: len(graphs.nodes)]
+            graphs.on[keyphrases] *= HELD
+        return _statistics(network, graphs, sampled(graphs, seeds[span], sweeps, learn=True), part)
+
+    total: Statistics | None = None
+    for part in in_order(work, spans(rows.shape[0], DOCUMENTS), workers):
+        total = total.plus(part) if total else part
+        progress(total.documents)
+    assert total
+    return total
+
+
+def _statistics(network: Network, graphs: Subgraphs, samples: Samples, rows: csr_array) -> Statistics:
+    """Return the statistics of some documents from their chains."""
+    nodes, links = len(network.leaks), len(network.weights)
+    order = graphs.children()
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.concatenate((graphs.nodes, rows.indices + np.int64(network.keyphrases)))
+    copies = np.maximum(graphs.counts - 1, 0.0)
+    sizes = np.diff(graphs.starts)
+    parents = graphs.parents + np.repeat(graphs.node_rows[:-1], _links_by_row(graphs))
+    return Statistics(
+        np.bincount(graphs.links, samples.link_shares * np.repeat(graphs.counts, sizes), links),
+        np.bincount(numbers, samples.leak_shares * graphs.counts, nodes),
+        np.bincount(graphs.nodes, samples.shares, network.keyphrases),
+        np.bincount(graphs.links, samples.shares[parents] * np.repeat(copies, sizes), links),
+        np.bincount(numbers, copies, nodes),
+        rows.shape[0],
+        float(samples.joints.sum() + _entropy(samples.means) - _quiet(network, graphs, numbers)),
+        float(rows.data.sum()),
+    )
+
+
+def _links_by_row(graphs: Subgraphs) -> np.ndarray:
+    """Return the number of links of each document."""
+    return np.diff(graphs.starts[graphs.child_rows])
+
+
+def _quiet(network: Network, graphs: Subgraphs, numbers: np.ndarray) -> float:
+    """Return the sum of the leaks of the nodes that are no child in a document, over all documents: they are off."""
+    documents = len(graphs.node_rows) - 1
+    return float(documents * network.leaks.sum() - network.leaks[numbers].sum())
+
+
+def _entropy(p: np.ndarray) -> float:
+    """Return the entropy of independent events with probabilities p.
+
+    With it, the mean logarithm of the joint probability becomes that of the units. Keyphrases are not independent given the units, so
+    the result is somewhat too large; EM only watches how it changes.
+    """
+    p = p[(p > 0) & (p < 1)]
+    return float(-(p * np.log(p) + (1 - p) * np.log1p(-p)).sum())
+
+
+def maximisation(network: Network, sums: Statistics) -> Network:
+    """Return the network with the weights and leaks that fit the statistics best (M-step).
+
+    A link whose parent is never on keeps its weight.
+    """
+    on = sums.on[network.parents] + sums.link_copies
+    known = on > 0
+    weights = np.where(known, _weights(sums.links / np.where(known, on, 1.0)), network.weights)
+    return network.with_values(weights, _weights(sums.leaks / (sums.documents + sums.copies)))
+
+
+def _weights(probabilities: np.ndarray) -> np.ndarray:
+    """Return the weights with these probabilities of activation."""
+    return np.maximum(-np.log1p(-np.minimum(probabilities, 1 - CERTAIN)), FLOOR)

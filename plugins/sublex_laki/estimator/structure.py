@@ -1,0 +1,130 @@
+"""The structure of a network: which keyphrases lead to which keyphrases and units (section 4.2 of LAKI).
+
+Keyphrases in more documents come first. A keyphrase K leads to a rarer one K' if p(K | K') is at least alpha and their similarity at least
+beta. It leads to a unit if their similarity is at least beta. Weights begin as similarities and leaks as shares of documents.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sublex.errors import InputError
+from sublex.estimators.blocks import in_order, one_thread, rows_of, spans
+from sublex_laki.estimator.network import Network, network_of
+from sublex_laki.estimator.vectors import normalised
+
+ALPHA, BETA = 0.5, 0.3
+# A unit that comes back so rarely that chance explains it with less than this probability is no keyphrase.
+CHANCE = 0.01
+# Keyphrases whose similarities with all units are in memory at a time.
+KEYPHRASES = 64
+
+
+def structure(
+    matrix: Any, keyphrases: Any, vectors: np.ndarray, *, alpha: float = ALPHA, beta: float = BETA, most: int = 100,
+    workers: int = 1,
+) -> Network:  # fmt: skip
+    """Return the network of a collection before its weights are learned.
+
+    Parameters
+    ----------
+    matrix : documents by units, counts
+    keyphrases : the units that are keyphrases, in any order
+    vectors : a vector for each unit; similarities are their cosines
+    alpha, beta : the least p(K | K'), and the least similarity
+    most : int
+        The largest number of units that a keyphrase leads to; the most similar are kept.
+    """
+    rows = rows_of(matrix)
+    chosen = np.unique(np.asarray(keyphrases, np.int64))
+    _check(rows, chosen, vectors, alpha, beta, most)
+    with_units = csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
+    with_units.sum_duplicates()
+    with_units.data[:] = 1.0
+    df = np.bincount(with_units.indices, minlength=rows.shape[1])
+    if (df[chosen] == 0).any():
+        raise InputError(f"LAKI: unit {chosen[df[chosen] == 0][0]:,} is a keyphrase but occurs in no document.")
+    phrases = chosen[np.lexsort((chosen, -df[chosen]))]
+    unit = normalised(vectors)
+    with one_thread():
+        parents, children, weights = _joined(
+            _to_keyphrases(with_units[:, phrases], unit[phrases], df[phrases], alpha, beta, workers),
+            _to_units(unit, phrases, beta, most, workers),
+        )
+    shape = (len(phrases), len(phrases) + rows.shape[1])
+    leaks = np.maximum(np.concatenate((df[phrases], df)), 0.5) / rows.shape[0]
+    return network_of(csr_array((weights, (parents, children)), shape=shape), leaks, phrases)
+
+
+def come_back(matrix: csr_array, candidates: np.ndarray, share: float) -> np.ndarray:
+    """Return for each unit whether documents that have it have it again about as often as is usual for the candidates.
+
+    Texts come back to what they are about, and seldom to a phrase such as "has been". A unit fails if the documents that have it twice or
+    more are fewer than chance allows (1 %) where `share` times the usual part of its documents is expected.
+    """
+    from scipy.special import bdtr
+
+    df = np.bincount(matrix.indices[matrix.data > 0], minlength=matrix.shape[1])
+    again = np.bincount(matrix.indices, matrix.data > 1, matrix.shape[1])
+    usual = again[candidates].sum() / max(1.0, df[candidates].sum())
+    return np.asarray(bdtr(again, df, share * usual) >= CHANCE)
+
+
+def _check(rows: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, alpha: float, beta: float, most: int) -> None:
+    """Raise `InputError` if the parts do not fit one another, or a parameter is out of its range."""
+    units = rows.shape[1]
+    if not len(keyphrases) or keyphrases[0] < 0 or keyphrases[-1] >= units:
+        raise InputError(f"LAKI: keyphrases must be some of the {units:,} units.")
+    if vectors.ndim != 2 or len(vectors) != units or not np.isfinite(vectors).all():
+        raise InputError(f"LAKI: a vector of finite numbers is needed for each of the {units:,} units.")
+    if not 0 < alpha <= 1 or not 0 < beta <= 1:
+        raise InputError(f"LAKI: alpha={alpha:g} and beta={beta:g} must be above 0 and at most 1.")
+    if most < 1:
+        raise InputError(f"LAKI: most={most} must be at least 1.")
+
+
+def _to_keyphrases(
+    mentions: csr_array, vectors: np.ndarray, df: np.ndarray, alpha: float, beta: float, workers: int
+) -> list[tuple[np.ndarray, ...]]:
+    """Return the links between keyphrases, as parents, children and weights."""
+    by_keyphrase = csr_array(mentions.T)
+
+    def work(span: slice) -> tuple[np.ndarray, ...]:
+        shared = (by_keyphrase[span] @ mentions).tocoo()
+        child, parent = shared.coords[0] + span.start, shared.coords[1]
+        # The more frequent keyphrases have the lower numbers.
+        kept = (parent < child) & (shared.data >= alpha * df[child])
+        child, parent = child[kept], parent[kept]
+        similar = np.einsum("ij,ij->i", vectors[parent], vectors[child])
+        kept = similar >= beta
+        return parent[kept], child[kept], similar[kept]
+
+    return list(in_order(work, spans(len(df), KEYPHRASES), workers))
+
+
+def _to_units(
+    vectors: np.ndarray, phrases: np.ndarray, beta: float, most: int, workers: int
+) -> list[tuple[np.ndarray, ...]]:
+    """Return the links from keyphrases to units, as parents, children and weights. A keyphrase leads to its own unit."""
+
+    def work(span: slice) -> tuple[np.ndarray, ...]:
+        similar = vectors[phrases[span]] @ vectors.T
+        # Rounding, or a vector of length 0, must not separate a keyphrase from its own unit.
+        similar[np.arange(span.stop - span.start), phrases[span]] = 1.0
+        row, unit = np.nonzero(similar >= beta)
+        weights = similar[row, unit]
+        order = np.lexsort((unit, -weights, row))
+        row, unit, weights = row[order], unit[order], weights[order]
+        first = np.searchsorted(row, np.arange(span.stop - span.start))
+        kept = np.arange(len(row)) - first[row] < most
+        return row[kept] + span.start, unit[kept] + len(phrases), weights[kept]
+
+    return list(in_order(work, spans(len(phrases), KEYPHRASES), workers))
+
+
+def _joined(*parts: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+    """Return parents, children and weights of all parts, each in one array."""
+    return tuple(np.concatenate(arrays) for arrays in zip(*(part for one in parts for part in one), strict=True))

@@ -1,0 +1,108 @@
+"""The part of a network that a document needs: the keyphrases that explain its units best, and their links."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sublex.errors import InputError
+from sublex.estimators.blocks import rows_of
+from sublex_laki.estimator.kernels import cut
+from sublex_laki.estimator.network import Network
+
+
+class Subgraphs(NamedTuple):
+    """The subgraphs of some documents, one after another.
+
+    A document's children are its keyphrases and then its units. Parents are places among the document's keyphrases.
+
+    * `node_rows` and `child_rows` say where the keyphrases and the children of each document begin.
+    * `nodes` are the keyphrases, ascending for each document, and `outside` the sum of the weights of each one's other links.
+    * `leaks`, `counts` and `on` have an entry for each child. `on` is 1 for units and for keyphrases that the document mentions.
+    * `starts` says where the links to each child begin. `parents`, `links`, `weights` and `strengths` have an entry for each link;
+      `links` are numbers in the network.
+    """
+
+    node_rows: np.ndarray
+    child_rows: np.ndarray
+    nodes: np.ndarray
+    outside: np.ndarray
+    leaks: np.ndarray
+    counts: np.ndarray
+    on: np.ndarray
+    starts: np.ndarray
+    parents: np.ndarray
+    links: np.ndarray
+    weights: np.ndarray
+    strengths: np.ndarray
+
+    def children(self) -> np.ndarray:
+        """Return for each keyphrase and unit of all documents its place among the children: first the keyphrases, then the units."""
+        sizes, units = np.diff(self.node_rows), np.diff(self.child_rows) - np.diff(self.node_rows)
+        is_unit = np.repeat(np.tile([False, True], len(sizes)), np.stack((sizes, units), axis=1).ravel())
+        return np.concatenate((np.flatnonzero(~is_unit), np.flatnonzero(is_unit)))
+
+    def as_parts(self, length: float) -> Subgraphs:
+        """Return the same, but what a document with fewer distinct units than `length` lacks counts in proportion to their number."""
+        sizes = np.diff(self.node_rows)
+        units = np.diff(self.child_rows) - sizes
+        if length <= 0 or (units >= length).all():
+            return self
+        return self._replace(outside=self.outside * np.repeat(np.minimum(1.0, units / length), sizes))
+
+
+def units_of(matrix: Any, network: Network) -> csr_array:
+    """Return a matrix of documents by units as sparse rows of float64, with ascending units and without zeros.
+
+    Raises `InputError` for a count that is negative or not finite, or for another number of units than the network has.
+    """
+    rows = rows_of(matrix)
+    if rows.shape[1] != network.units:
+        raise InputError(
+            f"LAKI: the matrix has {rows.shape[1]:,} columns where the network knows {network.units:,} units."
+        )
+    rows = csr_array((rows.data.astype(np.float64), rows.indices.copy(), rows.indptr.copy()), shape=rows.shape)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    if rows.nnz and (rows.data.min() < 0 or rows.data.max() > 1e9):
+        raise InputError("LAKI: counts of units must be between 0 and a billion; some are not.")
+    return rows
+
+
+def subgraphs(network: Network, rows: csr_array, most: int) -> Subgraphs:
+    """Return the subgraphs of documents, which `units_of` has checked, with at most `most` keyphrases each.
+
+    The keyphrases that a document mentions are kept before all others. In a large network they are often not those that explain its units
+    best.
+    """
+    places, units = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+    node_rows, nodes, outside, starts, parents, links = cut(
+        places, units, rows.data, network.starts, network.parents, network.weights, network.strengths, network.leaks,
+        network.totals, network.mentioned, most,
+    )  # fmt: skip
+    child_rows = node_rows + places - places[0]
+    empty = np.empty(0)
+    found = Subgraphs(
+        node_rows, child_rows, nodes, np.maximum(outside, 0.0), empty, empty, empty, starts, parents, links,
+        network.weights[links], network.strengths[links],
+    )  # fmt: skip
+    order = found.children()
+    leaks, counts, on = np.empty(len(order)), np.ones(len(order)), np.ones(len(order), np.int8)
+    leaks[order] = network.leaks[np.concatenate((nodes, units + np.int64(network.keyphrases)))]
+    counts[order[len(nodes) :]] = rows.data
+    on[order[: len(nodes)]] = _mentioned(network, rows, node_rows, nodes)
+    return found._replace(leaks=leaks, counts=counts, on=on)
+
+
+def _mentioned(network: Network, rows: csr_array, node_rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """Return for each keyphrase of each document whether the document has the unit that mentions it."""
+    width = network.units
+    known = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) * width + rows.indices
+    phrases = network.phrases[nodes].astype(np.int64)
+    wanted = np.repeat(np.arange(rows.shape[0]), np.diff(node_rows)) * width + phrases
+    place = np.searchsorted(known, wanted)
+    found = place < len(known)
+    found[found] = known[place[found]] == wanted[found]
+    return found & (phrases >= 0)

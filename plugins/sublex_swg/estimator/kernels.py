@@ -1,0 +1,274 @@
+"""Kernels that fit the logistic regression of one word on the other words of a topic's documents.
+
+The documents are binary and stored by column: where each column starts, and the documents that hold its word. The columns differ from one
+another, and none is empty or full. Callers check the arguments.
+
+The method is a Newton method with a line search. Coordinate descent solves each of its steps, a quadratic problem with an ℓ1 penalty,
+over a small working set of columns. The intercept is not penalised and is solved for exactly in each step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float64, int32, int64
+
+from sublex.tools.compiled import inner, kernel
+
+# Types of arrays.
+I32, I64 = int32[::1], int64[::1]
+
+# The largest number of steps of each loop. Text takes some tens of steps. The returned violation shows if a loop ended too early.
+ROUNDS, NEWTON_STEPS, SWEEPS, HALVINGS = 200, 100, 5000, 40
+# Columns that enter the working set in one round, at least.
+NEW_COLUMNS = 16
+# Added to second derivatives, so that a step stays finite where the documents of a column are all but certain.
+RIDGE = 1e-9
+
+
+@kernel((I64, I32, int64, I64, float64, float64))
+def neighbourhoods(starts, docs, size, targets, rho, tol):
+    """Return the regressions of some columns on all others: lengths, columns, weights, intercepts and violations.
+
+    The non-zero weights of all targets stand one after another; `lengths` has their number for each target. A violation is the largest
+    violation of the conditions of the optimum, in units of `rho`; it is at most `tol` where the method converged.
+    """
+    lengths = np.zeros(len(targets), np.int64)
+    intercepts, violations = np.empty(len(targets)), np.empty(len(targets))
+    columns, values = np.empty(64 * len(targets), np.int32), np.empty(64 * len(targets))
+    weights = np.zeros(len(starts) - 1)
+    end = 0
+    for t in range(len(targets)):
+        support, intercepts[t], violations[t] = _neighbourhood(starts, docs, size, targets[t], rho, tol, weights)
+        while end + len(support) > len(columns):
+            columns = np.concatenate((columns, np.empty_like(columns)))
+            values = np.concatenate((values, np.empty_like(values)))
+        for j in support:
+            columns[end], values[end] = j, weights[j]
+            weights[j] = 0.0
+            end += 1
+        lengths[t] = len(support)
+    return lengths, columns[:end], values[:end], intercepts, violations
+
+
+@inner
+def _neighbourhood(starts, docs, size, target, rho, tol, weights):
+    """Set `weights`, all 0 before, to the regression of one column; return its support, the intercept and the violation."""
+    y = np.zeros(size)
+    y[docs[starts[target] : starts[target + 1]]] = 1.0
+    positives = starts[target + 1] - starts[target]
+    intercept = np.log(positives / (size - positives))
+    logits, residuals = np.full(size, intercept), np.empty(size)
+    gradient, violations = np.empty(len(weights)), np.empty(len(weights))
+    support = np.empty(0, np.int64)
+    worst = np.inf
+    for _ in range(ROUNDS):
+        _residuals(logits, y, residuals)
+        _gradients(starts, docs, residuals, gradient)
+        gradient[target] = 0.0
+        worst = max(_violations(gradient, weights, rho, violations), abs(residuals.sum()))
+        if worst <= tol * rho:
+            break
+        working = _working_set(support, violations)
+        goal = max(0.5 * tol * rho, 0.1 * worst)
+        intercept = _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits)
+        support = working[weights[working] != 0]
+    return np.sort(support), intercept, worst / rho
+
+
+@inner
+def _residuals(logits, y, residuals):
+    """Set residuals to probability − y."""
+    for d in range(len(y)):
+        residuals[d] = 1.0 / (1.0 + np.exp(-logits[d])) - y[d]
+
+
+@inner
+def _gradients(starts, docs, residuals, gradient):
+    """Set the gradient of the loss for every column: the sum of the residuals of its documents."""
+    for j in range(len(gradient)):
+        total = 0.0
+        for i in range(starts[j], starts[j + 1]):
+            total += residuals[docs[i]]
+        gradient[j] = total
+
+
+@inner
+def _violation(gradient, weight, rho):
+    """Return the distance of 0 from the subdifferential of loss + rho·|weight|."""
+    if weight > 0:
+        return abs(gradient + rho)
+    if weight < 0:
+        return abs(gradient - rho)
+    return max(abs(gradient) - rho, 0.0)
+
+
+@inner
+def _violations(gradient, weights, rho, violations):
+    """Set the violation of every column, and return the largest."""
+    worst = 0.0
+    for j in range(len(weights)):
+        violations[j] = _violation(gradient[j], weights[j], rho)
+        worst = max(worst, violations[j])
+    return worst
+
+
+@inner
+def _working_set(support, violations):
+    """Return the support and the columns with the largest violations, as many again as the support has."""
+    violations[support] = 0.0
+    others = np.flatnonzero(violations)
+    order = np.argsort(-violations[others], kind="mergesort")
+    return np.concatenate((support, others[order[: max(NEW_COLUMNS, len(support))]]))
+
+
+@inner
+def _by_document(starts, docs, working, size):
+    """Return the columns of the working set by document, as numbers within the set: where each document starts, and the numbers."""
+    begin = np.zeros(size + 1, np.int64)
+    for j in working:
+        for i in range(starts[j], starts[j + 1]):
+            begin[docs[i] + 1] += 1
+    begin = np.cumsum(begin)
+    place, items = begin[:-1].copy(), np.empty(begin[-1], np.int32)
+    for k in range(len(working)):
+        for i in range(starts[working[k]], starts[working[k] + 1]):
+            items[place[docs[i]]] = k
+            place[docs[i]] += 1
+    return begin, items
+
+
+@inner
+def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
+    """Minimise the objective over the working set and the intercept until no violation is above `goal`.
+
+    Updates `weights` and `logits` and returns the intercept.
+    """
+    size, width = len(y), len(working)
+    begin, items = _by_document(starts, docs, working, size)
+    w = weights[working]
+    residuals, change, trial = np.empty(size), np.empty(size), np.empty(size)
+    gradient, centre, step = np.empty(width), np.empty(width), np.empty(width)
+    hessian = np.empty((width, width))
+    for _ in range(NEWTON_STEPS):
+        _residuals(logits, y, residuals)
+        slope, curve = _expand(begin, items, y, residuals, gradient, centre, hessian)
+        worst = abs(slope)
+        for k in range(width):
+            worst = max(worst, _violation(gradient[k], w[k], rho))
+        if worst <= goal:
+            break
+        # For given weights the best intercept has a closed form. With it, the quadratic problem has only the weights as unknowns.
+        for k in range(width):
+            gradient[k] -= centre[k] * slope / curve
+            for m in range(width):
+                hessian[k, m] -= centre[k] * centre[m] / curve
+            hessian[k, k] += RIDGE
+        step[:] = 0.0
+        descent = _descend(hessian, gradient.copy(), w, rho, 0.01 * worst, step)
+        shift = -(slope + (centre * step).sum()) / curve
+        descent += (gradient * step).sum() - slope * slope / curve
+        for d in range(size):
+            change[d] = shift
+            for i in range(begin[d], begin[d + 1]):
+                change[d] += step[items[i]]
+        t = _line_search(logits, y, change, w, step, rho, descent, trial)
+        intercept += t * shift
+        logits[:] = trial
+        for k in range(width):
+            w[k] += t * step[k]
+    weights[working] = w
+    return intercept
+
+
+@inner
+def _expand(begin, items, y, residuals, gradient, centre, hessian):
+    """Set the derivatives of the loss over the working set: the gradient, the mixed second derivatives with the intercept, the Hessian.
+
+    Returns the first and the second derivative by the intercept.
+    """
+    gradient[:] = 0.0
+    centre[:] = 0.0
+    hessian[:, :] = 0.0
+    slope = curve = 0.0
+    for d in range(len(y)):
+        r = residuals[d]
+        h = (r + y[d]) * (1.0 - y[d] - r)
+        slope += r
+        curve += h
+        for i in range(begin[d], begin[d + 1]):
+            k = items[i]
+            gradient[k] += r
+            centre[k] += h
+            # Columns of a document ascend, so this fills the upper half.
+            row = hessian[k]
+            for m in range(i, begin[d + 1]):
+                row[items[m]] += h
+    for k in range(len(gradient)):
+        for m in range(k):
+            hessian[k, m] = hessian[m, k]
+    return slope, max(curve, 1e-300)
+
+
+@inner
+def _descend(hessian, slopes, w, rho, goal, step):
+    """Minimise slopes·s + ½ sᵀ·hessian·s + rho·|w + s| over s by coordinate descent, to `step`.
+
+    `slopes` becomes the gradient at the minimum. Returns the change of rho·|w|. Sweeps over all coordinates alternate with sweeps over
+    those that are not 0.
+    """
+    width = len(w)
+    everything = True
+    for _ in range(SWEEPS):
+        largest = 0.0
+        for k in range(width):
+            old = w[k] + step[k]
+            if old == 0.0 and not everything:
+                continue
+            curve = hessian[k, k]
+            if curve <= 0.0:
+                continue
+            pull = curve * old - slopes[k]
+            new = 0.0
+            if pull > rho:
+                new = (pull - rho) / curve
+            elif pull < -rho:
+                new = (pull + rho) / curve
+            if new != old:
+                delta = new - old
+                # w + step must be exactly 0 where the penalty sets it to 0.
+                step[k] = new - w[k] if new != 0.0 else -w[k]
+                largest = max(largest, curve * abs(delta))
+                row = hessian[k]
+                for m in range(width):
+                    slopes[m] += row[m] * delta
+        if largest <= goal:
+            if everything:
+                break
+            everything = True
+        else:
+            everything = False
+    penalty = 0.0
+    for k in range(width):
+        penalty += abs(w[k] + step[k]) - abs(w[k])
+    return rho * penalty
+
+
+@inner
+def _line_search(logits, y, change, w, step, rho, descent, trial):
+    """Return the longest of the steps 1, ½, ¼ … that lowers the objective enough, and set `trial` to the logits after it."""
+    t = 1.0
+    for _ in range(HALVINGS):
+        difference = size = 0.0
+        for d in range(len(y)):
+            trial[d] = logits[d] + t * change[d]
+            before = max(logits[d], 0.0) + np.log1p(np.exp(-abs(logits[d])))
+            after = max(trial[d], 0.0) + np.log1p(np.exp(-abs(trial[d])))
+            difference += after - before - y[d] * t * change[d]
+            size += before
+        for k in range(len(w)):
+            difference += rho * (abs(w[k] + t * step[k]) - abs(w[k]))
+        # Differences below the rounding of the sums say nothing.
+        if difference <= 0.01 * t * descent + 1e-14 * size:
+            return t
+        t *= 0.5
+    return t
