@@ -151,8 +151,9 @@ def test_python_lists_the_engines(shelf):
 def test_building_by_an_engine_that_cannot_build_costs_a_sentence(shelf):
     with pytest.raises(InputError, match="Sublex cannot build indexes by shelf"):
         sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf")
-    with pytest.raises(InputError, match="resume, reorder and workers do not go with a backend"):
-        sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf", workers=2)
+    for option in ("workers", "resume", "reorder"):
+        with pytest.raises(InputError, match=f"{option} does not go with the back end shelf; leave one of them out"):
+            sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf", **{option: 2})
 
 
 # What the index and the user's file hold.

@@ -6,7 +6,7 @@ The algorithms are in the plugins, and nothing here scores documents.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
@@ -19,11 +19,13 @@ from sublex.index.directory import Directory
 from sublex.index.entries import Manifest, ModelEntry, RowsEntry, SeenEntry, SegmentRows, TokenCounts
 from sublex.index.format import FolderWriter, copy_folder
 from sublex.index.lock import locked
-from sublex.index.manifest import REPRESENTATIONS, analyzer_of, commit, read_manifest, remove_leftovers
+from sublex.index.manifest import MANIFEST, REPRESENTATIONS, analyzer_of, commit, read_manifest, remove_leftovers
 from sublex.index.schema import ABSENT
 from sublex.index.segment import Segment, open_segment
 from sublex.index.snapshot import Snapshot
+from sublex.language import plugins
 from sublex.language.expression import Expression
+from sublex.language.parser import parse_call
 from sublex.language.plugins import Component, Registry
 from sublex.representations.identity import Identity, Namer
 from sublex.representations.inputs import READINGS, Vocabulary, inputs_of, size_of
@@ -54,6 +56,25 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
         if fitting.changed:
             commit(root, manifest.next(fitted=fitting.fitted))
     return identity
+
+
+def check_before_build(root: Path, rankers: Iterable[str], models: Iterable[str], store: str) -> None:
+    """Raise an error, before an index is built at `root`, if a ranker is unknown or a model could not be fitted to the index.
+
+    `store` names the parts that the index will store. A registered resource of an index that is there now will be in the new one too.
+    """
+    registry = plugins.load()
+    for ranker in rankers:
+        registry.resolve("ranker", parse_call(ranker))
+    is_there = models and Directory(root).has(MANIFEST)
+    names = namer(root, read_manifest(root)._replace(fitted=ABSENT) if is_there else None, registry)
+    for expression in models:
+        resolved = names.resolve(expression)
+        model = names.make(resolved)
+        names.identity(resolved, model)
+        part = READINGS[model.reads].needs if isinstance(model, Representation) else ""
+        if part and part not in store.split(","):
+            raise InputError(f"{expression} needs stored {part}; leave --store out, or name {part} in it.")
 
 
 def forget(root: Path, *expressions: str, registry: Registry | None = None) -> None:
