@@ -110,8 +110,6 @@ def build(
 
     from sublex.building.indexing import build_index
     from sublex.language import plugins
-    from sublex.other_engines.attaching import Given
-    from sublex.other_engines.build import build_foreign
     from sublex.pipeline.index import Index
     from sublex.tools.arguments import file_path, optional_text, text, threads
 
@@ -126,6 +124,9 @@ def build(
             folder, documents, profile=name, analyzer=given, workers=threads(workers), resume=resume, reorder=reorder, **options
         )  # fmt: skip
     else:
+        from sublex.other_engines.attaching import Given
+        from sublex.other_engines.build import build_foreign
+
         engine = text(backend, "The back end")
         for option, value in (("resume", resume), ("reorder", reorder), ("workers", workers is not None)):
             if value:

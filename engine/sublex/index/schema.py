@@ -13,7 +13,7 @@ not have are ignored.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, partial
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -36,7 +36,8 @@ class Rule(NamedTuple):
 
 def record_of(value: Any, record: type[Record]) -> Record:
     """Return the record that a JSON value describes. Raise `Mismatch` if a member is missing or is not what it should be."""
-    return _checked(value, record, "")
+    read: Callable[[Any, str], Record] = _reader(record)
+    return read(value, "")
 
 
 def as_json(value: Any) -> Any:
@@ -49,52 +50,62 @@ def as_json(value: Any) -> Any:
     return list(map(as_json, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _checked(value: Any, kind: Any, place: str) -> Any:
-    """Return a JSON value as its kind, which is the type of a field. `place` names the value in a message."""
+@cache
+def _reader(kind: Any) -> Callable[[Any, str], Any]:
+    """Return the function that checks a JSON value and returns it as its kind, which is the type of a field.
+
+    The function's second argument is the place of the value, for a message.
+    """
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return _checked(value, parts[0], place)
+        return _reader(parts[0])
     if origin is Annotated:
-        if type(value) is not parts[0] or not parts[1].holds(value):
-            raise Mismatch(f"{place} should be {parts[1].what}")
-    elif origin in (list, tuple):
-        _expect(value, list, place)
-        return origin(_checked(item, parts[0], f"{place}[{number}]") for number, item in enumerate(value))
-    elif origin in (dict, Mapping):
-        return _members(value, parts[0], parts[1], place)
-    elif hasattr(kind, "_fields"):
-        return _record(value, kind, place)
-    elif kind not in (object, Any):
-        _expect(value, kind, place)
+        return partial(_ruled, *parts)
+    if origin in (list, tuple):
+        return partial(_items, origin, _reader(parts[0]))
+    if origin in (dict, Mapping):
+        return partial(_members, _reader(parts[0]), _reader(parts[1]))
+    if hasattr(kind, "_fields"):
+        hints = get_type_hints(kind, include_extras=True)
+        return partial(_record, kind, {name: _reader(hint) for name, hint in hints.items()})
+    return _anything if kind in (object, Any) else partial(_exactly, kind)
+
+
+def _anything(value: Any, place: str) -> Any:
     return value
 
 
-def _expect(value: Any, kind: type, place: str) -> None:
+def _exactly(kind: type, value: Any, place: str) -> Any:
     if type(value) is not kind:
         raise Mismatch(f"{place or 'the whole'} should be {_KINDS[kind]}")
+    return value
 
 
-def _members(value: Any, names: Any, kind: Any, place: str) -> dict[str, Any]:
-    _expect(value, dict, place)
+def _ruled(kind: type, rule: Rule, value: Any, place: str) -> Any:
+    if type(value) is not kind or not rule.holds(value):
+        raise Mismatch(f"{place} should be {rule.what}")
+    return value
+
+
+def _items(kind: type, read: Any, value: Any, place: str) -> Any:
+    return kind(read(item, f"{place}[{number}]") for number, item in enumerate(_exactly(list, value, place)))
+
+
+def _members(read_name: Any, read: Any, value: Any, place: str) -> dict[str, Any]:
     inner = f"{place}." if place else ""
-    for name in value:
-        _checked(name, names, f"{inner}{name!r}")
-    return {name: _checked(member, kind, f"{inner}{name}") for name, member in value.items()}
+    return {
+        read_name(name, f"{inner}{name!r}"): read(member, f"{inner}{name}")
+        for name, member in _exactly(dict, value, place).items()
+    }
 
 
-def _record(value: Any, record: Any, place: str) -> Any:
-    _expect(value, dict, place)
+def _record(record: Any, readers: Mapping[str, Any], value: Any, place: str) -> Any:
     inner = f"{place}." if place else ""
-    fields = {}
-    for name, kind in _fields(record).items():
+    _exactly(dict, value, place)
+    members = {}
+    for name, read in readers.items():
         if name in value:
-            fields[name] = _checked(value[name], kind, f"{inner}{name}")
+            members[name] = read(value[name], f"{inner}{name}")
         elif name not in record._field_defaults:
             raise Mismatch(f"{inner}{name} is missing")
-    return record(**fields)
-
-
-@lru_cache(maxsize=64)
-def _fields(record: Any) -> dict[str, Any]:
-    """Return the types of a record's fields."""
-    return get_type_hints(record, include_extras=True)
+    return record(**members)
