@@ -55,13 +55,10 @@ def build_index(
     """
     writer.existing_index(Path(path), overwrite)
     registry = registry or plugins.load()
-    default = find_profile(profile).analyzer
-    expression = default if analyzer is None else analyzer
-    chosen = registry.make("analyzer", expression)
+    chosen, described = chosen_analyzer(analyzer, profile, registry)
     settings = _settings(chosen, stored_parts(store), workers, memory, "first")
     source = source_of(documents, registry, reader, strict)
     source.announce(say)
-    described = describe_analyzer(chosen, expression, registry)
     return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
 
 
@@ -95,9 +92,12 @@ def add_documents(
     return writer.add(Path(path), source, settings, progress, before_commit)
 
 
-def describe_analyzer(analyzer: Any, expression: str, registry: plugins.Registry) -> AnalyzerEntry:
-    """Return the manifest's entry for an analyzer: settings that restore it, and the versions of the libraries it uses."""
-    call = parse_call(expression)
+def chosen_analyzer(expression: str | None, profile: str, registry: plugins.Registry) -> tuple[Analyzer, AnalyzerEntry]:
+    """Return an analyzer, by default the profile's, and its entry: settings that restore it, and the versions of its libraries."""
+    default = find_profile(profile).analyzer
+    text = default if expression is None else expression
+    analyzer: Any = registry.make("analyzer", text)
+    call = parse_call(text)
     found = registry.find("analyzer", call.name)
     plugin = registry.plugin(found.plugin)
     # A name that was written in another case is stored as it is registered.
@@ -106,7 +106,7 @@ def describe_analyzer(analyzer: Any, expression: str, registry: plugins.Registry
     if hasattr(analyzer, "settings"):
         settings = analyzer.settings()
     versions = analyzer.versions() if hasattr(analyzer, "versions") else {plugin.distribution: plugin.version}
-    return AnalyzerEntry(AnalyzerSettings(settings["name"], settings["params"]), versions)
+    return analyzer, AnalyzerEntry(AnalyzerSettings(settings["name"], settings["params"]), versions)
 
 
 def _settings(

@@ -7,7 +7,7 @@ is as it was before.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -21,18 +21,18 @@ from sublex.building.journal import JOURNAL
 from sublex.building.merge import live_docnos, merge_segments
 from sublex.building.merge_policy import segments_to_merge
 from sublex.building.reorder.rewrite import reorder_segment
-from sublex.contracts.base import Report, Statistics
+from sublex.contracts.base import Report
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.index.attachment import refuse_if_attached
 from sublex.index.directory import Directory
 from sublex.index.entries import AnalyzerEntry, Manifest, SegmentEntry
-from sublex.index.format import FORMAT
 from sublex.index.lock import locked
 from sublex.index.manifest import (
     BUILDING,
     MANIFEST,
     SEGMENTS,
     commit,
+    new_manifest,
     next_segment,
     read_manifest,
     remove_leftovers,
@@ -63,54 +63,71 @@ def create(
     resume: bool = False,
     reorder: bool = False,
 ) -> BuildSummary:
-    """Build an index. An existing one is replaced only with `overwrite`, and only when the new one is finished.
+    """Build an index. `analyzer` is the entry of the analyzer of the settings.
 
-    `analyzer` is the manifest's entry for the analyzer of the settings. With `reorder`, similar documents get neighbouring numbers.
+    With `reorder`, similar documents get neighbouring numbers. `overwrite` and `resume` are those of `make_index`.
     """
-    with locked(root, "index", create=True):
+    new = new_manifest(profile, settings.store, analyzer)
+    identity = source.identity()
+    if resume and identity is None:
+        raise InputError("Standard input cannot be read again, so the build cannot resume; start again without resume.")
+    resume_key = None if identity is None else [identity, as_json(analyzer), new.store]
+
+    def write(folder: Directory) -> tuple[SegmentEntry, BuildSummary]:
+        builder = SegmentBuilder(folder, settings)
+        builder.summary.add_report(source.report or Report())
+        if resume:
+            builder.resume(json.loads(json.dumps(resume_key)))
+        entry = builder.run(source.batch_makers(), progress, resume_key)
+        if not entry.docs:
+            raise InputError(_no_document(builder.summary))
+        builder.summary.indexed = entry.docs
+        if reorder:
+            (folder / SEGMENT).move(folder / UNORDERED)
+            with Workers(settings.workers) as pool:
+                entry, _ = reorder_segment(Segment(folder / UNORDERED, entry), folder / SEGMENT, pool)
+        return entry, builder.summary
+
+    return make_index(root, "index", new, write, overwrite, resume)
+
+
+def make_index(
+    root: Path,
+    action: str,
+    new: Manifest,
+    write: Callable[[Directory], tuple[SegmentEntry, BuildSummary]],
+    overwrite: bool = False,
+    resume: bool = False,
+) -> BuildSummary:
+    """Make an index of one segment and return the summary of its documents.
+
+    An existing index is replaced only with `overwrite`, and only when the new one is finished; its resources stay.
+
+    Args:
+        root: The folder of the index.
+        action: What other processes are told that this one does.
+        new: The manifest of the new index, without the segment.
+        write: Writes the segment below the folder of the build, as `SEGMENT`, and returns its entry and the summary.
+        overwrite: Replace an existing index.
+        resume: Keep what an interrupted build left.
+    """
+    with locked(root, action, create=True):
         old = existing_index(root, overwrite)
-        identity = source.identity()
-        if resume and identity is None:
-            raise InputError(
-                "Standard input cannot be read again, so the build cannot resume; start again without resume."
-            )
         if old or not Directory(root).has(MANIFEST):
             remove_leftovers(root, old, building=not resume)
         elif not resume:
             (Directory(root) / BUILDING).remove()
-        new = first_manifest(old, settings.store, analyzer, profile)
-        resume_key = None if identity is None else [identity, as_json(analyzer), new.store]
-        with building_folder(root) as folder:
-            builder = SegmentBuilder(folder, settings)
-            builder.summary.add_report(source.report or Report())
-            if resume:
-                builder.resume(json.loads(json.dumps(resume_key)))
-            entry = builder.run(source.batch_makers(), progress, resume_key)
-            if not entry.docs:
-                raise InputError(_no_document(builder.summary))
-            builder.summary.indexed = entry.docs
-            note_lost_models(old, builder.summary)
-            if reorder:
-                (folder / SEGMENT).move(folder / UNORDERED)
-                with Workers(settings.workers) as pool:
-                    entry, _ = reorder_segment(Segment(folder / UNORDERED, entry), folder / SEGMENT, pool)
-            commit_segment(root, new, entry)
-            write_listing(root, builder.summary)
-    return builder.summary
-
-
-def first_manifest(old: Manifest | None, store: Iterable[str], analyzer: AnalyzerEntry, profile: str) -> Manifest:
-    """Return the manifest of a new index without segments; it keeps the resources of the index that it replaces."""
-    new = Manifest(FORMAT, 1, profile, tuple(sorted(store)), analyzer, (), Statistics(0, 0, 0), "")
-    return new._replace(generation=old.generation + 1, resources=old.resources or ABSENT) if old else new
-
-
-def note_lost_models(old: Manifest | None, summary: BuildSummary) -> None:
-    """Note which fitted models disappear with the index that is replaced."""
-    models = sorted(entry.expression for entry in old.fitted.values()) if old else []
-    if models:
-        note = f"The models fitted to the replaced index are gone: {', '.join(models)}; run sublex fit again"
-        summary.add_report(Report(notes={note: 1}))
+        if old:
+            new = new._replace(generation=old.generation + 1, resources=old.resources or ABSENT)
+        with _building_folder(root) as folder:
+            entry, summary = write(folder)
+            if old and old.fitted:
+                models = ", ".join(sorted(model.expression for model in old.fitted.values()))
+                note = f"The models fitted to the replaced index are gone: {models}; run sublex fit again"
+                summary.add_report(Report(notes={note: 1}))
+            _commit_segment(root, new, entry)
+            _write_listing(root, summary)
+    return summary
 
 
 def existing_index(root: Path, overwrite: bool) -> Manifest | None:
@@ -151,7 +168,7 @@ def add(
         refuse_if_attached(root, old, "add to it")
         remove_leftovers(root, old)
         segments = [open_segment(root, entry) for entry in old.segments]
-        with building_folder(root) as folder:
+        with _building_folder(root) as folder:
             chosen = settings(old)
             builder = SegmentBuilder(folder, chosen, (live_docnos(segment) for segment in segments))
             summary, duplicates = builder.summary, builder.duplicates
@@ -168,8 +185,8 @@ def add(
                 if duplicates.superseded:
                     segment = Segment(folder / SEGMENT, entry)
                     entry = with_tombstones(segment, np.array(duplicates.superseded), new.generation)
-                commit_segment(root, new, entry, before_commit)
-            write_listing(root, summary)
+                _commit_segment(root, new, entry, before_commit)
+            _write_listing(root, summary)
         # The addition is committed. A merge that fails does not undo it.
         with suppress(SublexError, OSError):
             committed = read_manifest(root)
@@ -214,7 +231,7 @@ def _merge_last(
 ) -> None:
     """Commit a generation in which the last segments are merged into one."""
     rest, merged = old.segments[:-count], old.segments[-count:]
-    with building_folder(root) as building, Workers(workers) as pool:
+    with _building_folder(root) as building, Workers(workers) as pool:
         segments, order = [open_segment(root, entry) for entry in merged], None
         if not reorder:
             entry = merge_segments(segments, building / SEGMENT, pool)
@@ -222,11 +239,11 @@ def _merge_last(
             if _is_divided(merged):
                 segments = [Segment(building / UNORDERED, merge_segments(segments, building / UNORDERED, pool))]
             entry, order = reorder_segment(segments[0], building / SEGMENT, pool)
-        commit_segment(root, old.next(segments=rest), entry, before_commit, merged, order)
+        _commit_segment(root, old.next(segments=rest), entry, before_commit, merged, order)
 
 
 @contextmanager
-def building_folder(root: Path) -> Iterator[Directory]:
+def _building_folder(root: Path) -> Iterator[Directory]:
     """Yield a folder for unfinished files. After a failure it stays only if a build can be resumed from it."""
     folder = Directory(root) / BUILDING
     folder.make()
@@ -239,7 +256,7 @@ def building_folder(root: Path) -> Iterator[Directory]:
     folder.remove()
 
 
-def commit_segment(
+def _commit_segment(
     root: Path,
     new: Manifest,
     entry: SegmentEntry,
@@ -257,7 +274,7 @@ def commit_segment(
     commit(root, before_commit(new, replaced, order) if before_commit else new)
 
 
-def write_listing(root: Path, summary: BuildSummary) -> None:
+def _write_listing(root: Path, summary: BuildSummary) -> None:
     """Write the list of unusual documents. The index is committed already, so a failure is ignored."""
     with suppress(OSError):
         Directory(root).replace(LISTING, summary.listing().encode(errors="replace"))

@@ -17,7 +17,7 @@ import xxhash
 from sublex.contracts.base import Analyzer, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
-from sublex.index.entries import MOST_DOCS, Manifest, ModelEntry, SegmentEntry
+from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, ModelEntry, SegmentEntry
 from sublex.index.format import FORMAT
 from sublex.index.schema import Mismatch, as_json, record_of
 from sublex.language.plugins import Registry
@@ -31,6 +31,14 @@ REPRESENTATIONS = "representations"
 RESOURCES = "resources"
 # The component that each optional part of an index is stored in.
 PARTS = {"text": "texts", "terms": "document_terms"}
+
+
+def new_manifest(
+    profile: str, store: Iterable[str], analyzer: AnalyzerEntry, attached: AttachedEntry | None = None
+) -> Manifest:
+    """Return the manifest of the first generation of an index, without segments."""
+    nothing = Statistics(0, 0, 0)
+    return Manifest(FORMAT, 1, profile, tuple(sorted(store)), analyzer, (), nothing, "", attached=attached)
 
 
 def read_manifest(root: Path) -> Manifest:

@@ -36,7 +36,7 @@ class Rule(NamedTuple):
 
 def record_of(value: Any, record: type[Record]) -> Record:
     """Return the record that a JSON value describes. Raise `Mismatch` if a member is missing or is not what it should be."""
-    read: Callable[[Any, str], Record] = _reader(record)
+    read: Callable[[Any, str], Record] = _reader(record)  # type: ignore[arg-type]
     return read(value, "")
 
 
