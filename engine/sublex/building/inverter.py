@@ -15,7 +15,7 @@ import numpy as np
 from sublex.analysis.tokens import RawTokens
 from sublex.building.vocabulary import TokenTerms, Vocabulary
 from sublex.contracts.base import Analyzer
-from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.format import FolderWriter
@@ -192,10 +192,7 @@ class Inverter:
             return kernels.document_lists(terms, sizes, data, ranks, documents.uniques.astype(np.int64))
 
         lists = chain.from_iterable(group.lists() for group in self._groups)
-        writer = DocumentTermsWriter(folder)
-        for data, sizes in workers.map(encode, zip(self.batches, lists, strict=True)):
-            writer.add(data, sizes)
-        writer.finish()
+        write_document_lists(folder, workers.map(encode, zip(self.batches, lists, strict=True)))
 
     def _write_postings(self, folder: FolderWriter, ranks: np.ndarray, df: np.ndarray, workers: Workers) -> None:
         """Join the posting lists of the batches and write them, a range of terms at a time."""

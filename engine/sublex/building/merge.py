@@ -6,11 +6,13 @@ module merges everything else.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from sublex.building.term_merge import TermMerge, release
 from sublex.index.components.docnos import DocnosWriter
-from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.texts import TextsWriter, compress
 from sublex.index.directory import Directory
@@ -68,22 +70,22 @@ def _merge_document_terms(
     segments: list[Segment], ranks: list[np.ndarray], live: list[np.ndarray], folder: FolderWriter, workers: Workers
 ) -> None:
     """Write the terms of all live documents with their new ordinals."""
-
     from sublex.index import kernels
 
-    def recode(job: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
-        k, begin, end = job
+    def recode(part: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+        k, begin, end = part
         counts, terms, tfs = segments[k].document_terms(begin, end)  # type: ignore[misc]
         keep = live[k][begin:end]
         keep_terms = np.repeat(keep, counts)
         return kernels.encode_lists(ranks[k][terms[keep_terms]], tfs[keep_terms], counts[keep])
 
-    writer = DocumentTermsWriter(folder)
-    jobs = [(k, *span) for k, segment in enumerate(segments) for span in spans(segment.uniques, TERMS_PER_CALL)]
-    for data, sizes in workers.map(recode, jobs):
-        writer.add(data, sizes)
-        release(segments, "document_terms")
-    writer.finish()
+    def recoded() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        parts = [(k, *span) for k, segment in enumerate(segments) for span in spans(segment.uniques, TERMS_PER_CALL)]
+        for lists in workers.map(recode, parts):
+            yield lists
+            release(segments, "document_terms")
+
+    write_document_lists(folder, recoded())
 
 
 def _merge_texts(segments: list[Segment], live: list[np.ndarray], folder: FolderWriter) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from sublex.building.reorder.bisection import similar_order
 from sublex.contracts.base import Report
 from sublex.index.components.docnos import DocnosWriter
-from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.components.texts import CompressedBlocks, TextsReader, TextsWriter, compress
@@ -81,10 +81,7 @@ def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWri
         counts, terms, tfs = segment.terms_of(order[slice(*span)])
         return kernels.encode_lists(terms, tfs, counts)
 
-    writer = DocumentTermsWriter(folder)
-    for data, sizes in workers.map(gather, spans(segment.uniques[order], POSTINGS_PER_CALL)):
-        writer.add(data, sizes)
-    writer.finish()
+    write_document_lists(folder, workers.map(gather, spans(segment.uniques[order], POSTINGS_PER_CALL)))
 
 
 def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
