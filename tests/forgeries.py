@@ -386,7 +386,7 @@ def attempt(whole: Path, place: Path, seed: int, rights: dict[str, list[Any]], b
         problems = checking.check(root)
         if any("\n" in problem for problem in problems):
             findings.append(f"{what}: check says {problems}")
-        odd = [line for line in problems if "damaged (" in line and "in block" not in line]
+        odd = [line for line in problems if "damaged (" in line and "in frame" not in line]
         findings += [f"{what}: check met an exception: {line}" for line in odd]
     except SublexError as error:
         problems = [str(error)]

@@ -14,7 +14,7 @@ from sublex.building.inverter import BatchCounts, Inverter, count_terms
 from sublex.building.vocabulary import TokenTerms
 from sublex.contracts.base import Analyzer
 from sublex.index.components.docnos import DocnosWriter
-from sublex.index.components.texts import CompressedBlocks, TextsWriter, compress
+from sublex.index.components.texts import CompressedFrames, TextsWriter, compress
 from sublex.index.directory import Directory
 from sublex.index.entries import SegmentEntry
 from sublex.index.format import FolderWriter
@@ -32,7 +32,7 @@ class CountedBatch(NamedTuple):
     keep: np.ndarray
     numbers: np.ndarray
     counts: BatchCounts
-    texts: CompressedBlocks | None
+    texts: CompressedFrames | None
 
 
 def count_batch(

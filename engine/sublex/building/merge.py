@@ -24,8 +24,8 @@ from sublex.tools.workers import Workers
 
 # Terms of documents that are decoded and encoded again in one call.
 TERMS_PER_CALL = 1 << 18
-# Blocks of texts that are copied before their memory is released.
-TEXT_BLOCKS = 1 << 9
+# Frames of texts that are copied before their memory is released.
+TEXT_FRAMES = 1 << 9
 
 
 def merge_segments(segments: list[Segment], directory: Directory, workers: Workers) -> SegmentEntry:
@@ -89,19 +89,19 @@ def _merge_document_terms(
 
 
 def _merge_texts(segments: list[Segment], live: list[np.ndarray], folder: FolderWriter) -> None:
-    """Copy blocks of stored documents; blocks with deleted documents are compressed anew."""
+    """Copy frames of stored documents; frames with deleted documents are compressed anew."""
     writer = TextsWriter(folder)
     for segment, mask in zip(segments, live, strict=True):
         texts = segment.texts
         assert texts is not None
         doc = 0
-        for block, count in enumerate(texts.counts.tolist()):
+        for frame, count in enumerate(texts.counts.tolist()):
             keep = mask[doc : doc + count]
             doc += count
             if keep.all():
-                writer.add(texts.frame(block))
+                writer.add(texts.compressed(frame))
             elif keep.any():
-                writer.add(compress(texts.raw(block).batch(), keep))
-            if block % TEXT_BLOCKS == 0:
+                writer.add(compress(texts.raw(frame).batch(), keep))
+            if frame % TEXT_FRAMES == 0:
                 release([segment], "texts")
     writer.finish()

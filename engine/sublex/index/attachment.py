@@ -19,14 +19,14 @@ import numpy as np
 from sublex.contracts.base import Document
 from sublex.contracts.foreign import Backend, ForeignIndex
 from sublex.errors import IndexProblem, PluginError, SublexError, contract
-from sublex.index.components.texts import CACHED_BLOCKS, TextBlock, TextsReader
+from sublex.index.components.texts import CACHED_FRAMES, TextFrame, TextsReader
 from sublex.index.entries import AttachedEntry, Manifest
 from sublex.index.foreign_places import Place, place_of
 from sublex.language.plugins import Registry
 from sublex.tools.messages import command, counted, one_line
 
 # Documents whose texts are read together.
-BLOCK_DOCS = 64
+FRAME_DOCS = 64
 
 
 class Attachment:
@@ -137,27 +137,27 @@ def _clean(text: str) -> str:
 
 
 class ForeignTexts(TextsReader):
-    """Reads the stored documents of a foreign index, each by itself, and gives them as blocks of 64 too."""
+    """Reads the stored documents of a foreign index, each by itself, and gives them as frames of 64 too."""
 
     def __init__(self, attachment: Attachment, docno: Callable[[int], str], docs: int):
         self._attachment, self._docno, self._docs = attachment, docno, docs
-        whole, rest = divmod(docs, BLOCK_DOCS)
-        self.counts = np.array([BLOCK_DOCS] * whole + [rest] * bool(rest), np.int64)
-        self.raw = lru_cache(maxsize=CACHED_BLOCKS)(self._decompress)
+        whole, rest = divmod(docs, FRAME_DOCS)
+        self.counts = np.array([FRAME_DOCS] * whole + [rest] * bool(rest), np.int64)
+        self.raw = lru_cache(maxsize=CACHED_FRAMES)(self._decompress)
 
     def document(self, doc: int, docno: str) -> Document:
         """Return a stored document."""
         return self._attachment.document(doc, docno)
 
-    def _decompress(self, block: int) -> TextBlock:
-        """Return the texts of one block, without their other fields."""
+    def _decompress(self, frame: int) -> TextFrame:
+        """Return the texts of one frame, without their other fields."""
         sizes, contents = [], []
-        for doc in range(block * BLOCK_DOCS, min((block + 1) * BLOCK_DOCS, self._docs)):
+        for doc in range(frame * FRAME_DOCS, min((frame + 1) * FRAME_DOCS, self._docs)):
             document = self.document(doc, self._docno(doc))
             contents.append(document.contents.encode())
             sizes.append((len(document.title.encode()), len(contents[-1]), 0))
         text = np.frombuffer(b"".join(contents), np.uint8)
-        return TextBlock(np.array(sizes, np.int64).reshape(-1, 3), text, np.empty(0, np.uint8))
+        return TextFrame(np.array(sizes, np.int64).reshape(-1, 3), text, np.empty(0, np.uint8))
 
 
 def refuse_if_attached(root: Path, manifest: Manifest, what: str) -> None:

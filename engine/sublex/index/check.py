@@ -119,8 +119,8 @@ def _disagreements(segment: Segment) -> Iterator[str]:
     segment.docnos.texts()
     if terms:
         segment.lexicon.surface(0)
-    for block in range(len(segment.texts.counts) if segment.texts else 0):
-        segment.texts.validate(block)  # type: ignore[union-attr]
+    for frame in range(len(segment.texts.counts) if segment.texts else 0):
+        segment.texts.validate(frame)  # type: ignore[union-attr]
 
 
 def _postings_disagreements(segment: Segment) -> Iterator[str]:

@@ -221,7 +221,7 @@ class Index(Contents):
         kept_impacts.keep(self._composer, [self.searcher(ranker, profile).name for ranker in several])
 
     def kept_impacts(self) -> dict[str, int]:
-        """Return the bytes on disk of each ranker's impacts, and of the decoded documents that they share."""
+        """Return the bytes on disk of each ranker's impacts, and of the documents of all postings, which they share."""
         from sublex.retrieval import impact_store
 
         if not impact_store.declared(self.path):

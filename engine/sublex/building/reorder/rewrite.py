@@ -10,7 +10,7 @@ from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
-from sublex.index.components.texts import CompressedBlocks, TextsReader, TextsWriter, compress
+from sublex.index.components.texts import CompressedFrames, TextsReader, TextsWriter, compress
 from sublex.index.directory import Directory
 from sublex.index.entries import SegmentEntry
 from sublex.index.format import FolderWriter
@@ -87,18 +87,18 @@ def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWri
 def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
     """Write the stored documents.
 
-    The stored blocks are read several times. Each time the documents that come next in the new order are kept in memory; their
+    The stored frames are read several times. Each time the documents that come next in the new order are kept in memory; their
     texts take no more memory than the search for the order took.
     """
     texts = segment.texts
     assert texts is not None
-    blocks = range(len(texts.counts))
-    sizes = np.concatenate([np.empty((0, 3), np.int64), *workers.map(lambda block: texts.raw(block).sizes, blocks)])
+    frames = range(len(texts.counts))
+    sizes = np.concatenate([np.empty((0, 3), np.int64), *workers.map(lambda frame: texts.raw(frame).sizes, frames)])
     writer = TextsWriter(folder)
     limit = max(LEAST_TEXTS, 4 * segment.entry.postings)
     for begin, end in spans(sizes[order, 1] + sizes[order, 2], limit):
         documents = _Documents(texts, sizes, order[begin:end])
-        list(workers.map(documents.take_from, blocks))
+        list(workers.map(documents.take_from, frames))
         for compressed in workers.map(documents.compress, documents.spans()):
             writer.add(compressed)
     writer.finish()
@@ -116,14 +116,14 @@ class _Documents:
         self._places = np.full(len(sizes), -1, np.int64)
         self._places[docs] = np.arange(len(docs))
 
-    def take_from(self, block: int) -> None:
-        """Copy those of the documents that a stored block contains. Any thread may call this."""
+    def take_from(self, frame: int) -> None:
+        """Copy those of the documents that a stored frame contains. Any thread may call this."""
         from sublex.building.reorder import kernels
 
-        places = self._places[self._firsts[block] : self._firsts[block + 1]]
+        places = self._places[self._firsts[frame] : self._firsts[frame + 1]]
         wanted = np.flatnonzero(places >= 0)
         if len(wanted):
-            raw, places = self._texts.raw(block), places[wanted]
+            raw, places = self._texts.raw(frame), places[wanted]
             for data, column, out, starts in (
                 (raw.text, 1, self._text, self._text_starts), (raw.extra, 2, self._extra, self._extra_starts),
             ):  # fmt: skip
@@ -134,7 +134,7 @@ class _Documents:
         """Cut the documents into ranges (begin, end) that are compressed per call."""
         return spans(self._sizes[:, 1] + self._sizes[:, 2], TEXTS_PER_CALL)
 
-    def compress(self, span: tuple[int, int]) -> CompressedBlocks:
+    def compress(self, span: tuple[int, int]) -> CompressedFrames:
         """Compress a range of documents. Any thread may call this."""
         begin, end = span
         first_text, first_extra = self._text_starts[begin], self._extra_starts[begin]

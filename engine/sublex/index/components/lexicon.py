@@ -67,7 +67,7 @@ class LexiconReader:
     """Finds terms and reads their frequencies and raw forms. A term's ordinal is its place in the lexicon."""
 
     def __init__(self, folder: Folder, terms: int, docs: int):
-        """Read the lexicon of a segment with so many terms and documents."""
+        """Read the lexicon of a segment; `terms` and `docs` are the numbers of its terms and documents."""
         self._folder, self._docs = folder, docs
         for name in ("df", "cf"):
             folder.expect(name, UNSIGNED, terms)
