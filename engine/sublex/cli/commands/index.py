@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +122,7 @@ def index(
     # The default profile is that of Sublex's own builds; another engine names its own.
     if context.get_parameter_source("profile") is click.core.ParameterSource.DEFAULT:
         options["profile"] = None
-    say_if_compiling()
+    say_if_compiling(_tasks(sources, options["reorder"]))
     with step(f"Built {path}"), progress(f"Indexing {path}") as advance, reporting_interrupts(path):
         opened = sublex.build(list(sources), path, progress=advance, say=say, **options)
     assert opened.built
@@ -163,10 +165,17 @@ def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
     step, or none if something goes wrong. Fitted models encode the new documents, and stored impacts are made again.
     """
     path = existing_path(name)
-    say_if_compiling()
+    say_if_compiling(_tasks(sources))
     with step(f"Added to {path}"), progress(f"Adding to {path}") as advance, reporting_interrupts(path):
         summary = sublex.open(path).add(list(sources), progress=advance, say=say, **options)
     report(path, summary, form)
+
+
+def _tasks(sources: Iterable[str], reorder: bool = False) -> str:
+    """Return the tasks of indexing. A source counts as JSON lines by its name or by the names of the files in it."""
+    names = [name for source in sources for name in (source, *(os.listdir(source) if os.path.isdir(source) else ()))]
+    has_json = any(".json" in name.lower() for name in names)
+    return "analyze order-terms build" + " read-json" * has_json + " reorder" * reorder
 
 
 def report(path: Path, summary: BuildSummary, form: str) -> None:
@@ -202,7 +211,7 @@ def delete(name: str, docnos: tuple[str, ...]) -> None:
     All documents are deleted in one step. If a docno is not in the index, nothing is deleted.
     """
     path = existing_path(name)
-    say_if_compiling()
+    say_if_compiling("delete")
     opened = sublex.open(path)
     with reporting_interrupts(path):
         opened.delete(docnos, say)
@@ -221,7 +230,7 @@ def merge(name: str, reorder: bool, workers: int | None) -> None:
     Each `sublex add` writes a segment, and `sublex delete` only marks documents as deleted. Merging frees their space.
     """
     path = existing_path(name)
-    say_if_compiling()
+    say_if_compiling("order-terms merge" + " reorder" * reorder)
     opened = sublex.open(path)
     segments = len(opened.snapshot.segments)
     with step("Merged the segments"), reporting_interrupts(path):
@@ -243,7 +252,7 @@ def check(context: click.Context, name: str) -> None:
     from sublex.index.check import check
 
     path = existing_path(name)
-    say_if_compiling()
+    say_if_compiling("check")
     with step("Verified all files"):
         problems = check(path)
     for problem in problems:

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.retrieval.coding.kernels import COUNT, F64, FIRST, I32, I64, LISTS, RUN, U8, U16, U32, impact_at, run_size
+from sublex.retrieval.coding.coding_kernels import (
+    COUNT,
+    F64,
+    FIRST,
+    I32,
+    I64,
+    LISTS,
+    RUN,
+    U8,
+    U16,
+    U32,
+    impact_at,
+    run_size,
+)
 from sublex.tools.compiled import inner, kernel
 
 # The score of a document that no term matches; below every real score.
@@ -52,7 +65,7 @@ def _rescore_term(docs, runs, codes, lists, term, weight, wanted, sums):
             sums[w] = more if sums[w] == NOTHING else sums[w] + more
 
 
-@kernel((U16, U32, U8, LISTS, I64, I64, F64, I64, I32, F64))
+@kernel((U16, U32, U8, LISTS, I64, I64, F64, I64, I32, F64), before="explain")
 def rescore(docs, runs, codes, lists, query_ends, terms, weights, wanted_ends, wanted, sums):
     """Write the scores of the wanted documents of each query to `sums`; NOTHING for a document that no term matches.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, int32, int64, uint8, uint64
 
-from sublex.retrieval.coding.kernels import F32, I32
+from sublex.retrieval.coding.coding_kernels import F32, I32
 from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.
@@ -17,7 +17,7 @@ BOUNDS = uint8[:, ::1]
 SIZE, PER_WORD = 8, 8
 
 
-@kernel((int64, I32, F32, float32, BITS, RANKS, BOUNDS))
+@kernel((int64, I32, F32, float32, BITS, RANKS, BOUNDS), before="fill-blocks")
 def fill(row, docs, impacts, most, bits, ranks, bounds):
     """Fill in the row of a term, whose greatest impact is `most`.
 
