@@ -245,10 +245,10 @@ def test_only_one_file_touches_the_disk_within_an_index():
 
 
 def test_the_copies_of_the_spare_bytes_agree():
-    from sublex.analysis import token_kernels
+    from sublex.analysis import interning_kernels
     from sublex.readers import batch
 
-    assert token_kernels.SPARE == batch.SPARE
+    assert interning_kernels.SPARE == batch.SPARE
 
 
 # docs/architecture.md.

@@ -67,9 +67,9 @@ class Interner:
 
     def add(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Return the numbers (int32) of the strings `text[start : start + length]`, and add those that are new."""
-        from sublex.analysis import interning_kernels, token_kernels
+        from sublex.analysis import interning_kernels
 
-        text = np.concatenate([text, np.zeros(token_kernels.SPARE, np.uint8)])
+        text = np.concatenate([text, np.zeros(interning_kernels.SPARE, np.uint8)])
         starts = np.ascontiguousarray(starts, np.int64)
         lengths = np.ascontiguousarray(lengths, np.int64)
         return self.add_described(text, starts, *interning_kernels.describe(text, starts, lengths))

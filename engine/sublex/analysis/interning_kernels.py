@@ -10,7 +10,6 @@ import numpy as np
 from numba import int32, int64, uint8, uint64
 from numba.core.types import Array
 
-from sublex.analysis.token_kernels import NEWLINE, SIXTEEN, UNDERSCORE, U, _word8
 from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.
@@ -20,10 +19,31 @@ I32 = int32[::1]
 I64 = int64[::1]
 TEXT = Array(uint8, 1, "C", readonly=True)
 KEYS = uint64[:, ::1]
+# Bytes that must follow the last string of an array: the kernels read sixteen bytes at a time.
+SPARE = 16
+U = np.uint64
+SIXTEEN = U(16)
+NEWLINE = np.uint8(10)
 # Masks for a string's first eight bytes and for its next eight, by the string's length from 0 to 16.
 LOW = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(17)], np.uint64)
 HIGHER = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(17)], np.uint64)
 MIX1, MIX2, PRIME = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x100000001B3)
+
+
+@inner
+def _word8(text, i):
+    """Return eight bytes as one number; the compiler turns this into one load."""
+    i = U(i)
+    return (
+        U(text[i])
+        | U(text[i + U(1)]) << U(8)
+        | U(text[i + U(2)]) << U(16)
+        | U(text[i + U(3)]) << U(24)
+        | U(text[i + U(4)]) << U(32)
+        | U(text[i + U(5)]) << U(40)
+        | U(text[i + U(6)]) << U(48)
+        | U(text[i + U(7)]) << U(56)
+    )
 
 
 @inner
@@ -40,15 +60,6 @@ def hash_of_key(text, start, length, a, b):
     for x in range(start + 16, start + length):
         h = (h ^ U(text[x])) * PRIME
     return h ^ (h >> U(29))
-
-
-@inner
-def is_blank(text, start, end, classes):
-    """Return whether a run consists of underscores only."""
-    for i in range(start, end):
-        if classes[text[i]] != UNDERSCORE:
-            return False
-    return True
 
 
 @inner

@@ -6,7 +6,7 @@ import numpy as np
 from numba import int32, int64, uint8, uint16, uint64
 from numba.core.types import Array
 
-from sublex.analysis.interning_kernels import first_bytes, hash_of_key, is_blank, same_bytes
+from sublex.analysis.interning_kernels import NEWLINE, SIXTEEN, U, first_bytes, hash_of_key, same_bytes
 from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.
@@ -20,14 +20,18 @@ KEYS = uint64[:, ::1]
 # Classes of bytes. The joiners, from COLON on, belong to a token only between the right neighbours (UAX 29, rules WB6,
 # WB7, WB11 and WB12).
 BREAK, LETTER, DIGIT, UNDERSCORE, HIGH, COLON, COMMA, DOT, QUOTE = range(9)
-# Bytes that must follow the last string of an array: the kernels read sixteen bytes at a time.
-SPARE = 16
-U = np.uint64
-EIGHT, SIXTEEN = U(8), U(16)
-NEWLINE = np.uint8(10)
 
 # Kinds of break, as in `sublex.contracts.base.Break`.
 HYPHEN, DASH, OTHER, START = 1, 2, 128, 256
+
+
+@inner
+def _blank(text, start, end, classes):
+    """Return whether a run consists of underscores only."""
+    for i in range(start, end):
+        if classes[text[i]] != UNDERSCORE:
+            return False
+    return True
 
 
 @inner
@@ -104,22 +108,6 @@ def _runs_above_ascii(text, begin, end, in_word, bounds):
     return n
 
 
-@inner
-def _word8(text, i):
-    """Return eight bytes as one number; the compiler turns this into one load."""
-    i = U(i)
-    return (
-        U(text[i])
-        | U(text[i + U(1)]) << U(8)
-        | U(text[i + U(2)]) << U(16)
-        | U(text[i + U(3)]) << U(24)
-        | U(text[i + U(4)]) << U(32)
-        | U(text[i + U(5)]) << U(40)
-        | U(text[i + U(6)]) << U(48)
-        | U(text[i + U(7)]) << U(56)
-    )
-
-
 @kernel((TEXT, I64, U8, U8, I64, I32, KEYS, I64, U64, I32, I64, I64), before="analyze")
 def tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
     """Cut documents, laid end to end in `text`, into raw tokens, and number the distinct raw tokens from 0.
@@ -146,7 +134,7 @@ def tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, 
                     break
                 end = bounds[k + 1]
                 k += 2
-            if classes[text[start]] == UNDERSCORE and is_blank(text, start, end, classes):
+            if classes[text[start]] == UNDERSCORE and _blank(text, start, end, classes):
                 continue
             length = U(end - start)
             a, b = first_bytes(text, start, length)

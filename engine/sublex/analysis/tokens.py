@@ -94,8 +94,9 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
 
 def with_spare(text: np.ndarray, end: int) -> np.ndarray:
     """Return the bytes with the spare bytes that kernels read after `end`; copy them only if the spare is missing."""
-    spare = _kernels().SPARE
-    return text if len(text) - end >= spare else np.concatenate([text, np.zeros(spare, np.uint8)])
+    from sublex.analysis.interning_kernels import SPARE
+
+    return text if len(text) - end >= SPARE else np.concatenate([text, np.zeros(SPARE, np.uint8)])
 
 
 def raw_tokens(text: str) -> list[str]:
