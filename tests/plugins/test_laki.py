@@ -209,10 +209,10 @@ def test_similarities_may_come_from_another_model_or_from_a_file_with_phrases(tm
 def test_the_bytes_are_the_same_for_any_number_of_workers(fitted, tmp_path, model, workers):
     index = sublex.build(texts(), tmp_path / "i")
     index.fit(model, workers=workers)
-    (name,) = (name for name, entry in index.fitted.items() if entry["expression"].startswith("laki"))
-    assert index.fitted[name]["model"]["checksum"] == fitted.fitted[name]["model"]["checksum"]
-    (rows,) = index.fitted[name]["rows"]
-    parts = [next(iter(i.fitted[name]["rows"][rows]["segments"].values()))["data"] for i in (index, fitted)]
+    (name,) = (name for name, entry in index.fitted.items() if entry.expression.startswith("laki"))
+    assert index.fitted[name].model.checksum == fitted.fitted[name].model.checksum
+    (rows,) = index.fitted[name].rows
+    parts = [next(iter(i.fitted[name].rows[rows].segments.values())).data for i in (index, fitted)]
     assert parts[0] == parts[1]
 
 

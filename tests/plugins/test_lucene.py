@@ -605,7 +605,7 @@ def test_an_index_is_built_by_lucene_and_attached(lucene_folders, sublex, tmp_pa
     assert Path("indexes/cats.lucene/segments_1").exists()
     assert "is already an index" in sublex("index", "cats", "documents.jsonl", "--backend", "lucene").messages
     assert (
-        "--resume does not go with --backend lucene"
+        "resume does not go with the back end lucene"
         in sublex("index", "x", "documents.jsonl", "--backend", "lucene", "--resume").messages
     )
     assert "No backend solr" in sublex("index", "x", "documents.jsonl", "--backend", "solr").messages

@@ -12,8 +12,8 @@ import pytest
 import sublex as engine
 import sublex_vectors.reader
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
-from sublex.index import manifest
 from sublex.index.check import check
+from sublex.representations import fitting, resources
 
 WORDS = ("cranes", "crane", "river", "rivers", "bird", "seal", "bank", "unheard", "river bank")
 
@@ -113,7 +113,7 @@ def test_a_resource_stays_while_models_need_it(index, file, tmp_path):
     index.add([{"id": "new", "text": "the cranes of the river bank"}])
     assert "new" in index.search("cranes", "vectors(given)", k=300).docnos
     index.merge()
-    assert engine.open(index.path).resources["given"]["file"] == "vectors.txt"
+    assert engine.open(index.path).resources["given"].file == "vectors.txt"
     index.forget("vectors(given)")
     index.remove_resource("given")
     assert not index.resources and not list((index.path / "resources").iterdir())
@@ -160,7 +160,7 @@ def test_a_damaged_resource_makes_no_model_and_can_be_mended(index, file):
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_an_interrupt_around_the_commit_leaves_all_or_nothing(index, file, monkeypatch, when):
-    real = manifest.commit
+    real = fitting.commit
 
     def commit(root, new):
         if when == "after":
@@ -169,7 +169,8 @@ def test_an_interrupt_around_the_commit_leaves_all_or_nothing(index, file, monke
 
     for work, what in ((("add_resource", "given", file[0]), "resources"), (("fit", "vectors(given)"), "fitted")):
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr(manifest, "commit", commit)
+            patched.setattr(fitting, "commit", commit)
+            patched.setattr(resources, "commit", commit)
             getattr(engine.open(index.path), work[0])(*work[1:])
         assert check(index.path) == [] and len(getattr(engine.open(index.path), what)) == (when == "after")
         getattr(engine.open(index.path), work[0])(*work[1:])

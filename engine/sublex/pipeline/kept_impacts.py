@@ -37,7 +37,7 @@ def refresh(composer: Composer, say: Callable[[str], None]) -> None:
 
 
 def sizes(composer: Composer) -> dict[str, int]:
-    """Return the bytes on disk of each chosen ranker's impacts, and of the decoded documents that they share."""
+    """Return the bytes on disk of each chosen ranker's impacts, and of the documents of all postings, which they share."""
     folders: dict[str, list[Directory]] = {}
     for name in impact_store.declared(composer.snapshot.path):
         with suppress(SublexError):
