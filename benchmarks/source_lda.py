@@ -26,13 +26,13 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import rel_entr
 
-from sublex.estimators.lda.coherence import npmi, top_words
-from sublex.estimators.lda.counts import Tokens
-from sublex.estimators.lda.model import LDA
-from sublex_sourcelda.estimator.chain import Chain
-from sublex_sourcelda.estimator.model import SourceLDA
-from sublex_sourcelda.estimator.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
-from sublex_sourcelda.estimator.smoothing import EXPONENTS, divergence, smoothings
+from sublex.estimators.topics.coherence import npmi, top_words
+from sublex.estimators.topics.counts import Tokens
+from sublex_lda.model import LDA
+from sublex_sourcelda.chain import Chain
+from sublex_sourcelda.model import SourceLDA
+from sublex_sourcelda.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
+from sublex_sourcelda.smoothing import EXPONENTS, divergence, smoothings
 
 # The five labels of Reuters that the paper shows.
 SHOWN = ("shipping", "crude_oil", "gold", "coffee", "money_supply")
@@ -144,7 +144,7 @@ def speed(archive: Path, program: Path | None, turns: int = 3, sweeps: int = 6) 
 
 def swept_plain(data: Data, k: int, sweeps: int) -> float:
     """Return the processor time of a sweep of plain LDA."""
-    from sublex.estimators.lda import gibbs
+    from sublex_lda import gibbs
 
     size = len(data.words)
     document = np.repeat(np.arange(len(data.tokens.starts) - 1), np.diff(data.tokens.starts))

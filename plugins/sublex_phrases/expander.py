@@ -9,9 +9,11 @@ from typing import Any
 from sublex.contracts.base import Context, Query, QueryTerm
 from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored, View
 from sublex.errors import InputError
-from sublex.estimators.phrases import PhraseList, mine, read_text
+from sublex.estimators.phrases.phrase_list import PhraseList
 from sublex.estimators.word_sums import check_model, is_text, stored_numbers, stored_texts
+from sublex_phrases.mining import mine, phrase_list_of
 from sublex_phrases.read_list import Phrase, read_list
+from sublex_phrases.text import read_text
 
 # Bytes that fitting takes for each word of the text, and words of the text for each indexed one: stop words are indexed by no term.
 BYTES_PER_WORD, WORDS_PER_TERM = 40, 2
@@ -31,14 +33,7 @@ class Phrases(Fitted):
     docs = 0
     phrases: PhraseList
 
-    def __init__(
-        self,
-        support: int = 10,
-        quality: float = 0.5,
-        good: str | None = None,
-        list: str | None = None,
-        weight: float = 0.3,
-    ):
+    def __init__(self, *, support: int, quality: float, good: str | None, list: str | None, weight: float):
         self.support, self.quality, self.weight = support, quality, weight
         self._good, self._list = good, list
         self._left_out = 0
@@ -79,7 +74,7 @@ class Phrases(Fitted):
         found = {*mined.nodes.tolist(), *mined.aliases}
         known = sum(node in found for node in mined.ngrams.nodes(listed or ()))
         self._left_out = len(given) - known if given is not None else 0
-        self.phrases = PhraseList.of(text, mined)
+        self.phrases = phrase_list_of(text, mined)
 
     def save(self, store: Store) -> None:
         """Store the phrases, and how many of the user's list were not found."""

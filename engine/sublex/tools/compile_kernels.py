@@ -17,12 +17,16 @@ from typing import Any, NamedTuple
 
 # The modules of Sublex and its plugins that contain kernels.
 ROOMS = (
-    "sublex.analysis sublex.building.reorder sublex.estimators sublex.estimators.lda sublex.estimators.phrases sublex.index sublex.lint "
+    "sublex.analysis sublex.building.reorder sublex.estimators sublex.estimators.phrases sublex.estimators.topics sublex.index sublex.lint "
     "sublex.other_engines.ciff sublex.readers sublex.representations sublex.retrieval sublex.retrieval.blocks sublex.retrieval.coding "
-    "sublex.retrieval.keys sublex.retrieval.rescoring sublex.trec sublex_laki.estimator sublex_laki.estimator.propagation "
-    "sublex_laki.estimator.sampling sublex_phrases.forest sublex_sourcelda.estimator sublex_swg.estimator"
+    "sublex.retrieval.keys sublex.retrieval.rescoring sublex.trec sublex_dcot sublex_fisher sublex_lda "
+    "sublex_sourcelda sublex_swg"
 )
-MODULES = tuple(f"{room}.kernels" for room in ROOMS.split())
+MODULES = (
+    *(f"{room}.kernels" for room in ROOMS.split()),
+    *(f"sublex_laki.estimator.{name}_kernels" for name in ("propagation", "sampling", "subgraph")),
+    *(f"sublex_phrases.{name}_kernels" for name in ("forest", "mining")),
+)
 # The program of a process that compiles. It takes jobs from standard input.
 _PROGRAM = "from sublex.tools.compile_kernels import serve; serve()"
 

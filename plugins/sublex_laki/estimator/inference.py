@@ -9,11 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sublex.errors import InputError
-from sublex.estimators.blocks import in_order, spans
-from sublex.estimators.lda.counts import seeds_of
+from sublex.estimators.blocks import in_order, seeds_of, spans
 from sublex_laki.estimator.network import Network
-from sublex_laki.estimator.propagation.kernels import propagate
-from sublex_laki.estimator.sampling.kernels import RANGE, STEPS, sample
+from sublex_laki.estimator.propagation_kernels import propagate
+from sublex_laki.estimator.sampling_kernels import RANGE, STEPS, sample
 from sublex_laki.estimator.subgraphs import Subgraphs, subgraphs, units_of
 
 METHODS = ("gibbs", "propagation")

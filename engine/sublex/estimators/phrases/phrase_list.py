@@ -8,11 +8,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.estimators.phrases.features import NAMES
 from sublex.estimators.phrases.kernels import find_longest, hash_keys, segment
-from sublex.estimators.phrases.mining import Mined
-from sublex.estimators.phrases.text import Lexicon, Text
+from sublex.estimators.phrases.lexicon import Lexicon
 
+# The features of a phrase of several words.
+#
+# * concordance (f1), association (f2) and salience (f4): for the split into two parts A and B with the largest p(A)·p(B),
+#   log p/(p(A) p(B)), log c/√(c(A) c(B)), and log of p·f1; of counts after segmentation, once there are some
+# * kept: the share of the occurrences that segmentation keeps whole
+# * words; mean, least and largest idf, and that of the first and of the last word; stops: the share of common words
+# * first_stop, last_stop: whether the sequence begins or ends with a stop word
+# * quoted, bracketed, hyphened, capitals: shares of the occurrences
+# * after, before, alone: the share of the occurrences after punctuation, before punctuation, and between two
+# * right, left: the share of the occurrences that one longer sequence explains, on each side; right_choice, left_choice: the entropy of the
+#   neighbours, where rare neighbours are taken to differ
+# * of_prefix, of_suffix: the share of the sequence in the occurrences of the sequence without its last, or its first, word
+NAMES = (
+    "concordance association salience kept words mean_idf least_idf largest_idf first_idf last_idf stops first_stop last_stop "
+    "quoted bracketed hyphened capitals after before alone right left right_choice left_choice of_prefix of_suffix"
+).split()
 # A weight is the logarithm of a probability, so its size is below this.
 MOST_WEIGHT = 1e6
 
@@ -51,28 +65,6 @@ class PhraseList:
         self.word_phrases, self.word_weights = values["word_phrases"], values["word_weights"]
         self.forms: list[list[Any]] = values["forms"]
         self.abbreviations: list[list[Any]] = values["abbreviations"]
-
-    @classmethod
-    def of(cls, text: Text, mined: Mined) -> PhraseList:
-        """Return the phrases that were mined from a text."""
-        ngrams, singles = mined.ngrams, mined.ngrams.singles
-        words = [text.lexicon.words[unit] for unit in ngrams.last[:singles].tolist()]
-        terms = int((ngrams.last[:singles] < text.lexicon.first_stop).sum())
-        # The nodes of single units are in the order of the units, and so number those that are kept.
-        node_of = np.full(len(text.lexicon) + 1, -1, np.int32)
-        node_of[ngrams.last[:singles]] = np.arange(singles)
-        word_phrases = np.full(singles, -1, np.int32)
-        alone = np.flatnonzero(ngrams.lengths[mined.nodes] == 1)
-        word_phrases[mined.nodes[alone]] = alone
-        for node, phrase in mined.aliases.items():
-            word_phrases[node] = phrase
-        values = {
-            "quality": mined.quality, "counts": ngrams.counts[mined.nodes], "mentions": mined.mentions,
-            "features": mined.table[mined.nodes].astype(np.float32), "sequences": node_of[ngrams.sequences()[mined.nodes]],
-            "weights": mined.weights[mined.nodes], "word_phrases": word_phrases, "word_weights": mined.weights[:singles],
-            "forms": mined.forms, "abbreviations": mined.abbreviations,
-        }  # fmt: skip
-        return cls(words[:terms], words[terms:], values)
 
     def values(self) -> dict[str, Any]:
         """Return all that a model must store, by name."""
