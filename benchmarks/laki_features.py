@@ -162,8 +162,7 @@ class Features:
     def keyphrases(self, units: csr_array, **options: Any) -> csr_array:
         """Return the probabilities of the keyphrases, by propagation if the options say nothing else."""
         options = {
-            "method": "propagation",
-            "most": self.laki.most,
+            "most": self.laki.params.most,
             "length": self.laki.length,
             "workers": WORKERS,
         } | options

@@ -42,7 +42,7 @@ class Samples(NamedTuple):
 
 
 def encode(
-    network: Network, matrix: Any, *, method: str = "gibbs", most: int = 200, sweeps: int = 5000, swaps: int = 0,
+    network: Network, matrix: Any, *, method: str = "propagation", most: int = 200, sweeps: int = 5000, swaps: int = 0,
     estimate: str = "probabilities", length: float = 0.0, seed: int = 0, workers: int = 1,
 ) -> csr_array:  # fmt: skip
     """Return the probability of each keyphrase to be on in each document, as sparse rows of documents by keyphrases.
@@ -53,7 +53,7 @@ def encode(
     Parameters
     ----------
     matrix : documents by units, counts
-    method : "gibbs", or "propagation", which uses no random numbers
+    method : "propagation", which uses no random numbers, or "gibbs"
     most : int
         The number of keyphrases that inference considers: those that the document mentions, and then those that explain its units best.
     sweeps : int

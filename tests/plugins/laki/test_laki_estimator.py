@@ -119,7 +119,7 @@ def test_gibbs_finds_the_probabilities_of_enumeration(estimate, swaps):
     for seed in range(3):
         network = made(10, seed=seed)
         rows = documents(network, 3, seed)
-        found = encode(network, rows, swaps=swaps, estimate=estimate).toarray()
+        found = encode(network, rows, swaps=swaps, estimate=estimate, method="gibbs").toarray()
         assert np.abs(found - exact(network, rows)).max() <= 0.03
 
 
@@ -129,7 +129,10 @@ def test_a_mean_of_probabilities_has_less_noise_than_a_share_of_samples():
     truth = exact(network, rows)
     errors = [
         np.mean(
-            [np.abs(encode(network, rows, estimate=e, sweeps=500, seed=s).toarray() - truth).mean() for s in range(5)]
+            [
+                np.abs(encode(network, rows, estimate=e, sweeps=500, seed=s, method="gibbs").toarray() - truth).mean()
+                for s in range(5)
+            ]
         )
         for e in ("probabilities", "samples")
     ]
@@ -186,7 +189,7 @@ def test_rare_flips_happen_as_often_as_they_should():
     truth = exact(network, rows)[0, 0]
     assert truth < 0.005
     for estimate, error in (("samples", 0.15), ("probabilities", 3e-5)):
-        found = encode(network, rows, estimate=estimate, sweeps=1_000_000).toarray()[0, 0]
+        found = encode(network, rows, estimate=estimate, sweeps=1_000_000, method="gibbs").toarray()[0, 0]
         assert found == pytest.approx(truth, rel=error)
 
 
@@ -219,26 +222,26 @@ def test_swaps_find_the_second_explanation_of_a_unit():
     network = network_of(links, np.array([1e-4, 1e-4, 1e-7, 1e-3]), np.full(2, -1))
     rows = csr_array([[3.0, 0.0]])
     assert exact(network, rows)[0] == pytest.approx([0.5, 0.5], abs=1e-3)
-    plain, swapped = (encode(network, rows, swaps=swaps, seed=3).toarray()[0] for swaps in (0, 2))
+    plain, swapped = (encode(network, rows, swaps=swaps, seed=3, method="gibbs").toarray()[0] for swaps in (0, 2))
     assert np.abs(plain - 0.5).max() > 0.2
     assert np.abs(swapped - 0.5).max() < 0.05
 
 
 def test_a_document_without_known_units_has_no_keyphrases():
-    found = encode(made(), csr_array((2, 16)))
+    found = encode(made(), csr_array((2, 16)), method="gibbs")
     assert found.shape == (2, 8)
     assert found.nnz == 0
-    assert encode(made(), csr_array((0, 16))).shape == (0, 8)
+    assert encode(made(), csr_array((0, 16)), method="gibbs").shape == (0, 8)
 
 
 def test_results_do_not_depend_on_workers_or_on_other_documents():
     network = made(40, 100, fanout=8)
     rows = documents(network, 200)
-    one, three = (encode(network, rows, sweeps=50, workers=workers) for workers in (1, 3))
+    one, three = (encode(network, rows, sweeps=50, workers=workers, method="gibbs") for workers in (1, 3))
     assert (one.data == three.data).all()
     assert (one.indices == three.indices).all()
     order = np.random.default_rng(0).permutation(200)[:20]
-    alone = encode(network, rows[order], sweeps=50)
+    alone = encode(network, rows[order], sweeps=50, method="gibbs")
     assert (alone.toarray() == one[order].toarray()).all()
 
 
@@ -327,7 +330,7 @@ def test_pruning_hardly_changes_the_ten_best_keyphrases():
     for row, subject in zip(rows, chance.integers(0, 20, 6), strict=True):
         row[chance.choice(np.flatnonzero(subjects[600:] == subject), 25, replace=False)] = 1
         row[chance.integers(0, 1500, 15)] += 1
-    few, many = (encode(network, csr_array(rows), most=most).toarray() for most in (200, 600))
+    few, many = (encode(network, csr_array(rows), most=most, method="gibbs").toarray() for most in (200, 600))
     assert ((many > 0).sum(axis=1) > 250).all()
     same = [len({*np.argsort(-a)[:10]} & {*np.argsort(-b)[:10]}) for a, b in zip(few, many, strict=True)]
     assert np.mean(same) >= 9
@@ -571,13 +574,13 @@ def test_a_good_network_is_taken_from_other_types():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda n, x: encode(n, x[:, :3]), "3 columns where the network knows 16"),
-        (lambda n, x: encode(n, -1 * x), "between 0 and a billion"),
-        (lambda n, x: encode(n, x * np.nan), "not finite"),
+        (lambda n, x: encode(n, x[:, :3], method="gibbs"), "3 columns where the network knows 16"),
+        (lambda n, x: encode(n, -1 * x, method="gibbs"), "between 0 and a billion"),
+        (lambda n, x: encode(n, x * np.nan, method="gibbs"), "not finite"),
         (lambda n, x: encode(n, x, method="magic"), "none of gibbs, propagation"),
-        (lambda n, x: encode(n, x, estimate="magic"), "none of probabilities, samples"),
-        (lambda n, x: encode(n, x, sweeps=0), "sweeps is 0"),
-        (lambda n, x: encode(n, x, most=0), "most is 0"),
+        (lambda n, x: encode(n, x, estimate="magic", method="gibbs"), "none of probabilities, samples"),
+        (lambda n, x: encode(n, x, sweeps=0, method="gibbs"), "sweeps is 0"),
+        (lambda n, x: encode(n, x, most=0, method="gibbs"), "most is 0"),
         (lambda n, x: evidence(n, x), "one document"),
         (lambda n, x: learn(n, 0 * x), "no document"),
         (lambda n, x: learn(n, x, sweeps=0), "at least 1"),

@@ -159,11 +159,11 @@ def _commit(created: int = 9, generation: str = "1") -> bytes:
 def test_the_newest_commit_is_found_and_its_state_changes_with_it(tmp_path):
     for name in ("segments_9", "segments_z"):
         (tmp_path / name).write_bytes(_commit(generation=name[-1]))
-    before = LuceneBackend().state(str(tmp_path))
+    before = LuceneBackend(None, None).state(str(tmp_path))
     assert before.startswith("segments_z-")
     # After z comes 10: the number of a commit has 36 digits.
     (tmp_path / "segments_10").write_bytes(_commit(generation="10"))
-    after = LuceneBackend().state(str(tmp_path))
+    after = LuceneBackend(None, None).state(str(tmp_path))
     assert after == f"segments_10-{hashlib.sha256(_commit(generation='10')).hexdigest()[:32]}" != before
 
 
@@ -259,7 +259,7 @@ def test_what_is_missing_is_said_with_the_command_that_installs_it(monkeypatch):
 
 
 def test_a_negative_weight_is_refused():
-    retriever = LuceneRetriever("LuceneBM25", k1=0.9, b=0.4)
+    retriever = LuceneRetriever("LuceneBM25", "none", k1=0.9, b=0.4)
     with pytest.raises(
         InputError, match="LuceneBM25 cannot take the weight -0.5 of cat, since Lucene has no negative weights"
     ):
@@ -267,7 +267,7 @@ def test_a_negative_weight_is_refused():
 
 
 def test_a_query_without_words_finds_nothing():
-    retriever = LuceneRetriever("LuceneBM25", k1=0.9, b=0.4)
+    retriever = LuceneRetriever("LuceneBM25", "none", k1=0.9, b=0.4)
     docs, scores = retriever.search(_query(), None, 10)
     assert len(docs) == len(scores) == 0
     assert retriever.scores(_query(), None, np.array([3, 1])).tolist() == [-math.inf, -math.inf]
@@ -349,12 +349,12 @@ def test_another_field_can_be_read(brief, tmp_path, own):
 )
 def test_other_kinds_of_indexes_are_refused_by_name(brief, name, sentence):
     with pytest.raises(InputError, match=sentence):
-        LuceneBackend().open(str(brief / name))
+        LuceneBackend(None, None).open(str(brief / name))
 
 
 def test_missing_docnos_are_refused(brief):
     with pytest.raises(InputError, match="has no field uid; name the field with the documents' ids by --docno"):
-        LuceneBackend(docno="uid").open(str(brief / "plain"))
+        LuceneBackend(None, "uid").open(str(brief / "plain"))
 
 
 def test_the_wrong_analyzer_is_refused_with_the_first_difference(opened, brief):
@@ -386,7 +386,7 @@ def test_a_damaged_file_is_one_sentence(brief, tmp_path, part):
     with pytest.raises(
         InputError, match=r"Lucene cannot read .*damaged \(CorruptIndexException.*\); the index may be damaged"
     ):
-        index = LuceneBackend().open(str(tmp_path / "damaged"))
+        index = LuceneBackend(None, None).open(str(tmp_path / "damaged"))
         try:
             list(index.postings())
         finally:
@@ -426,7 +426,7 @@ def test_feedback_adds_terms(attached):
 
 def test_feedback_says_what_it_needs(brief, attached):
     bare = LuceneIndex(str(brief / "bare"))
-    retriever = LuceneRetriever("LuceneBM25", feedback="rm3", k1=0.9, b=0.4)
+    retriever = LuceneRetriever("LuceneBM25", "rm3", k1=0.9, b=0.4)
     with pytest.raises(InputError, match="feedback=rm3 needs document vectors or raw JSON in the Lucene index"):
         retriever.search(_query("bird"), bare, 10)
     bare.close()
@@ -454,7 +454,7 @@ def test_an_explanation_is_that_of_lucene(attached):
 
 
 def test_weights_beyond_the_range_of_lucene_are_one_sentence(opened):
-    retriever = LuceneRetriever("LuceneBM25", k1=0.9, b=0.4)
+    retriever = LuceneRetriever("LuceneBM25", "none", k1=0.9, b=0.4)
     with pytest.raises(InputError, match="Lucene does not take this query"):
         retriever.search(_query(bird=1e300), opened, 10)
     assert len(retriever.search(_query("bird"), opened, 10)[0])
@@ -519,7 +519,7 @@ def test_no_pipe_makes_the_program_wait(tmp_path, name):
     os.mkfifo(tmp_path / name)
     (tmp_path / "lost").symlink_to("nowhere")
     with pytest.raises(InputError, match=f"holds {name}, which is not a plain file"):
-        LuceneBackend().state(str(tmp_path))
+        LuceneBackend(None, None).state(str(tmp_path))
 
 
 def test_the_process_ends_with_its_parent(lucene_folders):
@@ -551,10 +551,10 @@ def test_too_little_memory_is_one_sentence(lucene_folders, monkeypatch):
     with pytest.raises(
         InputError, match=f"Lucene needs more memory than 2m for .*; give it more, for example by {MEMORY}=4g"
     ):
-        LuceneBackend().open(str(lucene_folders / "plain"))
+        LuceneBackend(None, None).open(str(lucene_folders / "plain"))
     monkeypatch.setenv(MEMORY, "much")
     with pytest.raises(InputError, match=f"{MEMORY} is much, which is not a size"):
-        LuceneBackend().open(str(lucene_folders / "plain"))
+        LuceneBackend(None, None).open(str(lucene_folders / "plain"))
 
 
 def test_no_java_of_the_system_and_no_torch_is_needed(lucene_folders, tmp_path):

@@ -14,7 +14,7 @@ class Companions(Fitted):
 
     docs = 0
 
-    def __init__(self, words: int = 2, weight: float = 0.3):
+    def __init__(self, words: int, weight: float):
         self.words, self.weight = words, weight
 
     def fit(self, corpus, job):

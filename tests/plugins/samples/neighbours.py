@@ -30,7 +30,7 @@ class Neighbours(Representation):
 
     reads = "sequence"
 
-    def __init__(self, least: int = 2, log: bool = False, power: float = 1.0):
+    def __init__(self, least: int, log: bool, power: float):
         self.least, self.log, self.power = least, log, power
 
     def fit(self, corpus, job):

@@ -10,11 +10,17 @@ from sublex.contracts.hookspecs import hookimpl
 
 sublex_api = 3
 
+PARAMS = [
+    Param("r", int, 64, stage="fit", range=(1, 4096), help="how many directions"),
+    Param("seed", int, 0, stage="fit", range=(0, 2**31), help="of the random numbers"),
+    Param("power", float, 1.0, range=(0, 9), help="nothing yet"),
+]
+
 
 class Projection(Representation):
     """Cosines of sums of random directions (M. Sahlgren, An introduction to random indexing, 2005)."""
 
-    def __init__(self, r: int = 64, seed: int = 0, power: float = 1.0):
+    def __init__(self, r: int, seed: int, power: float):
         self.r, self.seed, self.power = r, seed, power
 
     def fit(self, corpus, job):
@@ -61,12 +67,4 @@ class Projection(Representation):
 
 @hookimpl
 def register_representations(register):
-    register(
-        "projection",
-        Projection,
-        [
-            Param("r", int, 64, stage="fit", range=(1, 4096), help="how many directions"),
-            Param("seed", int, 0, stage="fit", range=(0, 2**31), help="of the random numbers"),
-            Param("power", float, 1.0, range=(0, 9), help="nothing yet"),
-        ],
-    )
+    register("projection", Projection, PARAMS)

@@ -65,7 +65,7 @@ class Shelf:
 class ShelfBackend:
     """Shelves: folders with one file."""
 
-    def __init__(self, field=None):
+    def __init__(self, field):
         self.field, self.runs_code = field, Path("shelves-run-code").exists()
 
     def missing(self):
@@ -86,7 +86,7 @@ class ShelfCount:
 
     backend = "shelf"
 
-    def __init__(self, times=1.0):
+    def __init__(self, times):
         self.times = times
 
     def version(self):

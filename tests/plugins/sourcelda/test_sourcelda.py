@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,6 @@ from sublex.errors import IndexCorrupt, InputError, SublexError
 from sublex.pipeline.index import Index
 from sublex.testing import CHECKS, Subject
 from sublex_sourcelda.knowledge import count_lines, read_knowledge
-from sublex_sourcelda.representation import SourceLDARepresentation
 
 TEXTS = {
     "Birds": "birds bird nest nests wing wings feathers swift swallow crane cranes heron flock eggs migration perch song",
@@ -243,10 +243,10 @@ def test_a_stored_model_whose_parts_do_not_fit_is_refused(fitted, model, name, b
     found = fitted.representation(model).model
     store = Kept()
     found.save(store)
-    SourceLDARepresentation(k=3).load(store)
+    deepcopy(found).load(store)
     store.put(name, broken(store.get(name)))
     with pytest.raises(IndexCorrupt):
-        SourceLDARepresentation(k=3).load(store)
+        deepcopy(found).load(store)
 
 
 @pytest.fixture(scope="module")

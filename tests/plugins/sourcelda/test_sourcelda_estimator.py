@@ -47,7 +47,7 @@ def state(model: str, seed: int = 0) -> tuple[Chain, csr_array]:
     rng = np.random.default_rng(seed)
     rows = csr_array(rng.multinomial(25, np.full(40, 1 / 40), 30))
     sources = some_sources(seed)
-    estimator = SourceLDA(k=3, model=model, points=6, smooth=False, high=1.5, epsilon=0.01, seed=seed)
+    estimator = SourceLDA(k=3, model=model, points=6, smooth=False, high=1.5, alphas=50, epsilon=0.01, seed=seed)
     chain = estimator.start(tokens_of(whole_counts_of(rows)), sources)
     if estimator.reduces:
         chain.priors.kinds[[1, 5]] = HIDDEN
@@ -215,7 +215,7 @@ def test_counts_stay_those_of_the_tokens():
 def test_a_topic_without_tokens_disappears_unless_too_few_would_be_left():
     rows = csr_array(np.array([[3, 0, 0, 2], [0, 4, 0, 1]]))
     sources = csr_array(np.array([[5.0, 0, 0, 1], [0, 5, 0, 1], [0, 0, 9, 0]]))
-    chain = SourceLDA(k=1, model="full", smooth=False).start(tokens_of(whole_counts_of(rows)), sources)
+    chain = SourceLDA(k=1, model="full", smooth=False, alphas=50).start(tokens_of(whole_counts_of(rows)), sources)
     for _ in range(30):
         chain.sweep()
     assert 1 <= len(chain.ids) < 4 and chain.alpha == 50 / len(chain.ids)
