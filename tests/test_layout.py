@@ -146,6 +146,29 @@ def test_plugins_import_public_modules_only():
     assert not private
 
 
+PLUGINS = [path for path in ENGINE.parents[1].glob("plugins/*") if (path / "__init__.py").exists()]
+
+
+def test_no_plugin_imports_another():
+    wrong = [
+        f"{path.relative_to(plugin.parent)} imports {module}"
+        for plugin in PLUGINS
+        for path in plugin.rglob("*.py")
+        for node in ast.walk(syntax(path))
+        for module in (
+            [node.module or ""] if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        )
+        if module.split(".")[0] in {other.name for other in PLUGINS} - {plugin.name}
+    ]  # fmt: skip
+    assert PLUGINS and not wrong, "a plugin builds on another through a model that it depends on, or both on the engine"
+
+
+def test_the_tests_of_each_plugin_lie_in_a_folder_of_its_name():
+    folders = {path.name for path in (ENGINE.parents[1] / "tests" / "plugins").iterdir() if [*path.glob("test_*.py")]}
+    assert folders == {plugin.name.removeprefix("sublex_") for plugin in PLUGINS}
+
+
 def functions(path: Path, decorator: str) -> list[ast.FunctionDef]:
     tree = syntax(path)
     return [
@@ -156,20 +179,20 @@ def functions(path: Path, decorator: str) -> list[ast.FunctionDef]:
 
 
 def test_kernels_live_in_kernels():
-    for path in FILES:
+    for path in [*FILES, *(path for plugin in PLUGINS for path in plugin.rglob("*.py"))]:
         assert path.name == "compiled.py" or not functions(path, "njit"), (
             f"{path}: use the decorators of sublex.tools.compiled"
         )
-        assert path.name == "kernels.py" or not functions(path, "kernel(") + functions(path, "inner"), path
+        assert path.name.endswith("kernels.py") or not functions(path, "kernel(") + functions(path, "inner"), path
 
 
 def test_kernels_import_nothing_of_ours_but_their_decorators_and_kernels_of_bits_and_of_their_room():
     for path in FILES:
-        if path.name == "kernels.py":
+        if path.name.endswith("kernels.py"):
             room = path.relative_to(ENGINE).parts[0]
             assert {"tools"} <= imports(path, at_import=False) <= {"tools", "bits", room}
             modules = {node.module for node in ast.walk(syntax(path)) if isinstance(node, ast.ImportFrom)}
-            assert all(m.endswith(".kernels") for m in modules if m.startswith(f"sublex.{room}")), path
+            assert all(m.endswith("kernels") for m in modules if m.startswith(f"sublex.{room}")), path
 
 
 def test_nothing_is_unpickled_evaluated_or_printed():

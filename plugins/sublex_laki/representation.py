@@ -113,8 +113,7 @@ class LAKIRepresentation(Representation):
 
     def save(self, store: Store) -> None:
         """Store the phrases, the units and the network."""
-        for name, value in self.units.phrases.values().items():
-            store.put(f"phrases_{name}", value)
+        self.units.phrases.save(store, "phrases_")
         store.put("units", self.units.codes)
         for name in ARRAYS:
             store.put(f"network_{name}", getattr(self.network, name))
@@ -122,13 +121,7 @@ class LAKIRepresentation(Representation):
 
     def load(self, store: Stored) -> None:
         """Restore the phrases, the units and the network, and check every shape and index that the kernels rely on."""
-        names = (*PhraseList.ARRAYS, *PhraseList.LISTS)
-        phrases = PhraseList(
-            store.get("phrases_terms"),
-            store.get("phrases_stops"),
-            {name: store.get(f"phrases_{name}") for name in names},
-        )
-        check_model(phrases.is_whole())
+        phrases = PhraseList.load(store, "phrases_")
         self.units = Units(phrases, store.get("units"))
         check_model(self.units.fits())
         try:

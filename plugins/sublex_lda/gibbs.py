@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sublex.estimators.blocks import random, spans
-from sublex.estimators.topics.counts import tokens_of
+from sublex.estimators.topics.counts import pairs, tokens_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -35,7 +35,7 @@ class Chain:
         # Choosing the first topics one after another, given those before, ends in topics that predict other documents worse.
         self.z = generator.integers(0, topics, len(self.tokens.words), np.int32)
         self._state = generator.integers(0, 1 << 64, 1, np.uint64)
-        n_wk = _pairs(self.tokens.words, self.z, (words, topics))
+        n_wk = pairs(self.tokens.words, self.z, (words, topics))
         self.totals = np.bincount(self.z, minlength=topics).astype(np.float64)
         self._sizes = np.diff(n_wk.indptr).astype(np.int64)
         # A word has no more topics than tokens, so this is room enough for all that may come.
@@ -59,9 +59,7 @@ class Chain:
 
     def document_topics(self) -> csr_array:
         """Return n_dk, the number of tokens of each document in each topic, as sparse rows."""
-        starts = self.tokens.starts
-        document = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        return _pairs(document, self.z, (len(starts) - 1, len(self.alpha)))
+        return self.tokens.document_topics(self.z, len(self.alpha))
 
     def word_topics(self) -> csr_array:
         """Return n_wk, the number of tokens of each word in each topic, as sparse rows."""
@@ -91,10 +89,3 @@ class Chain:
         room = np.diff(self._places)
         within = np.arange(len(self._topics)) - np.repeat(self._places[:-1], room)
         return within < np.repeat(self._sizes, room)
-
-
-def _pairs(rows: np.ndarray, topics: np.ndarray, shape: tuple[int, int]) -> csr_array:
-    """Return how often each pair of a row and a topic occurs, as sparse rows."""
-    from scipy.sparse import coo_array, csr_array
-
-    return csr_array(coo_array((np.ones(len(topics)), (rows, topics)), shape=shape))

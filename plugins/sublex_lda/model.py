@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.errors import InputError
+from sublex.estimators.sparse_rows import row_numbers
 from sublex.estimators.topics.counts import counts_of, whole_counts_of
 from sublex.estimators.topics.inference import sample
 from sublex.estimators.topics.model import TopicModel
@@ -122,7 +123,7 @@ class LDA(TopicModel):
             return (rows, *sample(rows, self.phi_, self.alpha_, self.seed, workers))
         rows = counts_of(matrix, len(self.phi_))
         found = variational.infer(rows, self._factors, self.alpha_, workers=workers)
-        document = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        document = row_numbers(rows)
         topics = np.empty(rows.nnz, np.int32)
         for begin in range(0, rows.nnz, 1 << 16):
             part = slice(begin, begin + (1 << 16))

@@ -12,6 +12,7 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, random, seeds_of, spans
+from sublex.estimators.sparse_rows import row_numbers
 from sublex.estimators.topics.counts import tokens_of, whole_counts_of
 from sublex.estimators.topics.inference import mixtures, settle
 
@@ -49,7 +50,7 @@ def halves(rows: csr_array, seed: int = 0) -> csr_array:
 
 def log_probability(rows: csr_array, phi: np.ndarray, theta: np.ndarray) -> float:
     """Return the sum over all tokens of log Σ_k theta_dk phi_wk."""
-    document = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    document = row_numbers(rows)
     total = 0.0
     for span in spans(rows.nnz, 1 << 16):
         mixed = np.einsum("ik,ik->i", theta[document[span]], phi[rows.indices[span]])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sublex.estimators.blocks import in_order, spans
+from sublex.estimators.sparse_rows import row_numbers
 from sublex.estimators.topics.counts import DOCUMENTS, arrays_of
 from sublex_lda.gibbs import Chain
 from sublex_lda.priors import alpha_of_logs
@@ -145,7 +146,7 @@ def bound(rows: csr_array, weights: np.ndarray, gamma: np.ndarray, alpha: np.nda
 
 def _norms(rows: csr_array, factors: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Return for each entry of the rows the sum over topics of theta × factor."""
-    document = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    document = row_numbers(rows)
     norms = np.empty(rows.nnz)
     for span in spans(rows.nnz, 1 << 16):
         norms[span] = np.einsum("ik,ik->i", theta[document[span]], factors[rows.indices[span]])

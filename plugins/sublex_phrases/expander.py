@@ -10,7 +10,7 @@ from sublex.contracts.base import Context, Query, QueryTerm
 from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored, View
 from sublex.errors import InputError
 from sublex.estimators.phrases.phrase_list import PhraseList
-from sublex.estimators.word_sums import check_model, is_text, stored_numbers, stored_texts
+from sublex.estimators.word_sums import check_model
 from sublex_phrases.mining import mine, phrase_list_of
 from sublex_phrases.read_list import Phrase, read_list
 from sublex_phrases.text import read_text
@@ -79,23 +79,13 @@ class Phrases(Fitted):
     def save(self, store: Store) -> None:
         """Store the phrases, and how many of the user's list were not found."""
         store.put("left_out", self._left_out)
-        for name, value in self.phrases.values().items():
-            store.put(name, value)
+        self.phrases.save(store)
 
     def load(self, store: Stored) -> None:
         """Restore the phrases."""
         self._left_out = store.get("left_out")
         check_model(isinstance(self._left_out, int))
-        terms, stops = stored_texts(store, "terms"), stored_texts(store, "stops")
-        values = {name: _counted_texts(store, name) for name in PhraseList.LISTS}
-        phrases, words = len(values["forms"]), len(terms) + len(stops)
-        for name in PhraseList.ARRAYS:
-            table = (phrases, None) if name in ("features", "sequences") else None
-            kinds = "i" if name in ("counts", "mentions", "sequences", "word_phrases") else "f"
-            shape = table or ((words,) if name.startswith("word_") else (phrases,))
-            values[name] = stored_numbers(store, name, shape, kinds)
-        self.phrases = PhraseList(terms, stops, values)
-        check_model(self.phrases.is_whole())
+        self.phrases = PhraseList.load(store)
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the number of phrases of each kind, and the best of them."""
@@ -142,15 +132,6 @@ class Phrases(Fitted):
             (phrase, [words[unit] for unit in found.units(phrase) if unit < stops], abbreviations)
             for phrase, abbreviations in short.items()
         ]
-
-
-def _counted_texts(store: Stored, name: str) -> Any:
-    """Return a stored list that has for each phrase a list of texts with counts; raise `IndexCorrupt` for anything else."""
-    lists = store.get(name)
-    check_model(isinstance(lists, list) and all(isinstance(items, list) for items in lists))
-    for item in (item for items in lists for item in items):
-        check_model(isinstance(item, list) and len(item) == 2 and is_text(item[0]) and isinstance(item[1], int))
-    return lists
 
 
 def _holds(order: list[str], words: list[str]) -> bool:

@@ -86,12 +86,7 @@ class Chain:
 
     def document_topics(self) -> csr_array:
         """Return n_dk, the number of tokens of each document in each topic, as sparse rows."""
-        from scipy.sparse import coo_array, csr_array
-
-        starts = self.tokens.starts
-        document = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        shape = (len(starts) - 1, len(self.ids))
-        return csr_array(coo_array((np.ones(len(self.z)), (document, self.z)), shape=shape))
+        return self.tokens.document_topics(self.z, len(self.ids))
 
     def theta(self) -> np.ndarray:
         """Return the probability of each topic in each document (equation 1); rows add up to 1."""

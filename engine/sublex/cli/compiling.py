@@ -65,15 +65,15 @@ NEEDED = {
     "info": NOTHING, "phrases": NOTHING,
     "keyphrases": {
         "analysis": "tokenize porter intern describe mark_breaks", "estimators.phrases": "find_longest segment hash_keys",
-        "sublex_laki.estimator": "cut", "sublex_laki.estimator.sampling": "sample",
+        "sublex_laki.estimator.subgraph_kernels": "cut", "sublex_laki.estimator.sampling_kernels": "sample",
     },
     "silhouette": NOTHING, "hierarchy": NOTHING,
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
     "demo": {
         **SEARCH, "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
-        "representations": "dot products", "estimators": "gram dots advance turn similarities",
-        "estimators.lda": "sweep fold_in", "sublex_swg.estimator": "neighbourhoods",
-        "sublex_fisher": "fisher similarities", "sublex_dcot": "affine",
+        "representations": "dot products", "estimators": "gram similarities", "estimators.topics": "fold_in",
+        "sublex_lda": "sweep", "sublex_swg": "neighbourhoods", "sublex_fisher": "fisher similarities",
+        "sublex_dcot": "affine dots advance turn",
     },
 }  # fmt: skip
 
@@ -135,7 +135,8 @@ def _jobs(needed: Mapping[str, str]) -> list[Job]:
 
 def module_of(room: str) -> str:
     """Return the module with the kernels of a room of Sublex, or of a package of plugins."""
-    return f"{room}.kernels" if room.startswith("sublex_") else f"sublex.{room}.kernels"
+    module = room if room.startswith("sublex_") else f"sublex.{room}"
+    return module if module.endswith("kernels") else f"{module}.kernels"
 
 
 def compile_missing(jobs: Iterable[Job]) -> bool:

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sublex.contracts.fitted import Store, Stored
 from sublex.estimators.phrases.kernels import find_longest, hash_keys, segment
 from sublex.estimators.phrases.lexicon import Lexicon
+from sublex.estimators.word_sums import check_model, is_text, stored_numbers, stored_texts
 
 # The features of a phrase of several words.
 #
@@ -71,6 +73,26 @@ class PhraseList:
         stops = self.lexicon.first_stop
         words = {"terms": self.lexicon.words[:stops], "stops": self.lexicon.words[stops:]}
         return words | {name: getattr(self, name) for name in (*self.ARRAYS, *self.LISTS)}
+
+    def save(self, store: Store, prefix: str = "") -> None:
+        """Store the phrases, under names that begin with the prefix."""
+        for name, value in self.values().items():
+            store.put(prefix + name, value)
+
+    @classmethod
+    def load(cls, store: Stored, prefix: str = "") -> PhraseList:
+        """Return the phrases that `save` stored; raise `IndexCorrupt` for anything else."""
+        terms, stops = (stored_texts(store, prefix + name) for name in ("terms", "stops"))
+        values = {name: _counted_texts(store, prefix + name) for name in cls.LISTS}
+        phrases, words = len(values["forms"]), len(terms) + len(stops)
+        for name in cls.ARRAYS:
+            table = (phrases, None) if name in ("features", "sequences") else None
+            kinds = "i" if name in ("counts", "mentions", "sequences", "word_phrases") else "f"
+            shape = table or ((words,) if name.startswith("word_") else (phrases,))
+            values[name] = stored_numbers(store, prefix + name, shape, kinds)
+        found = cls(terms, stops, values)
+        check_model(found.is_whole())
+        return found
 
     def is_whole(self) -> bool:
         """Return whether the values fit each other, so that kernels stay within their arrays."""
@@ -144,3 +166,12 @@ class PhraseList:
         np.add.at(inside, np.minimum(known + trie.lengths[found[known]], len(units)), -1)
         begins = np.flatnonzero((found >= 0) | (np.cumsum(inside)[: len(units)] == 0))
         return begins, np.where(found[begins] >= 0, trie.phrases[found[begins]], -1)
+
+
+def _counted_texts(store: Stored, name: str) -> Any:
+    """Return a stored list that has for each phrase a list of texts with counts; raise `IndexCorrupt` for anything else."""
+    lists = store.get(name)
+    check_model(isinstance(lists, list) and all(isinstance(items, list) for items in lists))
+    for item in (item for items in lists for item in items):
+        check_model(isinstance(item, list) and len(item) == 2 and is_text(item[0]) and isinstance(item[1], int))
+    return lists

@@ -22,6 +22,11 @@ class Tokens(NamedTuple):
     starts: np.ndarray
     words: np.ndarray
 
+    def document_topics(self, z: np.ndarray, topics: int) -> csr_array:
+        """Return the number of tokens of each document in each topic, given the topic of each token, as sparse rows."""
+        documents = len(self.starts) - 1
+        return pairs(np.repeat(np.arange(documents), np.diff(self.starts)), z, (documents, topics))
+
 
 def counts_of(matrix: Any, columns: int | None = None) -> csr_array:
     """Return a matrix of documents by words as sparse rows of float64 with ascending columns and without zeros.
@@ -51,6 +56,13 @@ def whole_counts_of(matrix: Any, columns: int | None = None) -> csr_array:
     if (rows.data != np.floor(rows.data)).any():
         raise InputError('LDA: Gibbs sampling needs whole counts; round them, or choose method="variational".')
     return rows
+
+
+def pairs(rows: np.ndarray, topics: np.ndarray, shape: tuple[int, int]) -> csr_array:
+    """Return how often each pair of a row and a topic occurs, as sparse rows."""
+    from scipy.sparse import coo_array, csr_array
+
+    return csr_array(coo_array((np.ones(len(topics)), (rows, topics)), shape=shape))
 
 
 def tokens_of(rows: csr_array) -> Tokens:
