@@ -24,6 +24,7 @@ from sublex_laki.estimator import encode
 from sublex_laki.estimator.network import network_of
 from sublex_laki.keyphrases import Keyphrases
 from sublex_laki.representation import LAKIRepresentation
+from sublex_laki.similarity import vectors_of_model
 
 WATER = (
     "river shore boat mud reed heron bridge stream lake pond dam canal ferry trout salmon willow harbour tide".split()
@@ -184,6 +185,21 @@ def test_inference_without_chance_and_swaps_find_the_same_keyphrases(fitted, fou
         index.fit(other)
         hits = [hit.docno for hit in index.search("otter colony", other, k=5)]
         assert all(int(docno[1:]) % 2 == 0 for docno in hits)
+
+
+def test_a_unit_gets_the_models_own_vector_or_the_mean_of_those_of_its_words(found):
+    units = found.model.units.kept(np.flatnonzero([len(terms) == 2 for terms in found.model.units.terms])[:1])
+    model = SimpleNamespace(vocabulary=list(units.terms[0]), word_vectors=lambda: np.array([[2.0, 0], [0, 2.0]]))
+    given: list[object] = []
+
+    def vectors() -> list[list[float]]:
+        return vectors_of_model(units, model, "m", "the job", "the analyzer").tolist()  # type: ignore[arg-type]
+
+    assert vectors() == [[1, 1]]
+    model.vectors_of_texts = lambda *asked: given.append(asked) or np.array([[np.nan, np.nan]])
+    assert vectors() == [[1, 1]] and given == [(units.terms, "the analyzer", "the job")]
+    model.vectors_of_texts = lambda *asked: np.array([[5.0, 6.0]])
+    assert vectors() == [[5, 6]]
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -65,6 +66,17 @@ def test_fisher_takes_the_vectors_of_a_file(index, file):
     assert index.card("fisher(k=2, words=vectors(given))")["terms"] == 5
     assert index.card("vectors(given)")["resources"] == ["given"]
     assert len(index.search("cranes by the river", "fisher(k=2, words=vectors(given))", k=5)) == 5
+
+
+def test_texts_of_several_terms_get_the_vectors_that_the_file_has_for_them(index, file):
+    path, made = file
+    index.fit(f'vectors("{path}")')
+    model = index.representation(f'vectors("{path}")').model
+    job = SimpleNamespace(resource={model.file: path}.__getitem__, progress=lambda done, total: None)
+    texts = [("river", "bank"), ("seal",), ("seal", "bank"), ("river", "bank")]
+    found = model.vectors_of_texts(texts, str.split, job)
+    np.testing.assert_array_equal(found[[0, 1, 3]], [made["river bank"], made["seal"], made["river bank"]])
+    assert np.isnan(found[2]).all()
 
 
 def test_the_same_content_is_the_same_model_wherever_it_lies(index, file, tmp_path):
