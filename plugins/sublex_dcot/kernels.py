@@ -14,7 +14,7 @@ F64M = float64[:, ::1]
 F32M = float32[:, ::1]
 
 
-@kernel((I32, I32, F64, I32, F64M, F64M), (I32, I32, F32, I32, F32M, F32M))
+@kernel((I32, I32, F64, I32, F64M, F64M), (I32, I32, F32, I32, F32M, F32M), before="demo")
 def affine(indptr, indices, data, place, weights, out):
     """Set out[i] = W [x; 1] for each sparse row x.
 
@@ -47,7 +47,7 @@ def affine_dense(rows, weights, out):
                 out[i, k] += x * weights[j, k]
 
 
-@kernel((F64M, F64M, F64))
+@kernel((F64M, F64M, F64), before="demo")
 def dots(a, b, out):
     """Set out[k] to the dot product of the k-th columns of a and b."""
     rows, columns = a.shape
@@ -57,7 +57,7 @@ def dots(a, b, out):
             out[k] += a[i, k] * b[i, k]
 
 
-@kernel((F64, F64M, F64M, F64, F64M, F64M, F64))
+@kernel((F64, F64M, F64M, F64, F64M, F64M, F64), before="demo")
 def advance(alpha, p, s, inverse, x, r, rho):
     """Take a step of conjugate gradients: x += alpha p, r -= alpha s, rho[k] = r[:, k] · inverse r[:, k].
 
@@ -74,7 +74,7 @@ def advance(alpha, p, s, inverse, x, r, rho):
             rho[k] += m * left * left
 
 
-@kernel((F64, F64M, F64, F64M))
+@kernel((F64, F64M, F64, F64M), before="demo")
 def turn(beta, r, inverse, p):
     """Set p = inverse r + beta p, the next direction of conjugate gradients."""
     rows, columns = p.shape

@@ -26,7 +26,7 @@ def count(topic, step, n_d, totals, alpha, smoothing, a):
     return a[topic] - old
 
 
-@kernel((int64, int64, I64, I32, I32, I64, I32, I32, I64, F64, F64, float64, U64))
+@kernel((int64, int64, I64, I32, I32, I64, I32, I32, I64, F64, F64, float64, U64), before="demo")
 def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, alpha, beta, state):
     """Draw a new topic for each token of the documents from `first` to `last`.
 

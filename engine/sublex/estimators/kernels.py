@@ -19,7 +19,9 @@ FLAGS = boolean[::1]
 MATRIX = float64[:, ::1]
 
 
-@kernel((I32, I32, I32, MATRIX, MATRIX), (I32, I32, F64, MATRIX, MATRIX), (I64, I64, F64, MATRIX, MATRIX))
+@kernel(
+    (I32, I32, I32, MATRIX, MATRIX), (I32, I32, F64, MATRIX, MATRIX), (I64, I64, F64, MATRIX, MATRIX), before="demo"
+)
 def gram(starts, terms, counts, x, y):
     """Add AᵀA x to y, one row of A after another."""
     width = x.shape[1]
@@ -78,7 +80,7 @@ def distinct(terms, seen, out):
     return n
 
 
-@kernel((I64, MATRIX, F64, F64))
+@kernel((I64, MATRIX, F64, F64), before="demo")
 def similarities(words, vectors, query, values):
     """Set values[word] to the dot product of the word's vector with the query's, for each of the words."""
     width = len(query)

@@ -111,7 +111,7 @@ def compare(
     names = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     given = _files(files, rankers)
     index = open_index(given.index_name, allow_uncovered) if given.index_name else None
-    say_if_compiling(index)
+    say_if_compiling("analyze search number-terms", index)
     judgements = sublex.read_qrels(given.qrels)
     topics = sublex.read_topics(given.topics, fields) if given.topics else None
     pipelines = [index.pipeline(ranker, profile) for ranker in rankers] if index is not None else []

@@ -42,7 +42,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], measures: tuple[str, ...], by_to
     from sublex.evaluation.run_evaluation import evaluate
 
     names = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
-    say_if_compiling()
+    say_if_compiling("number-terms read-runs")
     with step(f"Read {qrels}"):
         judgements = sublex.read_qrels(qrels)
     say(str(judgements))

@@ -63,7 +63,7 @@ def explain(
 
     index = open_index(name, allow_uncovered)
     pipeline = index.pipeline(ranker, profile)
-    say_if_compiling(index, once=not pipeline.expands)
+    say_if_compiling("analyze search explain", index, once=not pipeline.expands)
     asked = weighted_query(query) if weighted else index.query(query)
     say(*([] if weighted else query_notes(index, query, pipeline)))
     if versus is not None and (why_not or versus == docno):

@@ -61,7 +61,7 @@ def fuse(
     for path in runs:
         if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
-    say_if_compiling()
+    say_if_compiling("number-terms read-runs write-runs")
     with step("Read the runs"):
         parts = [sublex.read_run(path) for path in runs]
     say(*(note for part in parts for note in part.notes))

@@ -28,7 +28,6 @@ from sublex.errors import InputError
 @format_option("table", "json")
 def info(name: str, terms: int, form: str) -> None:
     """Describe an index: counts, analyzer, models, sizes, frequent terms."""
-    say_if_compiling()
     print_shown(overview(open_index(name), terms), form)
 
 
@@ -93,7 +92,7 @@ def analyze(text: str, name: str | None, analyzer: str | None, form: str) -> Non
 
     if name and analyzer:
         raise InputError("Give --index or --analyzer, not both.")
-    say_if_compiling()
+    say_if_compiling("analyze")
     if name:
         snapshot = open_index(name).snapshot
         chosen, printed = snapshot.analyzer, snapshot.analyzer_expression

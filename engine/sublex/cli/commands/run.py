@@ -83,7 +83,7 @@ def run(
     _check_tag(tag, rankers)
     place = place_of_run(output, rankers)
     index = open_index(name, allow_uncovered)
-    say_if_compiling(index)
+    say_if_compiling("analyze search write-runs", index)
     with step(f"Read {topics}"):
         queries = sublex.read_topics(topics, fields)
     say(str(queries), *queries.notes)

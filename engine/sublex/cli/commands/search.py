@@ -80,7 +80,7 @@ def search(
     with step("Made the pipeline"):
         pipeline = index.pipeline(ranker, profile)
         model = "" if facets is None else of or labelled_model(index, pipeline)
-    say_if_compiling(index, once=not pipeline.expands)
+    say_if_compiling("analyze search", index, once=not pipeline.expands)
     say_uncovered(pipeline)
     asked = weighted_query(query) if weighted else index.query(query)
     say(*([] if weighted else query_notes(index, query, pipeline)))

@@ -83,7 +83,7 @@ def tune(
     from sublex.display.query_forms import topics_notes
 
     index = open_index(name)
-    say_if_compiling(index)
+    say_if_compiling("analyze search", index)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels)
     say(str(queries), *queries.notes, str(judgements), *judgements.notes)
     say(*topics_notes(queries))

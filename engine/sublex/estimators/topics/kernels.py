@@ -37,7 +37,7 @@ def choose(weights, target):
     return last
 
 
-@kernel((I64, I32, F64, U64, MATRIX, F64, int64, int64, MATRIX, I32))
+@kernel((I64, I32, F64, U64, MATRIX, F64, int64, int64, MATRIX, I32), before="demo")
 def fold_in(starts, words, counts, seeds, phi, alpha, burn_in, samples, sums, topics):
     """Set sums[d, k] to the mean number of tokens of row d in topic k, over samples of a Gibbs chain in which phi is fixed.
 
