@@ -18,8 +18,6 @@ import sublex
 from sublex.contracts.base import Document, Query, QueryTerm
 from sublex.contracts.labels import find_label
 from sublex.errors import InputError, SublexError
-from sublex.estimators.sparse_rows import cosines, norms
-from sublex.estimators.topics.scores import overlaps, similarities
 from sublex.pipeline.index import Index
 from sublex_lda.representation import LDARepresentation
 
@@ -44,21 +42,6 @@ def shares(index: Index, expression: str = MODEL) -> np.ndarray:
 
 
 # Scores.
-
-
-def test_similarities_are_those_of_scipy_and_numpy():
-    rng = np.random.default_rng(0)
-    rows = np.where(rng.random((30, 8)) < 0.5, rng.gamma(1, 5, (30, 8)), 0)
-    rows[3] = 0
-    query = rng.dirichlet(np.ones(8))
-    found, angles = similarities(csr_array(rows), query), cosines(rows @ query, norms(csr_array(rows)), query)
-    for k, row in enumerate(rows):
-        if k == 3:
-            assert found[k] == angles[k] == 0
-            continue
-        assert found[k] == pytest.approx(1 - jensenshannon(row, query, base=2) ** 2, abs=1e-12)
-        assert angles[k] == pytest.approx(row @ query / np.linalg.norm(row) / np.linalg.norm(query))
-    assert overlaps(np.array([0.0, 0.3, 0.5]), np.array([0.2, 0.0, 0.5])).tolist() == [0, 0, 0.5]
 
 
 @pytest.mark.slow

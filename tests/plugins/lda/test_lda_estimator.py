@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import naive
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -11,9 +12,8 @@ from scipy.sparse import csr_array
 from scipy.special import digamma, gammaln
 
 from sublex.errors import InputError
-from sublex.estimators.topics.coherence import npmi, top_words
 from sublex.estimators.topics.counts import counts_of, whole_counts_of
-from sublex.estimators.topics.inference import mixtures, sample, settle
+from sublex.estimators.topics.inference import mixtures, settle
 from sublex.estimators.topics.matching import matched
 from sublex_lda import variational
 from sublex_lda.choosing import compare_k, stability
@@ -27,12 +27,6 @@ ALPHA, BETA = np.array([0.4, 0.9]), 0.3
 PHI = np.array([[0.6, 0.1], [0.3, 0.2], [0.1, 0.7]])
 
 
-def polya(counts: np.ndarray, parameters: np.ndarray) -> float:
-    """Return the log-probability of a sequence of draws with these counts, when their distribution is drawn from a Dirichlet."""
-    total, n = parameters.sum(), counts.sum()
-    return float(gammaln(total) - gammaln(total + n) + (gammaln(counts + parameters) - gammaln(parameters)).sum())
-
-
 def joint(x: np.ndarray, z: tuple[int, ...], alpha: np.ndarray, beta: float) -> float:
     """Return log p(words, topics), one document and one topic at a time."""
     tokens = [(d, w) for d, row in enumerate(x) for w, count in enumerate(row) for _ in range(count)]
@@ -40,7 +34,9 @@ def joint(x: np.ndarray, z: tuple[int, ...], alpha: np.ndarray, beta: float) -> 
     for (d, w), k in zip(tokens, z, strict=True):
         n_dk[d, k] += 1
         n_kw[k, w] += 1
-    return sum(polya(row, alpha) for row in n_dk) + sum(polya(row, np.full(x.shape[1], beta)) for row in n_kw)
+    return sum(naive.polya(row, alpha) for row in n_dk) + sum(
+        naive.polya(row, np.full(x.shape[1], beta)) for row in n_kw
+    )
 
 
 def planted(seed: int = 0) -> tuple[csr_array, np.ndarray]:
@@ -131,52 +127,6 @@ def test_the_learned_alpha_is_near_the_true_one():
 # Inference for new documents.
 
 
-def expected_counts(words: list[int], phi: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the exact expected tokens by topic and the exact probability of a document, over all topics of its tokens."""
-    counts, total = np.zeros(len(alpha)), 0.0
-    for z in product(range(len(alpha)), repeat=len(words)):
-        n = np.bincount(z, minlength=len(alpha)).astype(float)
-        p = np.exp(polya(n, alpha)) * np.prod([phi[w, k] for w, k in zip(words, z, strict=True)])
-        counts, total = counts + p * n, total + p
-    return counts / total, total
-
-
-def test_sampled_topics_of_a_document_come_near_their_exact_expectation():
-    row = whole_counts_of(np.array([[2, 1, 1]]))
-    exact, _ = expected_counts([0, 0, 1, 2], PHI, ALPHA)
-    sums, topics = sample(row, PHI, ALPHA, samples=40_000)
-    np.testing.assert_allclose(sums[0], exact, atol=0.03)
-    assert topics.tolist() == [0, 0, 1]
-
-
-def test_the_fixed_point_of_one_word_is_the_probability_of_topics_given_the_word():
-    row = csr_array(np.array([[0.0, 1.0, 0.0]]))
-    expected = PHI[1] * ALPHA / (PHI[1] @ ALPHA)
-    np.testing.assert_allclose(settle(row, PHI, ALPHA)[0], expected, atol=1e-12)
-    np.testing.assert_allclose(settle(row * 0.25, PHI, ALPHA)[0], 0.25 * expected, atol=1e-12)
-    theta = mixtures(settle(row, PHI, ALPHA), ALPHA)[0]
-    np.testing.assert_allclose(theta, (expected_counts([1], PHI, ALPHA)[0] + ALPHA) / (1 + ALPHA.sum()))
-
-
-def test_the_fixed_point_fulfils_its_equation():
-    weights = np.array([2.0, 0.5, 1.0])
-    n = settle(csr_array(weights[None]), PHI, ALPHA)[0]
-    r = PHI * ALPHA
-    r /= r.sum(axis=1, keepdims=True)
-    for _ in range(2000):
-        for w in range(3):
-            others = weights @ r - min(weights[w], 1) * r[w]
-            r[w] = PHI[w] * (ALPHA + others) / (PHI[w] @ (ALPHA + others))
-    np.testing.assert_allclose(n, weights @ r, atol=1e-5)
-    assert n.sum() == pytest.approx(weights.sum())
-
-
-def test_weights_that_are_not_above_zero_are_ignored():
-    odd, plain = np.array([[2.0, -1.0, 0.0]]), np.array([[2.0, 0.0, 0.0]])
-    np.testing.assert_array_equal(settle(csr_array(odd), PHI, ALPHA), settle(csr_array(plain), PHI, ALPHA))
-    assert not settle(csr_array(np.array([[-1.0, 0.0, 0.0]])), PHI, ALPHA).any()
-
-
 @pytest.mark.parametrize("method", ["gibbs", "variational"])
 def test_a_row_alone_gets_what_it_gets_among_others(method):
     x = corpus()
@@ -213,7 +163,7 @@ def test_minkas_fixed_point_is_the_optimum_of_a_generic_optimiser():
     found = alpha_of_counts(csr_array(counts.astype(float)), np.full(3, 0.1))
 
     def loss(logs: np.ndarray) -> float:
-        return -sum(polya(row, np.exp(logs)) for row in counts)
+        return -sum(naive.polya(row, np.exp(logs)) for row in counts)
 
     best = minimize(
         loss, np.log(found) + 0.3, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-10, "maxiter": 5000}
@@ -324,7 +274,7 @@ def test_the_topics_of_documents_are_those_of_scikit_learn():
 @pytest.mark.slow
 def test_left_to_right_comes_near_the_exact_probability():
     words, row = [0, 0, 1, 2, 2], np.array([[2, 1, 2]])
-    _, exact = expected_counts(words, PHI, ALPHA)
+    _, exact = naive.expected_counts(words, PHI, ALPHA)
     # The product of averages has a small bias, even with very many particles.
     found = left_to_right(PHI, ALPHA, row, particles=20_000)
     assert found[0] == pytest.approx(np.log(exact), abs=0.02)
@@ -373,28 +323,6 @@ def test_one_topic_predicts_words_by_their_frequency():
 
 
 # Coherence, the number of topics, stability.
-
-
-def test_npmi_is_the_formula_by_hand():
-    # Words 0 and 1 share two of four documents, 0 and 2 none, 1 and 2 one; word 3 is in every document, word 4 in none.
-    x = np.array([[1, 1, 0, 1, 0], [3, 1, 0, 2, 0], [0, 1, 1, 1, 0], [0, 0, 1, 1, 0]])
-    pair = {
-        (0, 1): np.log(0.5 / (0.5 * 0.75)) / -np.log(0.5),
-        (0, 2): -1.0,
-        (1, 2): np.log(0.25 / (0.75 * 0.5)) / -np.log(0.25),
-    }
-    topics = [np.array([1, 0, 2]), np.array([0, 3]), np.array([3, 4]), np.array([2]), np.array([3, 3])]
-    found = npmi(x, topics)
-    assert found[0] == pytest.approx(sum(pair.values()) / 3)
-    assert found[1] == 0.0, "word 3 says nothing about word 0"
-    assert found[2:].tolist() == [-1.0, 0.0, 1.0]
-
-
-def test_top_words_are_the_most_probable_and_ties_go_by_number():
-    assert [words.tolist() for words in top_words(np.array([[0.2, 0.1], [0.5, 0.1], [0.2, 0.8]]), 2)] == [
-        [1, 0],
-        [2, 0],
-    ]
 
 
 def test_the_true_number_of_topics_predicts_better_than_one_and_is_coherent():
