@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from inspect import Parameter, signature
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -48,6 +49,44 @@ def test_constructors_repeat_no_default(registration: plugins.Registration) -> N
         # None says that nothing was given; readers are made without parameters in other places, too.
         own = signature(component).parameters.values()
         assert [parameter.name for parameter in own if parameter.default not in (Parameter.empty, None)] == []
+
+
+def another(param: Param) -> Any:
+    """Return a value of the parameter that differs from its default."""
+    if param.type is bool or param.default is ...:
+        return not param.default if param.type is bool else value_of(param)
+    if param.type is str and param.range:
+        return next(choice for choice in param.range if choice != param.default)
+    return param.default / 2 if param.type is float else param.default + 1 if param.type is int else value_of(param)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("lsi", "min_df find"),
+        ("dcot", "max_df words find"),
+        ("fisher", "words find"),
+        ("vectors", "file idf find"),
+        ("lda", "min_df max_df score=kind share mu"),
+        (
+            "sourcelda",
+            "source min_df max_df likeness=least_likeness score=kind share mu closeness=estimator.mu spread=estimator.sigma",
+        ),
+    ],
+)
+def test_a_representation_keeps_each_parameter_or_hands_it_to_its_estimator(name: str, kept: str) -> None:
+    """`kept` names the parameters that the representation keeps, each with the attribute if this has another name."""
+    registration = REGISTRY.find("representation", name)
+    values = {param.name: another(param) for param in registration.params}
+    made = registration.factory(**values)
+    places = dict((word.split("=") * 2)[:2] for word in kept.split())
+    assert {param: attrgetter(places.get(param, f"estimator.{param}"))(made) for param in values} == values
+
+
+def test_fisher_vectors_with_a_power_have_norm_1() -> None:
+    registration = REGISTRY.find("representation", "fisher")
+    values = {param.name: value_of(param) for param in registration.params}
+    assert [registration.factory(**values | {"power": power}).estimator.l2 for power in (1.0, 0.5)] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import io
 import json
 from copy import copy
 from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -20,6 +21,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError
 from sublex.index.check import check
 from sublex.pipeline.index import Index
 from sublex.testing import CHECKS, Subject
+from sublex_laki import representation
 from sublex_laki.estimator import encode
 from sublex_laki.estimator.network import network_of
 from sublex_laki.keyphrases import Keyphrases
@@ -185,6 +187,27 @@ def test_inference_without_chance_and_swaps_find_the_same_keyphrases(fitted, fou
         index.fit(other)
         hits = [hit.docno for hit in index.search("otter colony", other, k=5)]
         assert all(int(docno[1:]) % 2 == 0 for docno in hits)
+
+
+def test_each_parameter_reaches_the_method(index, monkeypatch):
+    given: dict[str, tuple[list[Any], dict[str, Any]]] = {}
+
+    def spied(name: str) -> Any:
+        real = getattr(representation, name)
+        return lambda *args, **named: given.setdefault(name, (list(args), named)) and real(*args, **named)
+
+    for name in ("come_back", "unit_vectors", "structure", "learn", "encode"):
+        monkeypatch.setattr(representation, name, spied(name))
+    fit = "again=0.5, width=12, alpha=0.4, beta=0.2, links=7, iterations=2, seed=3"
+    index = sublex.build(texts(), tmp_path / "i")
+    index.fit(
+        f"laki(phrases=phrases(support=5, quality=0.1), max_df=1, {fit}, inference=gibbs, sweeps=50, swaps=1, absent=all, most=9)"
+    )
+    assert given["come_back"][0][2] == 0.5 and given["unit_vectors"][0][1:3] == [12, 3]
+    assert given["structure"][1].items() >= {"alpha": 0.4, "beta": 0.2, "most": 7}.items()
+    assert given["learn"][1].items() >= {"iterations": 2, "seed": 3}.items()
+    asked = {"method": "gibbs", "most": 9, "sweeps": 50, "swaps": 1, "length": 0.0, "seed": 3}
+    assert given["encode"][1] == asked
 
 
 def test_a_unit_gets_the_models_own_vector_or_the_mean_of_those_of_its_words(found):
