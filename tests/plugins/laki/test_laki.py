@@ -199,9 +199,8 @@ def test_each_parameter_reaches_the_method(index, monkeypatch):
     for name in ("come_back", "unit_vectors", "structure", "learn", "encode"):
         monkeypatch.setattr(representation, name, spied(name))
     fit = "again=0.5, width=12, alpha=0.4, beta=0.2, links=7, iterations=2, seed=3"
-    index = sublex.build(texts(), tmp_path / "i")
     index.fit(
-        f"laki(phrases=phrases(support=5, quality=0.1), max_df=1, {fit}, inference=gibbs, sweeps=50, swaps=1, absent=all, most=9)"
+        f"laki(phrases=phrases(support=3), max_df=0.3, {fit}, inference=gibbs, sweeps=50, swaps=1, absent=all, most=9)"
     )
     assert given["come_back"][0][2] == 0.5 and given["unit_vectors"][0][1:3] == [12, 3]
     assert given["structure"][1].items() >= {"alpha": 0.4, "beta": 0.2, "most": 7}.items()
