@@ -19,12 +19,12 @@ from sublex.errors import IndexCorrupt
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.rankers.bm25 import BM25
-from sublex.retrieval.blocks.blocks import Blocks
-from sublex.retrieval.coding.kernels import BEGIN, COUNT, LEVELS, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
+from sublex.retrieval.blocks import Blocks
+from sublex.retrieval.coding.coding_kernels import BEGIN, COUNT, LEVELS, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
 from sublex.retrieval.coding.lists import Lists
-from sublex.retrieval.kernels import LOWEST, retrieve
-from sublex.retrieval.keys.kernels import unpack
-from sublex.retrieval.rescoring.kernels import rescore
+from sublex.retrieval.key_kernels import unpack
+from sublex.retrieval.rescoring_kernels import rescore
+from sublex.retrieval.retrieval_kernels import LOWEST, retrieve
 from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.searcher import CHOICES, Searcher
 

@@ -14,7 +14,6 @@ FILES = sorted(path for path in ENGINE.rglob("*.py") if "template" not in path.p
 # Each layer may import from those before it and from itself.
 LAYERS = [
     {"errors", "tools"},
-    {"bits"},
     {"forms"},
     {"contracts", "language"},
     {"analysis"},
@@ -269,10 +268,10 @@ def test_only_one_file_touches_the_disk_within_an_index():
 
 
 def test_the_copies_of_the_spare_bytes_agree():
-    from sublex.analysis import kernels as analysis
+    from sublex.analysis import interning_kernels
     from sublex.readers import batch
 
-    assert analysis.SPARE == batch.SPARE
+    assert interning_kernels.SPARE == batch.SPARE
 
 
 # docs/architecture.md.

@@ -30,7 +30,7 @@ from sublex.rankers.coordination_level import CoordinateMatch
 from sublex.rankers.dfr import PL2
 from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval.searcher import Searcher
-from sublex.retrieval.windows.kernels import WINDOW
+from sublex.retrieval.window_kernels import WINDOW
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once", "impacts_computed_once")
 

@@ -31,13 +31,13 @@ def delete_documents(segments: list[Segment], docnos: Iterable[str], new: Manife
 
 def put_tombstones(segment: Segment, docs: np.ndarray, generation: int) -> dict[str, Any]:
     """Write the tombstones of a generation for `docs`, which are all deleted documents of a segment. Return their manifest entry."""
-    from sublex.index import kernels
+    from sublex.building import merge_kernels
 
     dead = np.zeros(segment.docs, np.bool_)
     dead[docs] = True
     df, cf = np.zeros(len(segment.terms), np.int64), np.zeros(len(segment.terms), np.int64)
     for begin, end in segment.spans(POSTINGS_PER_CALL):
         counts = segment.df[begin:end].astype(np.int64)
-        kernels.count_dead(*segment.postings(begin, end), counts, dead, df[begin:end], cf[begin:end])
+        merge_kernels.count_dead(*segment.postings(begin, end), counts, dead, df[begin:end], cf[begin:end])
     with FolderWriter(segment.directory / f"deleted-{generation}") as folder:
         return write_tombstones(folder, dead, df, cf)

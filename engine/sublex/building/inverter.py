@@ -54,18 +54,18 @@ def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_
 
     `numbers` are the numbers of the batch's raw tokens; `token_terms` must cover them.
     """
-    from sublex.index import kernels
+    from sublex.building import inversion_kernels
 
     ends, flat, terms = token_terms
     places = np.zeros(terms.size, np.int32)
-    met, entries, tfs, doc_ends, lengths, rows, cf, token_counts = kernels.count_terms(
+    met, entries, tfs, doc_ends, lengths, rows, cf, token_counts = inversion_kernels.count_terms(
         tokens.numbers, tokens.ends, keep, numbers, ends, flat, places
     )
     # A term may occur only in documents that were left out.
-    ordered = terms.ascending(met[rows[1:, kernels.DF] > 0]).astype(np.int32)
+    ordered = terms.ascending(met[rows[1:, inversion_kernels.DF] > 0]).astype(np.int32)
     order = places[ordered]
-    data = kernels.invert_batch(entries, tfs, doc_ends, rows, order)
-    sizes, df = rows[order, kernels.BYTES], rows[order, kernels.DF]
+    data = inversion_kernels.invert_batch(entries, tfs, doc_ends, rows, order)
+    sizes, df = rows[order, inversion_kernels.BYTES], rows[order, inversion_kernels.DF]
     uniques = np.diff(doc_ends, prepend=0).astype(np.int32)
     return BatchCounts(ordered, sizes, data, lengths, uniques, df, cf[order], token_counts)
 
@@ -183,13 +183,13 @@ class Inverter:
 
     def _write_document_terms(self, folder: FolderWriter, ranks: np.ndarray, workers: Workers) -> None:
         """Turn the posting lists of each batch back into documents, and write each document's terms in order."""
-        from sublex.index import kernels
+        from sublex.building import inversion_kernels
 
         def encode(
             batch: tuple[_Documents, tuple[np.ndarray, np.ndarray, np.ndarray]],
         ) -> tuple[np.ndarray, np.ndarray]:
             documents, (terms, sizes, data) = batch
-            return kernels.document_lists(terms, sizes, data, ranks, documents.uniques.astype(np.int64))
+            return inversion_kernels.document_lists(terms, sizes, data, ranks, documents.uniques.astype(np.int64))
 
         lists = chain.from_iterable(group.lists() for group in self._groups)
         writer = DocumentTermsWriter(folder)
@@ -199,7 +199,7 @@ class Inverter:
 
     def _write_postings(self, folder: FolderWriter, ranks: np.ndarray, df: np.ndarray, workers: Workers) -> None:
         """Join the posting lists of the batches and write them, a range of terms at a time."""
-        from sublex.index import kernels
+        from sublex.building import inversion_kernels
 
         ranges = spans(df, max(LEAST_POSTINGS, self._postings // (RANGES * workers.number)))
         bounds = np.array([begin for begin, _ in ranges] + [len(df)], np.int64)
@@ -211,7 +211,7 @@ class Inverter:
             docs, tfs = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
             cursors = starts[:-1].copy()
             for group, (lists, data) in zip(self._groups, cuts, strict=True):
-                kernels.join_lists(
+                inversion_kernels.join_lists(
                     group.terms, group.sizes, group.data, lists[k], lists[k + 1], data[k], group.first_docs,
                     ranks, begin, cursors, docs, tfs,
                 )  # fmt: skip

@@ -63,14 +63,14 @@ def _merge_document_terms(
 ) -> None:
     """Write the terms of all live documents with their new ordinals."""
 
-    from sublex.index import kernels
+    from sublex.index import code_kernels
 
     def recode(job: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
         k, begin, end = job
         counts, terms, tfs = segments[k].document_terms(begin, end)  # type: ignore[misc]
         keep = live[k][begin:end]
         keep_terms = np.repeat(keep, counts)
-        return kernels.encode_lists(ranks[k][terms[keep_terms]], tfs[keep_terms], counts[keep])
+        return code_kernels.encode_lists(ranks[k][terms[keep_terms]], tfs[keep_terms], counts[keep])
 
     writer = DocumentTermsWriter(folder)
     jobs = [(k, *span) for k, segment in enumerate(segments) for span in spans(segment.uniques, TERMS_PER_CALL)]

@@ -95,11 +95,12 @@ def write_document_terms(folder: FolderWriter, lists: WrittenLists, uniques: np.
 
     Each pass over all posting lists collects the terms of as many documents as fit into memory.
     """
-    from sublex.index import kernels
+    from sublex.index import code_kernels
+    from sublex.other_engines import postings_kernels
 
     def encode(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         first, last = starts[span[0]], starts[span[1]]
-        return kernels.encode_lists(terms[first:last], tfs[first:last], np.ascontiguousarray(counts[slice(*span)]))
+        return code_kernels.encode_lists(terms[first:last], tfs[first:last], np.ascontiguousarray(counts[slice(*span)]))
 
     def decode(span: tuple[int, int]) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         return span[0], lists.lexicon.df[slice(*span)].astype(np.int64), *lists.postings.range(*span)
@@ -111,7 +112,7 @@ def write_document_terms(folder: FolderWriter, lists: WrittenLists, uniques: np.
         terms, tfs = np.empty(int(starts[-1]), np.int32), np.empty(int(starts[-1]), np.int32)
         cursors = starts[:-1].copy()
         for first, df, docs, frequencies in workers.map(decode, spans(lists.lexicon.df, POSTINGS_PER_CALL)):
-            kernels.collect_terms(docs, frequencies, df, first, begin, cursors, starts[1:], terms, tfs)
+            postings_kernels.collect_terms(docs, frequencies, df, first, begin, cursors, starts[1:], terms, tfs)
         for data, sizes in workers.map(encode, spans(counts, POSTINGS_PER_CALL)):
             writer.add(data, sizes)
     writer.finish()

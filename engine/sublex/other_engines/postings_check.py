@@ -53,7 +53,7 @@ class ReceivedPostings:
             progress(terms)
 
     def _checked(self, batch: PostingsBatch) -> PostingsBatch:
-        from sublex.index import kernels
+        from sublex.other_engines import postings_kernels
 
         terms = list(batch.terms)
         df = _whole(batch.df, np.int64, self.name)
@@ -62,7 +62,7 @@ class ReceivedPostings:
             raise InputError(f"{self.name} has posting lists whose sizes do not fit each other; {REMEDY}.")
         terms, df, docs, tfs = self._without_empty(terms, df, docs, tfs)
         self._check_terms(terms)
-        bad = kernels.check_postings(docs, tfs, df, self.docs, self.uniques, self.sums)
+        bad = postings_kernels.check_postings(docs, tfs, df, self.docs, self.uniques, self.sums)
         if bad >= 0:
             raise self._bad_posting(terms, df, docs, tfs, bad)
         return PostingsBatch(terms, df, docs, tfs)

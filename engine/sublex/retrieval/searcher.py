@@ -97,15 +97,15 @@ class Searcher:
     @cached_property
     def _kernels(self) -> ModuleType:
         # Imported with the first search, because it imports Numba.
-        from sublex.retrieval import kernels
+        from sublex.retrieval import retrieval_kernels
 
-        return kernels
+        return retrieval_kernels
 
     @cached_property
     def _key_kernels(self) -> ModuleType:
-        from sublex.retrieval.keys import kernels
+        from sublex.retrieval import key_kernels
 
-        return kernels
+        return key_kernels
 
     def _prepare(self) -> None:
         """Compute the arrays that threads share, before the threads start."""
@@ -160,7 +160,7 @@ class Searcher:
 
     def scores(self, queries: Sequence[Weighted], docs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the scores of given documents for each query, equal to those of retrieval; -inf for a document without a query term."""
-        from sublex.retrieval.rescoring.kernels import rescore
+        from sublex.retrieval.rescoring_kernels import rescore
 
         self._prepare()
         ends, terms, weights = self._weighted(queries)

@@ -79,11 +79,11 @@ def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, w
 
 def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
     """Write the terms of the documents."""
-    from sublex.index import kernels
+    from sublex.index.code_kernels import encode_lists
 
     def gather(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         counts, terms, tfs = segment.terms_of(order[slice(*span)])
-        return kernels.encode_lists(terms, tfs, counts)
+        return encode_lists(terms, tfs, counts)
 
     writer = DocumentTermsWriter(folder)
     for data, sizes in workers.map(gather, spans(segment.uniques[order], POSTINGS_PER_CALL)):
@@ -125,7 +125,7 @@ class _Documents:
 
     def take_from(self, block: int) -> None:
         """Copy those of the documents that a stored block contains. Any thread may call this."""
-        from sublex.building.reorder import kernels
+        from sublex.building.reorder.bisection_kernels import move
 
         places = self._places[self._firsts[block] : self._firsts[block + 1]]
         wanted = np.flatnonzero(places >= 0)
@@ -135,7 +135,7 @@ class _Documents:
                 (raw.text, 1, self._text, self._text_starts), (raw.extra, 2, self._extra, self._extra_starts),
             ):  # fmt: skip
                 begins = starts_of(raw.sizes[:, column])[wanted]
-                kernels.move(data, begins, self._sizes[places, column], out, starts[places])
+                move(data, begins, self._sizes[places, column], out, starts[places])
 
     def spans(self) -> list[tuple[int, int]]:
         """Cut the documents into ranges (begin, end) that are compressed per call."""
@@ -157,8 +157,8 @@ class _Documents:
 
 def _pieces(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Return pieces of bytes end to end."""
-    from sublex.building.reorder import kernels
+    from sublex.building.reorder.bisection_kernels import move
 
     out = np.empty(int(sizes.sum()), np.uint8)
-    kernels.move(read_only(data), begins, sizes, out, starts_of(sizes)[:-1])
+    move(read_only(data), begins, sizes, out, starts_of(sizes)[:-1])
     return out

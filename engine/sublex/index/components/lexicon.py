@@ -81,11 +81,11 @@ class LexiconReader:
 
     def find_all(self, terms: Sequence[str]) -> list[int]:
         """Return the ordinals of terms, -1 for unknown ones."""
-        from sublex.index import kernels
+        from sublex.index import lexicon_kernels
 
         wanted = Strings.of(terms)
         found = np.empty(len(wanted), np.int64)
-        kernels.find_strings(self.terms.data, self.terms.starts, wanted.arena, starts_of(wanted.sizes), found)
+        lexicon_kernels.find_strings(self.terms.data, self.terms.starts, wanted.arena, starts_of(wanted.sizes), found)
         return found.tolist()
 
     @cached_property

@@ -84,13 +84,13 @@ class PairScores:
 
     def of(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray, dtype: np.dtype) -> tuple[Pairs, np.ndarray]:
         """Return the pairs of terms, with values of this type, and for each posting its pair among those of its term, or -1."""
-        from sublex.retrieval.coding import kernels
+        from sublex.retrieval.coding import coding_kernels
 
         counts, ends = self._segment.df[terms].astype(np.int64), np.empty(len(terms), np.int64)
         numbers, frequencies, kinds, live = (np.empty(len(docs), np.int32) for _ in range(4))
         while True:
             classes = self._classes = self._classes or self._classified()
-            kernels.find_pairs(
+            coding_kernels.find_pairs(
                 counts, docs, tfs, classes.of_document, classes.seen, numbers, frequencies, kinds, live, ends
             )
             n = int(ends[-1]) if len(ends) else 0
@@ -127,7 +127,7 @@ class PairScores:
 
     def _classified(self) -> Classes:
         """Return the classes of documents that differ in the statistics that the formula reads."""
-        from sublex.retrieval.coding import kernels
+        from sublex.retrieval.coding import coding_kernels
 
         lengths, uniques = self._segment.lengths, self._segment.uniques
         if self._norm is not None:
@@ -142,7 +142,9 @@ class PairScores:
         if self._dead is not None:
             of_document = np.where(self._dead, np.int32(-1), of_document)
         few = len(stats.length) <= MOST_CLASSES and self._norm is None
-        return Classes(of_document, stats, np.full(kernels.FREQUENCIES * len(stats.length) if few else 0, -1, np.int32))
+        return Classes(
+            of_document, stats, np.full(coding_kernels.FREQUENCIES * len(stats.length) if few else 0, -1, np.int32)
+        )
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64
 
-from sublex.retrieval.blocks.kernels import BITS, BOUNDS, RANKS, SIZE, need
-from sublex.retrieval.coding.kernels import COUNT, F32, F64, I32, I64, LISTS, SPAN, U8, U16, U32, U64
-from sublex.retrieval.keys.kernels import KEYS, at_least, key_of, score_of, select
-from sublex.retrieval.windows.kernels import (
+from sublex.retrieval.block_kernels import BITS, BOUNDS, RANKS, SIZE, need
+from sublex.retrieval.coding.coding_kernels import COUNT, F32, F64, I32, I64, LISTS, SPAN, U8, U16, U32, U64
+from sublex.retrieval.key_kernels import KEYS, at_least, key_of, score_of, select
+from sublex.retrieval.window_kernels import (
     AT,
     END,
     FEW,

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sublex.bits.kernels import ones
-from sublex.retrieval.blocks.kernels import SIZE
-from sublex.retrieval.coding.kernels import (
+from sublex.retrieval.block_kernels import SIZE
+from sublex.retrieval.coding.coding_kernels import (
     BEGIN,
     COUNT,
     FIRST,
@@ -21,6 +20,7 @@ from sublex.retrieval.coding.kernels import (
     impact_at,
     run_size,
 )
+from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import inner
 
 # Documents per window. Their float64 sums, 128 KB, fit the processor's cache. A query with few postings has windows of SPAN documents.

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.retrieval.coding.kernels import COUNT, F64, FIRST, I32, I64, LISTS, RUN, U8, U16, U32, impact_at, run_size
+from sublex.retrieval.coding.coding_kernels import (
+    COUNT,
+    F64,
+    FIRST,
+    I32,
+    I64,
+    LISTS,
+    RUN,
+    U8,
+    U16,
+    U32,
+    impact_at,
+    run_size,
+)
 from sublex.tools.compiled import inner, kernel
 
 # The score of a document that no term matches; below every real score.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, int32, int64, uint8, uint64
 
-from sublex.retrieval.coding.kernels import F32, I32
+from sublex.retrieval.coding.coding_kernels import F32, I32
 from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.

@@ -24,7 +24,7 @@ class Blocks:
     """
 
     def __init__(self, documents: int, df: np.ndarray):
-        from sublex.retrieval.blocks import kernels
+        from sublex.retrieval import block_kernels
 
         # 512 documents are eight words of bits and 64 blocks.
         self.words = -(-documents // 512) * 8
@@ -33,18 +33,18 @@ class Blocks:
         # The system provides memory only for rows that are filled in.
         self.bits = np.zeros((rows, self.words), np.uint64)
         self.ranks = np.zeros((rows, self.words), np.int32)
-        self.bounds = np.zeros((rows, kernels.PER_WORD * self.words), np.uint8)
+        self.bounds = np.zeros((rows, block_kernels.PER_WORD * self.words), np.uint8)
         self._filled = 0
         # The row of each term, -1 for a term without one.
         self.row_of = np.full(len(df), -1, np.int32)
 
     def add(self, terms: np.ndarray, lists: Lists, most: np.ndarray) -> bool:
         """Fill in the rows of those of the terms that are frequent, if there is room. Return whether the documents of each term ascend."""
-        from sublex.retrieval.blocks import kernels
+        from sublex.retrieval import block_kernels
 
         for term in terms[self._frequent[terms]][: len(self.bits) - self._filled].tolist():
             docs, impacts = lists.read(term)
-            if not kernels.fill(self._filled, docs, impacts, most[term], self.bits, self.ranks, self.bounds):
+            if not block_kernels.fill(self._filled, docs, impacts, most[term], self.bits, self.ranks, self.bounds):
                 return False
             self.row_of[term] = self._filled
             self._filled += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, int32, uint64
 
-from sublex.retrieval.coding.kernels import I32, I64
+from sublex.retrieval.coding.coding_kernels import I32, I64
 from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.
