@@ -78,7 +78,7 @@ WRITING = [
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
     ("resource", "remove", "INDEX", "given"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume"),
 ]  # fmt: skip
-# Commands that read an index that is attached to the engine of tests/plugins/shelf.py. The forged copy lies elsewhere, so it has no
+# Commands that read an index that is attached to the engine of tests/plugins/samples/shelf.py. The forged copy lies elsewhere, so it has no
 # texts before it is attached again.
 ATTACHED = [
     ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "*"), ("search", "INDEX", QUERY), ("card", "INDEX"),

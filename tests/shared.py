@@ -25,7 +25,7 @@ from sublex.trec.runs import Run
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "queries" / "demo" / "documents.jsonl"
 TOPICS, QRELS = DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt")
-PLUGINS = Path(__file__).parent / "plugins"
+PLUGINS = Path(__file__).parent / "plugins" / "samples"
 
 # The start of a command line that runs sublex in a process of its own.
 SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]

@@ -32,7 +32,7 @@ TEXTS = {
 
 @pytest.fixture
 def shelf(monkeypatch, tmp_path):
-    """Install the engine of tests/plugins/shelf.py, make a shelf in the working folder, and return the engine's module."""
+    """Install the engine of tests/plugins/samples/shelf.py, make a shelf in the working folder, and return the engine's module."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.syspath_prepend(PLUGINS)

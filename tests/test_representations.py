@@ -783,7 +783,7 @@ def test_a_name_may_hold_what_a_folder_cannot(index, monkeypatch, projection):
     monkeypatch.setattr(
         projection,
         "register_representations",
-        projection.hookimpl(lambda register: register("my/own.model", projection.Projection)),
+        projection.hookimpl(lambda register: register("my/own.model", projection.Projection, projection.PARAMS)),
     )
     index.fit("my/own.model")
     index.add([{"id": "new", "text": "A crane."}])
