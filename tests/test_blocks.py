@@ -264,7 +264,7 @@ def test_a_term_gets_its_row_when_it_is_searched_for_again(index):
     searcher = Searcher(index.snapshot, BM25())
     for rows in (0, 1, 1):
         searcher.search({"w1": 1.0}, 10)
-        searcher.scores([{"w1": 1.0, "w2": 1.0}], [np.arange(9, dtype=np.int32)])
+        searcher.scores({"w1": 1.0, "w2": 1.0}, np.arange(9, dtype=np.int32))
         assert [(impacts.blocks.row_of >= 0).sum() for impacts in searcher.impacts] == [rows, rows]
 
 

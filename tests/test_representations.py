@@ -22,6 +22,8 @@ from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
 from sublex.index.schema import as_json
 from sublex.language import plugins
+from sublex.language.expression import Call
+from sublex.language.parser import parse
 from sublex.representations.export import export
 from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.rows import write_rows
@@ -175,6 +177,16 @@ def test_building_in_one_or_in_two_gives_the_same_rows(tmp_path):
     parts.add(documents[150:])
     for text in QUERIES[:3]:
         assert scores(parts, "projection")[text] == pytest.approx(scores(whole, "projection")[text], abs=1e-6)
+
+
+def test_an_expression_names_the_model_that_its_text_names(index):
+    index.fit("projection(r=8)")
+    generation, resolved = index.generation, index.pipeline("BM25 + projection(r=8)").expression.parts[1]
+    for same in (parse("projection(r=8)"), Call("projection", (8,)), Call("projection", (), {"r": 8}), resolved):
+        index.fit(same)
+        assert index.generation == generation and len(index.fitted) == 1
+    with pytest.raises(InputError, match="BM25 % 5 is not a single component; name one representation"):
+        index.fit(parse("BM25") % 5)
 
 
 def test_a_refit_is_advised_when_too_much_is_unknown(index):

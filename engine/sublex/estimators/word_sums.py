@@ -131,7 +131,7 @@ class BagSums(WordSums):
         """
         from sublex.estimators.kernels import similarities
 
-        query = self.estimator.transform(row)[0]
+        query = (self.estimator.weighted(self.estimator.rows(row)) @ self.estimator.vectors)[0]
 
         def compute(words: np.ndarray, values: np.ndarray) -> None:
             # BLAS may round a word's product differently beside other words. This kernel always adds it up in the same order.

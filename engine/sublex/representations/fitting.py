@@ -40,7 +40,7 @@ from sublex.tools.messages import command
 NO_TOKENS = TokenCounts(0, 0)
 
 
-def fit(root: Path, expression: str, options: Options = Options(), source: Path | None = None) -> Identity:  # noqa: B008
+def fit(root: Path, expression: Expression, options: Options = Options(), source: Path | None = None) -> Identity:  # noqa: B008
     """Fit a component and the models it depends on, encode all documents that lack rows, and return the component's identity.
 
     Models that are fitted and rows that exist are left as they are. With `source`, the path of another index, the models are copied

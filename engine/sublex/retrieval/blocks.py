@@ -34,9 +34,11 @@ class Blocks:
         self.bits = np.zeros((rows, self.words), np.uint64)
         self.ranks = np.zeros((rows, self.words), np.int32)
         self.bounds = np.zeros((rows, block_kernels.PER_WORD * self.words), np.uint8)
-        self._filled = 0
         # The row of each term, -1 for a term without one.
         self.row_of = np.full(len(df), -1, np.int32)
+        self._filled = 0
+        # The arrays that `retrieve` reads.
+        self.rows = self.bits, self.ranks, self.bounds, self.row_of
 
     def add(self, terms: np.ndarray, lists: Lists, most: np.ndarray) -> bool:
         """Fill in the rows of those of the terms that are frequent, if there is room. Return whether the documents of each term ascend."""
@@ -49,8 +51,3 @@ class Blocks:
             self.row_of[term] = self._filled
             self._filled += 1
         return True
-
-    @property
-    def rows(self) -> tuple[np.ndarray, ...]:
-        """The arrays that `retrieve` reads: the bits, ranks and bounds of all rows, and the row of each term."""
-        return self.bits, self.ranks, self.bounds, self.row_of

@@ -405,7 +405,8 @@ def test_a_retriever_gives_the_scores_of_the_native_ranker(attached, retriever, 
     "expression", ["LuceneF2Exp", "LuceneSPL(c=0.5)", "LuceneBM25(feedback=rm3)", "LuceneQLD(feedback=rocchio)"]
 )
 def test_search_scores_and_explain_agree(attached, opened, expression):
-    retriever = attached.pipeline(expression).scorer.retriever
+    (component,) = attached.pipeline(expression).components
+    retriever = component.make()
     for text in QUERIES[:4]:
         query = _query(*attached.analyze(text))
         docs, scores = retriever.search(query, opened, DOCS)

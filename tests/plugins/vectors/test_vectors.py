@@ -79,6 +79,22 @@ def test_texts_of_several_terms_get_the_vectors_that_the_file_has_for_them(index
     assert np.isnan(found[2]).all()
 
 
+def test_a_search_notices_that_a_file_in_its_expression_has_changed(index, file):
+    path, _ = file
+    content, expression = path.read_text(), f'BM25 + fisher(k=2, words=vectors("{path}"))'
+    index.fit(f'fisher(k=2, words=vectors("{path}"))')
+    before, ready = index.search("cranes", expression).scores.tolist(), index.pipeline(expression)
+    assert index.pipeline(expression) is ready
+    path.write_text(f"{content}word 1 2 3 4\n")
+    for search in (lambda: index.search("cranes", expression), lambda: index.card(f'vectors("{path}")')):
+        with pytest.raises(IndexProblem, match="with a file that has changed since"):
+            search()
+    path.write_text(content)
+    assert index.search("cranes", expression).scores.tolist() == before
+    path.unlink()
+    assert index.search("cranes", expression).scores.tolist() == before
+
+
 def test_the_same_content_is_the_same_model_wherever_it_lies(index, file, tmp_path):
     path, _ = file
     index.fit(f'vectors("{path}")')

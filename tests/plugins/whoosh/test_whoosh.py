@@ -207,7 +207,8 @@ def test_scores_of_any_documents_are_those_of_the_search(attached):
     stage = attached.pipeline("WhooshBM25F").scorer
     from sublex.pipeline.stages.stage import State
 
-    scores = stage.scores(State(attached.query("swift river")), np.arange(len(attached))[::-1].astype(np.int32))[::-1]
+    scoring = stage.start(State(attached.query("swift river")))
+    scores = scoring.scores(np.arange(len(attached))[::-1].astype(np.int32))[::-1]
     assert scores[hits.docs].tolist() == hits.scores.tolist() and np.isfinite(scores).sum() == len(hits)
 
 
