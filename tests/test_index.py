@@ -35,6 +35,7 @@ from sublex.building.memory_segment import MemorySegment
 from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.check import check
+from sublex.index.entries import AnalyzerEntry, AnalyzerSettings
 from sublex.language import plugins
 from sublex.pipeline.index import Index
 from sublex.readers import batch, jsonl
@@ -67,9 +68,9 @@ def demo_naive(demo_documents: list[Document]) -> naive.Inverted:
     return naive.invert(demo_documents, ENGLISH)
 
 
-def described(made) -> dict:
+def described(made) -> AnalyzerEntry:
     """Return the manifest's entry for the analyzer of build settings."""
-    return {"settings": made.analyzer.settings(), "versions": made.analyzer.versions()}
+    return AnalyzerEntry(AnalyzerSettings(**made.analyzer.settings()), made.analyzer.versions())
 
 
 def whole(text: str) -> str:

@@ -391,7 +391,7 @@ def test_the_command_line_reorders(sublex: Callable, monkeypatch):
 def test_an_index_that_another_engine_builds_is_not_reordered(sublex: Callable):
     done = sublex("index", "new", DEMO, "--backend", "lucene", "--reorder")
     assert (done.code, done.messages.strip().count("\n")) == (2, 0)
-    assert "--reorder does not go with --backend lucene" in done.messages
+    assert "reorder does not go with the back end lucene" in done.messages
 
 
 @pytest.mark.slow

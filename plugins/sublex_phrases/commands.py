@@ -16,7 +16,7 @@ from sublex.cli.plugin_commands import (
 )
 
 if TYPE_CHECKING:
-    from sublex.estimators.phrases import PhraseList
+    from sublex.estimators.phrases.phrase_list import PhraseList
 
 # Phrases in a table when the user gives no number.
 TABLE_PHRASES = 50
@@ -55,7 +55,7 @@ def phrases(name: str, expression: str, number: int | None, words: str | None, f
 
 def _record(found: PhraseList, phrase: int, short: bool) -> dict[str, Any]:
     """Return what is known of a phrase, or only what a table has room for."""
-    from sublex.estimators.phrases import NAMES
+    from sublex.estimators.phrases.phrase_list import NAMES
 
     name, abbreviations = found.names[phrase], found.abbreviations[phrase]
     forms = found.forms[phrase][1:]

@@ -37,11 +37,11 @@ def match(name: str, expression: str, other: str, form: str) -> None:
     \b
       sublex match press "sourcelda(themes, k=8, model=mixture)" "lda(k=10)"
     """
-    from sublex.estimators.lda.choosing import matched
-    from sublex_lda.representation import LDARepresentation
+    from sublex.estimators.topics.matching import matched
+    from sublex.estimators.topics.representation import TopicRepresentation
 
     index = open_index(name, allow_uncovered=True)
-    first, second = (fitted_model(index, given, LDARepresentation, NO_TOPICS) for given in (expression, other))
+    first, second = (fitted_model(index, given, TopicRepresentation, NO_TOPICS) for given in (expression, other))
     words = sorted({*first.model.vocabulary, *second.model.vocabulary})
     partners, overlaps = matched(
         *(spread(one.model.estimator.phi_, one.model.vocabulary, words) for one in (first, second))

@@ -69,7 +69,12 @@ class Interner:
         """Return the numbers (int32) of the strings `text[start : start + length]`, and add those that are new."""
         from sublex.analysis import interning_kernels
 
-        text = np.concatenate([text, np.zeros(interning_kernels.SPARE, np.uint8)])
+        return self.add_padded(np.concatenate([text, np.zeros(interning_kernels.SPARE, np.uint8)]), starts, lengths)
+
+    def add_padded(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """Return the numbers of strings as `add` does; the text ends in SPARE bytes more."""
+        from sublex.analysis import interning_kernels
+
         starts = np.ascontiguousarray(starts, np.int64)
         lengths = np.ascontiguousarray(lengths, np.int64)
         return self.add_described(text, starts, *interning_kernels.describe(text, starts, lengths))

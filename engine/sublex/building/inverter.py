@@ -15,7 +15,7 @@ import numpy as np
 from sublex.analysis.tokens import RawTokens
 from sublex.building.vocabulary import TokenTerms, Vocabulary
 from sublex.contracts.base import Analyzer
-from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.format import FolderWriter
@@ -157,8 +157,8 @@ class Inverter:
             self._groups.append(_Group.of(self._ungrouped, first))
             self._ungrouped, self._ungrouped_bytes = [], 0
 
-    def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, spill: bool) -> dict[str, int]:
-        """Write lexicon, postings, lengths and, if wanted, document terms. Return the segment's totals.
+    def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, spill: bool) -> tuple[int, int, int]:
+        """Write lexicon, postings, lengths and, if wanted, document terms. Return the numbers of tokens, terms and postings.
 
         A spill also gets all raw forms.
         """
@@ -172,7 +172,7 @@ class Inverter:
             if document_terms:
                 self._write_document_terms(folder, ranks, workers)
             self._write_postings(folder, ranks, df, workers)
-        return {"docs": self.docs, "tokens": lengths.tokens, "terms": len(df), "postings": self._postings}
+        return lengths.tokens, len(df), self._postings
 
     def _write_lengths(self, folder: FolderWriter) -> LengthsWriter:
         lengths = LengthsWriter(folder)
@@ -192,10 +192,7 @@ class Inverter:
             return inversion_kernels.document_lists(terms, sizes, data, ranks, documents.uniques.astype(np.int64))
 
         lists = chain.from_iterable(group.lists() for group in self._groups)
-        writer = DocumentTermsWriter(folder)
-        for data, sizes in workers.map(encode, zip(self.batches, lists, strict=True)):
-            writer.add(data, sizes)
-        writer.finish()
+        write_document_lists(folder, workers.map(encode, zip(self.batches, lists, strict=True)))
 
     def _write_postings(self, folder: FolderWriter, ranks: np.ndarray, df: np.ndarray, workers: Workers) -> None:
         """Join the posting lists of the batches and write them, a range of terms at a time."""

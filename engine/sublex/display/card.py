@@ -10,6 +10,7 @@ from sublex.forms.lines import Line, Shown, line, records, table_lines
 from sublex.tools.messages import command
 
 if TYPE_CHECKING:
+    from sublex.index.entries import ModelEntry
     from sublex.pipeline.index import Index
 
 
@@ -67,6 +68,6 @@ def _cell(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def expressions_of(entry: Mapping[str, Any]) -> list[str]:
+def expressions_of(entry: ModelEntry) -> list[str]:
     """Return the expressions of a fitted model: one for each way in which it encodes documents."""
-    return sorted(rows["expression"] for rows in entry["rows"].values()) or [entry["expression"]]
+    return sorted(rows.expression for rows in entry.rows.values()) or [entry.expression]

@@ -13,7 +13,7 @@ from sublex.building.build_summary import BuildSummary
 from sublex.contracts.base import Report
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch, PostingsSource
 from sublex.errors import InputError
-from sublex.index.schema import MOST, MOST_DOCS
+from sublex.index.entries import MOST, MOST_DOCS
 from sublex.other_engines.posting_lists import quoted, repeated
 from sublex.tools.strings import Strings
 

@@ -166,7 +166,7 @@ class Composer:
             return LoadedRepresentation(self.snapshot, component, self._namer, self._views, self.allow_uncovered)
         except IndexCorrupt:
             path = self.snapshot.path
-            if read_manifest(path)["generation"] == self.snapshot.generation:
+            if read_manifest(path).generation == self.snapshot.generation:
                 raise
             raise IndexProblem(f"{path} has changed since it was opened; open it again.") from None
 

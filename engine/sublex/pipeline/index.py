@@ -46,7 +46,8 @@ class Index(Contents):
     """An index: reads, ranks and explains documents, fits models, and adds, deletes and merges documents.
 
     Made by `sublex.open` or `sublex.build`. Wherever a method takes a `pipeline`, it takes an expression such as "BM25 >> RM3 >> BM25",
-    an `Expression`, or a `Pipeline` that `pipeline()` returned; without one it ranks by the profile's default.
+    an `Expression`, or a `Pipeline` that `pipeline()` returned; without one it ranks by the profile's default. `built` is the summary
+    of the build, if `sublex.build` made the index.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Index(Contents):
         load_registry: Callable[[], plugins.Registry] | None = None,
     ):
         self.path, self.allow_uncovered = Path(arguments.file_path(path, "The index")), allow_uncovered
+        self.built: BuildSummary | None = None
         # The snapshots share the plugins, which are loaded when the first name is looked up.
         self._load_registry = load_registry or cache(lambda: plugins.load())
         self._open()

@@ -59,9 +59,9 @@ class Namer:
         names = {node.name for node in walk(expression) if isinstance(node, Call)}
         known = self.registry.names("component")
         for name, entry in self.resources.fitted.items():
-            if (plugin := parse_call(entry["expression"]).name) in names and plugin not in known:
+            if (plugin := parse_call(entry.expression).name) in names and plugin not in known:
                 raise IndexProblem(
-                    f"{entry['expression']} was fitted by a plugin that is not installed or fails to load (see sublex plugins). "
+                    f"{entry.expression} was fitted by a plugin that is not installed or fails to load (see sublex plugins). "
                     f"Repair the plugin, or run: {command('forget', self.resources.root, name)}"
                 )
 

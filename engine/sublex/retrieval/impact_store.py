@@ -37,7 +37,7 @@ def impacts_folder(snapshot: Snapshot, ranker: str, code: str) -> Directory:
 
 def documents_folder(snapshot: Snapshot, segment: Segment) -> Directory:
     """Return the folder of a segment's document numbers. Its name depends on the segment and on Sublex's version."""
-    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, segment.entry["data"]["checksum"]]).encode())
+    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, segment.entry.data.checksum]).encode())
     return derived.folder_of(snapshot.path) / f"documents-{key}"
 
 

@@ -15,7 +15,7 @@ from sublex.tools.workers import Workers
 
 # Terms with fewer documents in the segment hardly matter to the order.
 LEAST_DOCUMENTS = 16
-# Parts with so many documents are split down to leaves in one call.
+# Documents of a part that is split down to leaves in one call.
 DOCUMENTS_PER_CALL = 1 << 13
 # More levels than any number of documents needs.
 ALL_LEVELS = 64

@@ -71,7 +71,7 @@ def fit(
     index = open_index(name)
     wanted = list(expressions)
     if update and not wanted:
-        wanted = [rows["expression"] for entry in index.fitted.values() for rows in entry["rows"].values()]
+        wanted = [rows.expression for entry in index.fitted.values() for rows in entry.rows.values()]
     if not wanted:
         raise InputError("Name what to fit, as in: sublex fit INDEX 'lsi(e=100)'.")
     if not fit_each(index, wanted, seed, None if source is None else existing_path(source), workers, memory):

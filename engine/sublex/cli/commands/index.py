@@ -26,12 +26,11 @@ from sublex.cli.options import (
 from sublex.cli.output import print_json, print_table, say, show
 from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
-from sublex.errors import InputError, SublexError
+from sublex.errors import SublexError
 from sublex.index.lookup import existing_path, index_path
 
 if TYPE_CHECKING:
     from sublex.building.build_summary import BuildSummary
-    from sublex.language.plugins import Registry
 
 # Names in JSON of the rows of a build's table, in their order.
 KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
@@ -107,7 +106,7 @@ spill_option = memory_option("1GB", "Memory for postings; beyond it they spill t
 @click.pass_context
 def index(
     context: click.Context, name: str, sources: tuple[str, ...], form: str, impacts: tuple[str, ...],
-    fits: tuple[str, ...], backend: str | None, **options: Any,
+    fits: tuple[str, ...], **options: Any,
 ) -> None:  # fmt: skip
     """Build an index of a collection.
 
@@ -115,25 +114,22 @@ def index(
     whoosh:PATH for the documents of such an index. The format is detected, and compressed files are read as they are. A
     table at the end counts the documents that were indexed, empty, duplicate or malformed.
     """
-    from sublex.building.indexing import build_index
-    from sublex.language import plugins
-
-    path, registry = index_path(name), plugins.load()
+    path = index_path(name)
     if impacts or fits:
-        _check_expressions(path, impacts, fits, options["store"], registry)
+        from sublex.representations.fitting import check_before_build
+
+        check_before_build(path, impacts, fits, options["store"])
+    # The default profile is that of Sublex's own builds; another engine names its own.
+    if context.get_parameter_source("profile") is click.core.ParameterSource.DEFAULT:
+        options["profile"] = None
     say_if_compiling(_tasks(sources, options["reorder"]))
     with step(f"Built {path}"), progress(f"Indexing {path}") as advance, reporting_interrupts(path):
-        if backend:
-            summary = _build_by(backend, context, path, sources, options, progress=advance, registry=registry)
-        else:
-            summary = build_index(path, list(sources), progress=advance, say=say, registry=registry, **options)
-    report(path, summary, form)
-    # A replaced index may have stored impacts, which are removed below. Otherwise the pipeline would be imported for nothing.
+        opened = sublex.build(list(sources), path, progress=advance, say=say, **options)
+    assert opened.built
+    report(path, opened.built, form)
+    # A replaced index may have stored impacts, which are removed here. Otherwise the pipeline would be imported for nothing.
     if not (impacts or fits or options["overwrite"]):
         return
-    from sublex.pipeline.index import Index
-
-    opened = Index(path, load_registry=lambda: registry)
     try:
         with step("Stored impacts"):
             opened.store_impacts(impacts)
@@ -144,45 +140,6 @@ def index(
 
         if not fit_each(opened, fits, workers=options["workers"]):
             context.exit(2)
-
-
-def _build_by(
-    backend: str, context: click.Context, path: Path, sources: tuple[str, ...], options: dict[str, Any], **rest: Any
-) -> BuildSummary:
-    """Build the index by another engine, and return the summary. Options that only Sublex's own builds have are refused."""
-    from sublex.other_engines.attaching import Given
-    from sublex.other_engines.build import build_foreign
-
-    given = {n for n in options if context.get_parameter_source(n) is click.core.ParameterSource.COMMANDLINE}
-    for name in ("resume", "workers", "reorder"):
-        if name in given:
-            raise InputError(f"--{name} does not go with --backend {backend}; leave one of them out.")
-    attaching = Given(options["analyzer"], options["profile"] if "profile" in given else None)
-    kept = {name: options[name] for name in ("reader", "store", "memory", "overwrite", "strict")}
-    return build_foreign(path, list(sources), backend, attaching, say=say, **kept, **rest)
-
-
-def _check_expressions(
-    path: Path, impacts: tuple[str, ...], fits: tuple[str, ...], store: str, registry: Registry
-) -> None:
-    """Raise an error before the index is built if a ranker is unknown or a model could not be fitted afterwards."""
-    from sublex.contracts.fitted import Representation
-    from sublex.index.manifest import MANIFEST, RESOURCES, read_manifest
-    from sublex.language.parser import parse_call
-    from sublex.representations.inputs import READINGS
-    from sublex.representations.stored_models import namer
-
-    manifest = read_manifest(path) if fits and (path / MANIFEST).exists() else {}
-    names = namer(path, {RESOURCES: manifest.get(RESOURCES, {})}, registry)
-    for ranker in impacts:
-        registry.resolve("ranker", parse_call(ranker))
-    for expression in fits:
-        resolved = names.resolve(expression)
-        model = names.make(resolved)
-        names.identity(resolved, model)
-        part = READINGS[model.reads].needs if isinstance(model, Representation) else ""
-        if part and part not in store.split(","):
-            raise InputError(f"{expression} needs stored {part}; leave --store out, or name {part} in it.")
 
 
 @click.command(epilog=examples("sublex add demo more.jsonl", "sublex add demo changed.jsonl --duplicates last"))

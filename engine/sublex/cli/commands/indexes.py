@@ -44,23 +44,23 @@ def indexes(form: str) -> None:
 def _facts(path: Path, registry: Any) -> dict[str, Any]:
     """Return the row of one index in the table. Only the manifest of the index is read."""
     from sublex.display.card import expressions_of
-    from sublex.index.manifest import FITTED, MANIFEST, read_manifest
+    from sublex.index.manifest import MANIFEST, read_manifest
     from sublex.language.expression import Call
 
     manifest = read_manifest(path)
-    settings = manifest["analyzer"]["settings"]
+    settings = manifest.analyzer.settings
     try:
-        analyzer = str(registry.resolve("analyzer", Call(settings["name"], (), settings["params"])))
+        analyzer = str(registry.resolve("analyzer", Call(settings.name, (), settings.params)))
     except SublexError:
         # The plugin of the analyzer is gone.
-        analyzer = settings["name"]
+        analyzer = settings.name
     return {
         "name": path.name,
         "path": str(path),
-        "documents": manifest["statistics"]["docs"],
+        "documents": manifest.statistics.docs,
         "bytes": _size(path),
         "analyzer": analyzer,
-        "fitted": [e for entry in manifest.get(FITTED, {}).values() for e in expressions_of(entry)],
+        "fitted": [e for entry in manifest.fitted.values() for e in expressions_of(entry)],
         "changed": datetime.fromtimestamp((path / MANIFEST).stat().st_mtime).isoformat(" ", "minutes"),
     }
 

@@ -10,6 +10,7 @@ from sublex.cli import completion
 from sublex.cli.lookup import open_index
 from sublex.cli.options import examples, format_option, index_argument
 from sublex.cli.output import print_help, print_json, print_table, show
+from sublex.index.schema import as_json
 
 
 @click.group(
@@ -53,7 +54,7 @@ def list_resources(name: str, form: str) -> None:
     """List the resources of an index."""
     resources = sorted(open_index(name).resources.items())
     if form == "json":
-        print_json([{"name": resource, **entry} for resource, entry in resources])
+        print_json([{"name": resource, **as_json(entry)} for resource, entry in resources])
         return
-    rows = [(resource, entry["file"], f"{entry['bytes']:,}") for resource, entry in resources]
+    rows = [(resource, entry.file, f"{entry.bytes:,}") for resource, entry in resources]
     print_table(rows, ("name", "file", "bytes"))
