@@ -120,7 +120,7 @@ def _number(buf, i, end, tens):
     return -value if negative else value, 2 if mantissa <= EXACT_WHOLE else 1
 
 
-@kernel((TEXT, SPANS, F64), before="read-runs")
+@kernel((TEXT, SPANS, F64), before="read-runs lint")
 def parse(buf, spans, tens):
     """Return numbers as float64, and how certain each is: 2 if it is the nearest float64, 1 if it rounds to the right float32.
 

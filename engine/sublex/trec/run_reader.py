@@ -21,7 +21,7 @@ from sublex.contracts.base import NO_FIELDS, Report
 from sublex.readers import lines
 from sublex.readers.source import FileSource
 from sublex.tools.messages import counted
-from sublex.tools.strings import Strings
+from sublex.tools.strings import Strings, read_only
 from sublex.trec.columns import offsets
 from sublex.trec.metadata import LONGEST, from_yaml, sidecar_path, yaml_in_comments
 from sublex.trec.rows import (
@@ -162,8 +162,8 @@ class _HitsRead:
             if not start:
                 return []
             self.layout = layout_of(start)
-        layout, buf = self.layout, np.frombuffer(text + bytes(SPARE), np.uint8)
-        spans, places, counts = kernels.split(buf[: len(text)], len(layout.columns))
+        layout, buf = self.layout, np.frombuffer(bytearray(text) + bytes(SPARE), np.uint8)
+        spans, places, counts = kernels.split(read_only(buf[: len(text)]), len(layout.columns))
         piece = _Piece(self.path, buf, spans, places + np.int64(first))
         faults = miscounted(self.path, layout.columns, EXPECTED, piece.lines, counts)
         piece = piece.where(counts == len(layout.columns)) if faults else piece
@@ -229,7 +229,7 @@ class _Piece(NamedTuple):
         """Return the cells of a column as float64, and how certain each is, as `kernels.parse` does."""
         from sublex.trec import kernels
 
-        return kernels.parse(self.buf, np.ascontiguousarray(self.spans[:, column]), kernels.TENS)
+        return kernels.parse(read_only(self.buf), np.ascontiguousarray(self.spans[:, column]), kernels.TENS)
 
     def bad_scores(self, kind: str, wrong: np.ndarray, layout: Layout) -> list[Fault]:
         """Return the fault of the rows that a mask chooses; nothing if there are none."""
