@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sublex.errors import IndexProblem
 from sublex.forms.lines import Line, Shown, line, records, table_lines
-from sublex.tools.messages import command
+from sublex.tools.messages import Message, Step
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -33,10 +33,8 @@ def named(index: Index, text: str) -> str:
         return text
     expression = expressions_of(index.fitted[text])[0]
     if reason := index.outdated_models().get(text):
-        raise IndexProblem(
-            f"{text}, which was {expression}, is outdated ({reason.rstrip('.')}), so nothing can use it; "
-            f"to remove it: {command('forget', index.path, text)}"
-        )
+        state = f"{text}, which was {expression}, is outdated ({reason.rstrip('.')}), so nothing can use it"
+        raise IndexProblem(Message(state, "; to remove it: ", Step("forget", index.path, text)))
     return expression
 
 
