@@ -18,7 +18,7 @@ from numba.core.caching import CacheImpl, UserProvidedCacheLocator
 from shared import DEMO
 
 import sublex
-from sublex.cli import compiling
+from sublex.faces import compiling
 from sublex.language import plugins
 from sublex.tools import compile_kernels, compiled
 from sublex.tools.compile_kernels import MODULES, Job, all_jobs, compile_all, jobs_of, missing
@@ -42,7 +42,7 @@ USED = """
 import json, os, sys
 from importlib import import_module
 from sublex import cli
-from sublex.cli import compiling
+from sublex.faces import compiling
 from sublex.tools.compile_kernels import MODULES
 
 promised = set()
@@ -158,7 +158,7 @@ def test_a_plugin_that_is_a_single_module_has_no_kernels(monkeypatch):
 @pytest.mark.slow
 def test_processes_compile_side_by_side_and_nothing_is_compiled_twice(tmp_path):
     program = (
-        "from test_compiled import SMALL; from sublex.cli.compiling import compile_missing\n"
+        "from test_compiled import SMALL; from sublex.faces.compiling import compile_missing\n"
         "assert compile_missing(SMALL) and not compile_missing(SMALL)"
     )
     done = subprocess.run(

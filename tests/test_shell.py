@@ -19,8 +19,8 @@ from command import Done, invoke
 from shared import QRELS, TOPICS
 
 import sublex as engine
-from sublex.cli.output import say
-from sublex.cli.work import terminal_of_another
+from sublex.faces.output import say
+from sublex.faces.work import terminal_of_another
 from sublex.contracts.hookspecs import hookimpl
 from sublex.display.versus import Ranking
 from sublex.display.versus import versus as side_by_side

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 import sublex
-from sublex.cli.output import say
 from sublex.cli.steps import step
 from sublex.errors import SublexError
+from sublex.faces.output import say
 from sublex.index.lookup import existing_path
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from sublex.cli import completion
-from sublex.cli.output import CSV
 from sublex.errors import InputError
+from sublex.faces.output import CSV
 
 Decorator = Callable[[Any], Any]
 

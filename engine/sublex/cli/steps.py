@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-from sublex.cli.output import say
+from sublex.faces.output import say
 
 # The key of the flag in the context of a command.
 VERBOSE = "sublex.verbose"

@@ -5,7 +5,7 @@ The module reads the manifest's entries and the folders below `representations/`
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -61,6 +61,11 @@ def advising_refit(root: Path, expression: str) -> Iterator[None]:
         damage = str(error).rpartition(";")[0] or str(error)
         again = (Step("forget", root, expression), ", then: ", Step("fit", root, expression))
         raise IndexCorrupt(Message(f"{damage}; run: ", *again)) from None
+
+
+def expressions_of(entry: Mapping[str, Any]) -> list[str]:
+    """Return the expressions of a fitted model: one for each way in which it encodes documents."""
+    return sorted(rows["expression"] for rows in entry["rows"].values()) or [entry["expression"]]
 
 
 def not_fitted(root: Path, expression: Any, fitted: Manifest, advise: bool = True) -> str:

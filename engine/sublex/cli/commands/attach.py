@@ -1,4 +1,4 @@
-"""Commands for indexes of other engines: attach, backends."""
+"""The command that uses an index of another engine: attach."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import click
 
 import sublex
 from sublex.cli import completion
-from sublex.cli.compiling import say_if_compiling
-from sublex.cli.interrupts import reporting_interrupts
-from sublex.cli.options import examples, format_option, index_argument
-from sublex.cli.output import say, show
-from sublex.cli.progress import progress
+from sublex.cli.options import examples, index_argument
 from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
+from sublex.faces.compiling import say_if_compiling
+from sublex.faces.interrupts import reporting_interrupts
+from sublex.faces.output import say, show
+from sublex.faces.progress import progress
 from sublex.index.lookup import index_path
-from sublex.tools.messages import command, counted
+from sublex.tools.messages import Step, counted
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -66,9 +66,9 @@ def attach(
     index, which is never changed. `sublex backends` lists the engines.
     """
     if source is None and not refresh and ":" in name and os.sep not in name.partition(":")[0]:
-        raise InputError(f"Name the new index before the other one: {command('attach', 'NAME', name)}")
+        raise InputError(f"Name the new index before the other one: {Step('attach', 'NAME', name)}")
     path = index_path(name)
-    say_if_compiling()
+    say_if_compiling("attach")
     with (
         step(f"Attached {path}"),
         progress(f"Reading {source or path}", "terms") as advance,
@@ -86,23 +86,3 @@ def _attached(path: Path, index: Index) -> str:
     statistics = index.statistics
     numbers = counted(statistics.docs, "document"), counted(index.vocabulary_size, "term")
     return f"{path} mirrors {', '.join(numbers)} and {counted(statistics.postings, 'posting')}."
-
-
-@click.command(epilog=examples("sublex backends"))
-@format_option("table", "json")
-def backends(form: str) -> None:
-    """List the engines whose indexes can be attached.
-
-    For an engine of which a part is missing, the list has the command that installs it.
-    """
-    from sublex.cli.output import print_json, print_table
-    from sublex.display.backends import backends
-    from sublex.language import plugins
-
-    rows = backends(plugins.load())
-    if form == "json":
-        print_json([row._asdict() for row in rows])
-        return
-    print_table(
-        [(row.name, row.plugin, row.missing or "ready", row.about) for row in rows], ("back end", "plugin", "state", "")
-    )

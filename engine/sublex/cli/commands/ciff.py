@@ -8,13 +8,13 @@ import click
 
 from sublex.cli import completion
 from sublex.cli.commands.index import report
-from sublex.cli.compiling import say_if_compiling
-from sublex.cli.interrupts import reporting_interrupts
 from sublex.cli.lookup import open_index
 from sublex.cli.options import examples, format_option, index_argument, workers_option
-from sublex.cli.output import print_help, print_json, print_table, say, show
-from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
+from sublex.faces.compiling import say_if_compiling
+from sublex.faces.interrupts import reporting_interrupts
+from sublex.faces.output import print_help, print_json, print_table, say, show
+from sublex.faces.progress import progress
 from sublex.index.lookup import index_path
 
 file_argument = click.argument("file", metavar="FILE", shell_complete=completion.files)
@@ -50,7 +50,7 @@ def export_file(name: str, file: str, workers: int | None, form: str) -> None:
     from sublex.tools.arguments import threads
 
     snapshot = open_index(name, allow_uncovered=True).snapshot
-    say_if_compiling()
+    say_if_compiling("export")
     with step(f"Wrote {file}"), progress(f"Writing {file}", "terms") as advance:
         done = write_ciff(snapshot, "/dev/stdout" if file == "-" else file, threads(workers), advance)
     say(
@@ -110,7 +110,7 @@ def import_file(name: str, file: str, form: str, **options: Any) -> None:
     existing_index(path, options["overwrite"])
     with CiffFile(file) as source:
         options["analyzer"] = analyzer_for(source, options["analyzer"], options["profile"], registry)
-        say_if_compiling()
+        say_if_compiling("import")
         with step(f"Made {path}"), progress(f"Reading {file}", "terms") as advance, reporting_interrupts(path):
             summary = read_ciff(path, source, progress=advance, registry=registry, **options)
     report(path, summary, form)

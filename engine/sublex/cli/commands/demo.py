@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sublex
-from sublex.cli.compiling import say_if_compiling
 from sublex.cli.options import examples
-from sublex.cli.output import print_figures, print_table, say, show
-from sublex.cli.progress import progress
 from sublex.contracts.base import Explanation
 from sublex.errors import InputError
+from sublex.faces.compiling import say_if_compiling
+from sublex.faces.output import print_figures, print_table, say, show
+from sublex.faces.progress import progress
 from sublex.index.lookup import index_home
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def demo(output: str) -> None:
     collection, path = _collection(), index_home() / "demo"
     topics, qrels = collection / "topics.trec", collection / "qrels.txt"
     _check_replaceable(path, collection / "documents.jsonl")
-    say_if_compiling()
+    say_if_compiling("demo")
     index = sublex.build(collection / "documents.jsonl", path, overwrite=True, say=say)
     statistics = index.statistics
     show(f"Indexed {statistics.docs:,} documents with {statistics.tokens:,} tokens to {path}")

@@ -1,4 +1,4 @@
-"""Commands that build, change and check an index: index, add, delete, merge, check."""
+"""Commands that build an index: index, add."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import click
 
 import sublex
 from sublex.cli import completion
-from sublex.cli.compiling import say_if_compiling
-from sublex.cli.interrupts import reporting_interrupts
 from sublex.cli.options import (
     examples,
     format_option,
@@ -21,10 +19,12 @@ from sublex.cli.options import (
     strict_option,
     workers_option,
 )
-from sublex.cli.output import print_json, print_table, say, show
-from sublex.cli.progress import progress
 from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError, SublexError
+from sublex.faces.compiling import say_if_compiling
+from sublex.faces.interrupts import reporting_interrupts
+from sublex.faces.output import print_json, print_table, say, show
+from sublex.faces.progress import progress
 from sublex.index.lookup import existing_path, index_path
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def index(
     path, registry = index_path(name), plugins.load()
     if impacts or fits:
         _check_expressions(path, impacts, fits, options["store"], registry)
-    say_if_compiling()
+    say_if_compiling("index", reorder=options["reorder"], sources=sources)
     with step(f"Built {path}"), progress(f"Indexing {path}") as advance, reporting_interrupts(path):
         if backend:
             summary = _build_by(backend, context, path, sources, options, progress=advance, registry=registry)
@@ -138,10 +138,14 @@ def index(
     except SublexError as error:
         say(str(error))
     if fits:
-        from sublex.cli.commands.fit import fit_each
+        from sublex.cli.context import CommandContext
+        from sublex.faces.output import print_shown
+        from sublex.operations.fitting import fit, fit_each
 
-        if not fit_each(opened, fits, workers=options["workers"]):
-            context.exit(2)
+        shown = fit_each(CommandContext(fit, name, False), opened, fits, workers=options["workers"])
+        print_shown(shown)
+        if shown.code:
+            context.exit(shown.code)
 
 
 def _build_by(
@@ -206,7 +210,7 @@ def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
     step, or none if something goes wrong. Fitted models encode the new documents, and stored impacts are made again.
     """
     path = existing_path(name)
-    say_if_compiling()
+    say_if_compiling("add", sources=sources)
     with step(f"Added to {path}"), progress(f"Adding to {path}") as advance, reporting_interrupts(path):
         summary = sublex.open(path).add(list(sources), progress=advance, say=say, **options)
     report(path, summary, form)
@@ -234,63 +238,3 @@ def _first(ids: list[str]) -> str:
     shown = map(visible, ids[:IDS])
     short = (id if len(id) < LONGEST_ID else f"{id[: LONGEST_ID - 3]}…" for id in shown)
     return ", ".join(short) + (", …" if len(ids) > IDS else "")
-
-
-@click.command(epilog=examples("sublex delete demo birds-01 birds-02"))
-@index_argument
-@click.argument("docnos", nargs=-1, required=True, metavar="DOCNO...")
-def delete(name: str, docnos: tuple[str, ...]) -> None:
-    """Delete documents from an index by their docnos.
-
-    All documents are deleted in one step. If a docno is not in the index, nothing is deleted.
-    """
-    path = existing_path(name)
-    say_if_compiling()
-    opened = sublex.open(path)
-    with reporting_interrupts(path):
-        opened.delete(docnos, say)
-    deleted = len(set(docnos))
-    show(f"Deleted {deleted:,} of {len(opened) + deleted:,} documents from {path}")
-
-
-@click.command(epilog=examples("sublex merge demo", "sublex merge demo --reorder"))
-@index_argument
-@reorder_option
-@workers_option
-@verbose_option
-def merge(name: str, reorder: bool, workers: int | None) -> None:
-    """Merge the segments of an index into one, without deleted documents.
-
-    Each `sublex add` writes a segment, and `sublex delete` only marks documents as deleted. Merging frees their space.
-    """
-    path = existing_path(name)
-    say_if_compiling()
-    opened = sublex.open(path)
-    segments = len(opened.snapshot.segments)
-    with step("Merged the segments"), reporting_interrupts(path):
-        opened.merge(workers, say, reorder=reorder)
-    made_of = f", made of {segments}" if segments > 1 else ""
-    show(f"{path} has one segment{made_of}" + (", with similar documents next to each other" if reorder else ""))
-
-
-@click.command(epilog=examples("sublex check demo"))
-@index_argument
-@verbose_option
-@click.pass_context
-def check(context: click.Context, name: str) -> None:
-    """Verify the files of an index.
-
-    Every checksum is verified, and whether the parts of the index agree with each other. The exit code is 1 if something
-    is wrong.
-    """
-    from sublex.index.check import check
-
-    path = existing_path(name)
-    say_if_compiling()
-    with step("Verified all files"):
-        problems = check(path)
-    for problem in problems:
-        show(problem)
-    if problems:
-        context.exit(1)
-    show(f"{path} is sound")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from sublex.cli import completion
-from sublex.cli.compiling import say_if_compiling
 from sublex.cli.lookup import open_index
 from sublex.cli.options import examples, format_option
-from sublex.cli.output import print_json, print_table
 from sublex.cli.steps import step, verbose_option
 from sublex.errors import InputError
+from sublex.faces.compiling import say_if_compiling
+from sublex.faces.output import print_json, print_table
 from sublex.tools.messages import counted, one_line
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def lint(context: click.Context, files: tuple[str, ...], name: str | None, kinds
     paths = list(dict.fromkeys([*files, *kind_of_file]))
     if not paths:
         raise click.UsageError("Name at least one file.", context)
-    say_if_compiling()
+    say_if_compiling("lint")
     docnos = index_docnos(open_index(name)) if name else None
     with step("Checked the files"):
         linted = lint(paths, docnos, kind_of_file)

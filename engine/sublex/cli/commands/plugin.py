@@ -1,4 +1,4 @@
-"""Commands for plugins: plugins lists them, plugin new writes one, plugin test checks one."""
+"""Commands for plugins: plugin new writes one, plugin test checks one."""
 
 from __future__ import annotations
 
@@ -8,70 +8,19 @@ import shlex
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 import sublex
 from sublex.cli import completion
-from sublex.cli.compiling import say_if_compiling
-from sublex.cli.options import examples, format_option
-from sublex.cli.output import print_help, print_json, print_table, show
+from sublex.cli.options import examples
 from sublex.errors import InputError
+from sublex.faces.compiling import say_if_compiling
+from sublex.faces.output import print_help, show
 from sublex.tools.messages import one_line
-
-if TYPE_CHECKING:
-    from sublex.language.plugins import Plugin
 
 # The files that `plugin new` copies, with the plugin's name in place of NAME.
 TEMPLATE = Path(sublex.__file__).parent / "template"
-
-
-@click.command(epilog=examples("sublex plugins"))
-@format_option("table", "json")
-def plugins(form: str) -> None:
-    """List the installed plugins and what each registers.
-
-    For a plugin that failed, the list has the reason. The built-in readers, analyzers, rankers and expanders are plugins
-    too. If SUBLEX_PLUGINS is set, as in SUBLEX_PLUGINS=lsi,fisher, only these plugins are loaded besides the built-in ones.
-    """
-    from sublex.language import plugins
-
-    found = plugins.load().plugins
-    if form == "json":
-        print_json([_as_json(plugin) for plugin in found])
-        return
-    rows = [
-        (
-            plugin.name,
-            f"{plugin.distribution} {plugin.version}".strip(),
-            str(plugin.api or ""),
-            f"failed: {plugin.error}" if plugin.error else _registered(plugin),
-        )
-        for plugin in found
-    ]
-    print_table(rows, ("plugin", "from", "API", "registers"))
-
-
-def _as_json(plugin: Plugin) -> dict[str, object]:
-    return {
-        "name": plugin.name,
-        "module": plugin.module,
-        "distribution": plugin.distribution,
-        "version": plugin.version,
-        "api": plugin.api,
-        "hooks": plugin.hooks,
-        "registers": [f"{registration.kind} {registration.name}" for registration in plugin.registered],
-        "error": plugin.error,
-    }
-
-
-def _registered(plugin: Plugin) -> str:
-    """Return the names that a plugin registers, by kind; the names of its hooks if it registers none."""
-    kinds: dict[str, list[str]] = {}
-    for registration in plugin.registered:
-        kinds.setdefault(registration.kind, []).append(registration.name)
-    return "; ".join(f"{kind}s {', '.join(names)}" for kind, names in kinds.items()) or ", ".join(plugin.hooks)
 
 
 @click.group(
@@ -148,7 +97,7 @@ def test(context: click.Context, expression: str) -> None:
     representation = names.make(names.resolve(expression))
     if not isinstance(representation, Representation):
         raise InputError(f"{expression} is not a representation; the checks are for representations.")
-    say_if_compiling()
+    say_if_compiling("test")
     failed = 0
     with tempfile.TemporaryDirectory(prefix="sublex-") as folder:
         # A representation that cannot be fitted at all is reported here too.

@@ -9,7 +9,7 @@ import click
 from sublex.cli import completion
 from sublex.cli.lookup import open_index
 from sublex.cli.options import examples, format_option, index_argument
-from sublex.cli.output import print_help, print_json, print_table, show
+from sublex.faces.output import print_help, print_json, print_table, show
 
 
 @click.group(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from sublex.cli.compiling import compile_missing
 from sublex.cli.options import examples
-from sublex.cli.output import say
+from sublex.faces.compiling import compile_missing
+from sublex.faces.output import say
 
 
 @click.command(epilog=examples("sublex warmup"))

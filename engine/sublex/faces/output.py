@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sublex.cli.work import is_given_up
-from sublex.display.uncovered import uncovered_notes
-from sublex.forms.lines import Line, Shown, figure_lines, records, table_lines, wrapped
+from sublex.errors import InputError
+from sublex.faces.work import is_given_up
+from sublex.forms.lines import Line, Shown, figure_lines, table_lines, wrapped
 from sublex.forms.tables import Table, as_csv
 from sublex.forms.values import to_json
 from sublex.tools.messages import clean_lines, one_line
@@ -23,7 +23,6 @@ from sublex.tools.messages import clean_lines, one_line
 if TYPE_CHECKING:
     import numpy as np
 
-    from sublex.pipeline.pipeline import Pipeline
 
 # The formats of comma-separated values.
 CSV = ("csv", "spreadsheet")
@@ -42,26 +41,37 @@ def show(text: str) -> None:
     click.echo(one_line(text))
 
 
-def say_uncovered(pipeline: Pipeline) -> None:
-    """Print a message for each fitted model of a pipeline that does not cover all documents."""
-    say(*uncovered_notes(pipeline))
-
-
 def print_help(context: click.Context) -> None:
     """Print the help of a command group that is called without a subcommand."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-def print_shown(shown: Shown, form: str = "table") -> None:
-    """Print a result as "table", which means its lines, or as "json", "csv" or "spreadsheet"; its notes are messages."""
-    if form == "json":
+def print_shown(shown: Shown, form: str = "table", printer: Callable[[Sequence[Line]], None] | None = None) -> None:
+    """Print a result in a form: "table", which means its lines, "json", "csv", "spreadsheet", or one of its own.
+
+    Its notes are left to the caller. Raise InputError for a form that it does not have.
+    """
+    if form == "table" and form not in shown.forms:
+        (printer or print_lines)(shown.lines)
+    elif not shown.offers(form):
+        raise InputError(f"This result has no form {form}; choose table or json.")
+    elif form in shown.forms:
+        _print_parts(shown.forms[form]())
+    elif form == "json":
         print_json(shown.data)
-    elif form in CSV:
-        click.echo(as_csv(shown.head, shown.rows, len(shown.head) if form == "spreadsheet" else 0), nl=False)
     else:
-        print_lines(shown.lines)
-    say(*shown.notes)
+        click.echo(as_csv(shown.head, shown.rows, len(shown.head) if form == "spreadsheet" else 0), nl=False)
+
+
+def _print_parts(parts: str | Iterable[str | np.ndarray]) -> None:
+    """Print a text, or parts of one, some as bytes; a terminal gets bytes without controls."""
+    for part in (parts,) if isinstance(parts, str) else parts:
+        if isinstance(part, str):
+            click.echo(part, nl=False)
+            sys.stdout.flush()
+        else:
+            print_run([part])
 
 
 def print_lines(lines: Iterable[Line]) -> None:
@@ -88,11 +98,6 @@ def print_figures(table: Table, form: str = "table") -> None:
         print_lines(figure_lines(table))
     else:
         click.echo(getattr(table, form)(), nl=False)
-
-
-def print_records(form: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print records with the fields of `head` as "table", "json", "csv" or "spreadsheet"."""
-    print_shown(records(head, rows), form)
 
 
 def print_run(parts: Iterable[np.ndarray]) -> None:

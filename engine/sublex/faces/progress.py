@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sublex.cli.work import current, is_given_up
+from sublex.faces.work import current, is_given_up
 
 
 @contextmanager

@@ -1,20 +1,13 @@
-"""The command `match`, which puts the topics of two fitted models side by side."""
+"""The operation `match`, which puts the topics of two fitted models side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from sublex.cli.plugin_commands import (
-    fitted_model,
-    format_option,
-    index_argument,
-    model_argument,
-    open_index,
-    print_records,
-)
+from sublex.forms.lines import Shown, records
+from sublex.operations import Context, Needs, operation, positional
+from sublex.operations.parameters import Model
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,25 +16,21 @@ if TYPE_CHECKING:
 NO_TOPICS = "has no topics to match; name a fitted lda or sourcelda"
 
 
-@click.command()
-@index_argument
-@model_argument
-@click.argument("other", metavar="OTHER")
-@format_option("table", "json", "csv")
-def match(name: str, expression: str, other: str, form: str) -> None:
+@operation(
+    needs=Needs.MODEL,
+    forms=("table", "json", "csv"),
+    examples=('sublex match press "sourcelda(themes, k=8, model=mixture)" "lda(k=10)"',),
+)
+def match(context: Context, expression: Model, other: Annotated[str, positional("OTHER", completes="model")]) -> Shown:
     """Match the topics of two fitted models, EXPR and OTHER, one to one by their words.
 
     The overlap of two topics is 1 if their words are equally probable, and 0 if they share none. The largest overlap comes
     first. A topic without a partner has the overlap 0.
-
-    \b
-      sublex match press "sourcelda(themes, k=8, model=mixture)" "lda(k=10)"
     """
     from sublex.estimators.lda.choosing import matched
     from sublex_lda.representation import LDARepresentation
 
-    index = open_index(name, allow_uncovered=True)
-    first, second = (fitted_model(index, given, LDARepresentation, NO_TOPICS) for given in (expression, other))
+    first, second = (context.fitted_model(given, LDARepresentation, NO_TOPICS) for given in (expression, other))
     words = sorted({*first.model.vocabulary, *second.model.vocabulary})
     partners, overlaps = matched(
         *(spread(one.model.estimator.phi_, one.model.vocabulary, words) for one in (first, second))
@@ -53,7 +42,7 @@ def match(name: str, expression: str, other: str, form: str) -> None:
         ),
         key=lambda row: -row[0],
     )
-    print_records(form, ("overlap", "topic", "partner"), rows)
+    return records(("overlap", "topic", "partner"), rows)
 
 
 def spread(phi: np.ndarray, vocabulary: Sequence[str], words: Sequence[str]) -> np.ndarray:

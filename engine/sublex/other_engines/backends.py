@@ -1,4 +1,4 @@
-"""Show the back ends: the engines whose indexes can be attached, and what is missing to use them."""
+"""Find the back ends: the engines whose indexes can be attached, and what is missing to use them."""
 
 from __future__ import annotations
 

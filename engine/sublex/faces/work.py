@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Generic, TypeVar
 
-from sublex.cli.interrupts import interrupt
+from sublex.faces.interrupts import interrupt
 
 T = TypeVar("T")
 # Seconds that interrupted work has to clean up before the main thread goes on without it.

@@ -1,19 +1,12 @@
-"""The command `phrases`, which lists the phrases of an index with their quality and features."""
+"""The operation `phrases`, which lists the phrases of an index with their quality and features."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import click
-
-from sublex.cli.plugin_commands import (
-    fitted_model,
-    format_option,
-    index_argument,
-    model_argument,
-    open_index,
-    print_records,
-)
+from sublex.forms.lines import Shown, table_lines
+from sublex.operations import Context, Needs, operation, option
+from sublex.operations.parameters import Model
 
 if TYPE_CHECKING:
     from sublex.estimators.phrases import PhraseList
@@ -23,34 +16,43 @@ TABLE_PHRASES = 50
 NO_PHRASES = "has no phrases; name fitted phrases, such as phrases(support=10)"
 
 
-@click.command()
-@index_argument
-@model_argument
-@click.option("-n", "--number", type=click.IntRange(1), show_default="50 in a table, else all", help="Phrases to list.")
-@click.option("--words", type=click.Choice(["several", "one"]), help="List phrases of several words, or single words.")
-@format_option("table", "json", "csv")
-def phrases(name: str, expression: str, number: int | None, words: str | None, form: str) -> None:
+@operation(
+    needs=Needs.MODEL,
+    forms=("table", "json", "csv"),
+    examples=(
+        'sublex phrases animals "phrases(support=3)"',
+        'sublex phrases animals "phrases(support=3)" --format csv > phrases.csv',
+    ),
+)
+def phrases(
+    context: Context,
+    expression: Model,
+    number: Annotated[
+        int | None, option("-n", "--number", least=1, shown="50 in a table, else all", help="Phrases to list.")
+    ] = None,
+    words: Annotated[
+        Literal["several", "one"] | None, option(help="List phrases of several words, or single words.")
+    ] = None,
+) -> Shown:
     """List the phrases of an index with their quality: those of several words, then single words, both best first.
 
     EXPR names the model. A table shows for each phrase its mentions, its abbreviations, and other forms in which it is written. CSV and
     JSON add all features. You may edit the file and give it back: phrases(list="FILE").
-
-    \b
-      sublex phrases animals "phrases(support=3)"
-      sublex phrases animals "phrases(support=3)" --format csv > phrases.csv
     """
     from sublex_phrases.expander import Phrases
 
-    index = open_index(name, allow_uncovered=True)
-    found = fitted_model(index, expression, Phrases, NO_PHRASES).model.phrases
+    found = context.fitted_model(expression, Phrases, NO_PHRASES).model.phrases
     lengths = found.lengths
     chosen = [k for k in range(len(found)) if words is None or (lengths[k] > 1) == (words == "several")]
-    number = TABLE_PHRASES if number is None and form == "table" else number
-    records = [_record(found, k, form == "table") for k in chosen[:number]]
-    head = list(_record(found, chosen[0], form == "table")) if chosen else ["phrase", "quality", "mentions"]
-    if form in ("csv", "spreadsheet"):
-        records = [{key: _joined(value) for key, value in record.items()} for record in records]
-    print_records(form, head, [tuple(record.values()) for record in records])
+    short = [_record(found, k, True) for k in chosen[: number or TABLE_PHRASES]]
+    full = [_record(found, k, False) for k in chosen[:number]]
+    few = ("phrase", "quality", "mentions")
+    return Shown(
+        lambda: table_lines([tuple(record.values()) for record in short], tuple(short[0]) if short else few),
+        lambda: full,
+        tuple(full[0]) if full else few,
+        [tuple(map(_joined, record.values())) for record in full],
+    )
 
 
 def _record(found: PhraseList, phrase: int, short: bool) -> dict[str, Any]:

@@ -10,10 +10,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from sublex.cli.output import say
-from sublex.cli.progress import progress
+from sublex.faces.output import say
+from sublex.faces.progress import progress
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -78,21 +76,22 @@ NEEDED = {
 }  # fmt: skip
 
 
-def say_if_compiling(index: Index | None = None, once: bool = False) -> None:
-    """Compile what this process's command needs and is not yet compiled, and print what happens on standard error.
+def say_if_compiling(
+    command: str, index: Index | None = None, once: bool = False, *, reorder: bool = False, sources: Sequence[str] = ()
+) -> None:
+    """Compile what a command needs and is not yet compiled, and print what happens on standard error.
 
     A command that searches `index` names it, so that kernels for stored impacts and for large indexes are compiled, too. With `once`,
-    the command searches each term only once, which needs no kernels for large indexes. A kernel that is not foreseen here is compiled
-    when it is called; a line on standard error says that too.
+    the command searches each term only once, which needs no kernels for large indexes. `reorder` and `sources` are options of
+    commands that build. A kernel that is not foreseen here is compiled when it is called; a line on standard error says that too.
     """
-    context = click.get_current_context()
-    needed = NEEDED.get(context.info_name or "", {})
+    needed = NEEDED.get(command, {})
     if needed is NOTHING:
         return
     from sublex.tools.compile_kernels import jobs_of
 
-    jobs = _jobs(_joined(needed, *_of_index(index, once))) + (_jobs(REORDER) if context.params.get("reorder") else [])
-    if _has_json(context.params.get("sources") or ()):
+    jobs = _jobs(_joined(needed, *_of_index(index, once))) + (_jobs(REORDER) if reorder else [])
+    if _has_json(sources):
         jobs += jobs_of("sublex.readers.kernels", ["scan"])
     compile_missing(jobs)
     _announce_others()

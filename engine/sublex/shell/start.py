@@ -1,71 +1,68 @@
-"""The command that starts the shell: shell."""
+"""The operation that starts the shell, which the command line has."""
 
 from __future__ import annotations
 
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
-
-from sublex.cli import completion
-from sublex.cli.options import examples, hits_option, index_argument, profile_option, ranker_option, uncovered_option
-from sublex.cli.output import say
 from sublex.errors import InputError
+from sublex.faces.output import say
+from sublex.forms.lines import Shown
+from sublex.operations import Context, Needs, operation, option
+from sublex.operations.parameters import AllowUncovered, Profile, Ranker
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
     from sublex.shell.session import Session
 
 
-@click.command(
-    epilog=examples(
+@operation(
+    needs=Needs.PATH,
+    faces=("cli",),
+    forms=("table",),
+    examples=(
         "sublex shell demo",
         "sublex shell demo -c 'cranes by the river' -c ':explain 1'",
         "sublex shell demo --format trec -c 'cranes by the river'",
-    )
+    ),
 )
-@index_argument
-@ranker_option
-@hits_option(10)
-@profile_option
-@uncovered_option
-@click.option(
-    "-c", "commands", multiple=True, metavar="LINE", help="Run this line and end; may be given several times."
-)
-@click.option("--replay", metavar="FILE", shell_complete=completion.files, help="Run the lines of this file first.")
-@click.option("--plain", is_flag=True, help="Print no colours, bars and toolbar, and complete nothing.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("table", "json", "csv", "trec")),
-    show_default="table",
-    help="How results are printed.",
-)
-@click.pass_context
 def shell(
-    context: click.Context, name: str, ranker: str | None, k: int, profile: str | None, allow_uncovered: bool,
-    commands: tuple[str, ...], replay: str | None, plain: bool, form: str | None,
-) -> None:  # fmt: skip
+    context: Context,
+    ranker: Ranker = None,
+    k: Annotated[
+        int | None, option("-k", metavar="N", least=1, shown="10", help="Maximum number of documents per query.")
+    ] = None,
+    profile: Profile = None,
+    allow_uncovered: AllowUncovered = False,
+    commands: Annotated[
+        tuple[str, ...], option("-c", metavar="LINE", help="Run this line and end; may be given several times.")
+    ] = (),
+    replay: Annotated[
+        str | None, option(metavar="FILE", completes="file", help="Run the lines of this file first.")
+    ] = None,
+    plain: Annotated[bool, option(help="Print no colours, bars and toolbar, and complete nothing.")] = False,
+    format: Annotated[
+        Literal["table", "json", "csv", "trec"] | None, option(shown="table", help="How results are printed.")
+    ] = None,
+) -> Shown:
     """Talk to an index: type queries and commands at a prompt.
 
     A line is a query; a line that begins with a colon is a command, and :help lists them. In a pipe, each line is a query,
     QID and QUERY with a tab between them, or a command. The settings are read from ~/.config/sublex/shell.toml.
     """
-    from sublex.index.lookup import existing_path
     from sublex.shell.settings import read_settings
 
     settings = read_settings()
     settings.expression = ranker or settings.expression
     settings.profile, settings.allow_uncovered = profile or settings.profile, allow_uncovered
-    given = context.get_parameter_source("k") != click.core.ParameterSource.DEFAULT
-    settings.k = k if given else settings.k
-    settings.format = form or settings.format
+    settings.k = k or settings.k
+    settings.format = format or settings.format
     interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and not commands
     draws = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
     settings.bars = settings.bars and interactive and draws and not plain
-    path = existing_path(name)
+    path = context.path
     if not (path / "index.json").is_file():
         # The error for a missing index says what is there.
         _open(path, allow_uncovered)
@@ -74,12 +71,12 @@ def shell(
         from sublex.shell.prompt import talk
 
         talk(lambda: _session(path, settings, allow_uncovered), path.name, settings, lines, plain)
-        return
+        return Shown(list)
     if isinstance(sys.stdin, io.TextIOWrapper):
         # A file from elsewhere may begin with a byte order mark and hold bytes that are no UTF-8.
         sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
-    if not _batch(_session(path, settings, allow_uncovered), [*lines, *commands], None if commands else sys.stdin):
-        context.exit(2)
+    good = _batch(_session(path, settings, allow_uncovered), [*lines, *commands], None if commands else sys.stdin)
+    return Shown(list, code=0 if good else 2)
 
 
 def _session(path: Path, settings: object, allow_uncovered: bool) -> Session:
@@ -99,11 +96,11 @@ def _open(path: Path, allow_uncovered: bool) -> Index:
 
 
 def _batch(session: Session, lines: list[str], stream: object) -> bool:
-    from sublex.cli.compiling import say_if_compiling
+    from sublex.faces.compiling import say_if_compiling
     from sublex.shell.batch import answer_lines
     from sublex.shell.commands import add_plugins
 
-    say_if_compiling(session.index)
+    say_if_compiling("shell", session.index)
     say(*add_plugins(session.commands, session.index.registry))
     return answer_lines(session, lines, stream)  # type: ignore[arg-type]
 
