@@ -14,7 +14,7 @@ from sublex.contracts.base import Context, Param, Query, QueryTerm
 from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 # Words in fewer documents, in a larger share of all documents, or with fewer documents in common have no neighbours. `swg` has the same.
 MIN_DF, MAX_SHARE = 3, 0.1

@@ -17,11 +17,12 @@ from strategies import collections, examples
 import sublex
 from sublex.building.writer import delete, merge_all
 from sublex.contracts.base import Document
-from sublex.contracts.foreign import DocumentsBatch, PostingsBatch, posting_lists
+from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import IndexProblem, InputError
 from sublex.index.check import check
 from sublex.index.manifest import commit_changes, read_manifest
 from sublex.index.snapshot import Snapshot
+from sublex.other_engines import posting_lists
 from sublex.other_engines.from_postings import create_from_postings
 from sublex.other_engines.live_postings import LivePostings
 from sublex.tools.workers import Workers

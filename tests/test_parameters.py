@@ -49,7 +49,7 @@ def registry(monkeypatch: pytest.MonkeyPatch | None = None, **modules: dict[str,
                 register(name, lambda **values: values, params)
 
         module = types.ModuleType(f"declared_{plugin}")
-        vars(module).update(sublex_api=2, register_rankers=register_rankers)
+        vars(module).update(sublex_api=3, register_rankers=register_rankers)
         sys.modules[module.__name__] = module
         points.append(EntryPoint(plugin, module.__name__, plugins.GROUP))
     return plugins.Registry(points)

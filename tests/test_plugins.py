@@ -54,7 +54,7 @@ def registry(monkeypatch, **modules) -> plugins.Registry:
     points = [point for point in plugins.entry_points(group=plugins.GROUP) if point.value.startswith(plugins.BUILT_IN)]
     for name, members in modules.items():
         module = types.ModuleType(f"plugin_{name}")
-        vars(module).update({"sublex_api": 2} | members)
+        vars(module).update({"sublex_api": 3} | members)
         monkeypatch.setitem(sys.modules, module.__name__, module)
         points.append(EntryPoint(name, module.__name__, plugins.GROUP))
     return plugins.Registry(points)
@@ -123,7 +123,7 @@ def test_hook_register_analyzers(monkeypatch, tmp_path):
 
 def test_hook_register_rankers(monkeypatch, tmp_path):
     (tmp_path / "sublex_often.py").write_text(
-        "from sublex.contracts.base import Param, Ranker\nfrom sublex.contracts.hookspecs import hookimpl\nsublex_api = 2\n"
+        "from sublex.contracts.base import Param, Ranker\nfrom sublex.contracts.hookspecs import hookimpl\nsublex_api = 3\n"
         "class Often(Ranker):\n    def __init__(self, times=1.0): self.times = times\n"
         "    def score(self, tf, doc, term, collection): return self.times * tf / doc.length\n"
         "@hookimpl\ndef register_rankers(register): register('Often', Often, [Param('times', float, 1.0, range=(0, 9))])\n"
@@ -260,7 +260,9 @@ def test_evidence_of_a_query_is_shown_and_is_no_part_of_the_query(monkeypatch, t
     assert after._replace(evidence=()).evidence == ()
     assert [*after] == ["whale", after.terms]
     Wavering.evidence = ("taken",)
-    with pytest.raises(PluginError, match=r"The expander Wavering gave evidence that is not sublex\.base\.Evidence"):
+    with pytest.raises(
+        PluginError, match=r"The expander Wavering gave evidence that is not sublex\.contracts\.base\.Evidence"
+    ):
         composed.find(state)
 
 
@@ -444,8 +446,8 @@ def test_outputs_are_checked_before_they_are_written(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("members", "sentence"),
     [
-        ({"sublex_api": 99}, "its sublex_api is 99, and this Sublex has 2"),
-        ({"sublex_api": None}, "its sublex_api is None, and this Sublex has 2"),
+        ({"sublex_api": 2}, "its sublex_api is 2, and this Sublex has 3"),
+        ({"sublex_api": None}, "its sublex_api is None, and this Sublex has 3"),
         ({"register_nonsense": hookimpl(lambda register: None)}, "unknown hook"),
         ({"register_analyzers": hookimpl(lambda register: 1 / 0)}, "ZeroDivisionError: division by zero"),
     ],
@@ -523,7 +525,7 @@ def test_sublex_plugins_selects_the_plugins_and_keeps_the_built_in_ones(monkeypa
 
 def test_a_packaged_plugin_is_found_by_its_entry_point(tmp_path):
     (tmp_path / "sublex_shout.py").write_text(
-        "from sublex.contracts.hookspecs import hookimpl\nsublex_api = 2\n"
+        "from sublex.contracts.hookspecs import hookimpl\nsublex_api = 3\n"
         "class Shout:\n    def terms(self, token): return [token.upper()]\n"
         "@hookimpl\ndef register_analyzers(register): register('shout', Shout)\n"
     )
@@ -544,7 +546,7 @@ def test_a_packaged_plugin_is_found_by_its_entry_point(tmp_path):
 
 
 def test_loading_the_plugins_imports_neither_numba_nor_scipy():
-    code = "import sys; from sublex import plugins; plugins.load(); print([m for m in ('numba', 'scipy') if m in sys.modules])"
+    code = "import sys; from sublex.language import plugins; plugins.load(); print([m for m in ('numba', 'scipy') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
 

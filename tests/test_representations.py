@@ -653,7 +653,7 @@ def test_what_is_sublexs_own_works_whatever_else_is_registered(index, monkeypatc
 
     from sublex.contracts.hookspecs import hookimpl
 
-    other.sublex_api = 2
+    other.sublex_api = 3
     other.register_rankers, other.register_representations = (
         hookimpl(register_rankers),
         hookimpl(register_representations),

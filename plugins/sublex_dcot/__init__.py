@@ -6,7 +6,7 @@ from sublex.contracts.base import Param
 from sublex.contracts.fitted import FIND, Representation
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 PARAMS = [
     Param("r", int, 500, stage="fit", range=(1, 20000), help="prototypes, the most frequent words"),

@@ -7,7 +7,7 @@ from sublex.contracts.base import Param
 from sublex.contracts.fitted import FIND, Representation
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 PARAMS = [
     Param("k", int, 16, stage="fit", range=(1, 1024), help="the number of Gaussians"),

@@ -7,7 +7,7 @@ from sublex.contracts.base import Filter, Param
 from sublex.contracts.fitted import Representation
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 PARAMS = [
     Param("phrases", Expression, "phrases:phrases", stage="fit", help="the phrases that may be keyphrases"),

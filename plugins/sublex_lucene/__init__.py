@@ -6,7 +6,7 @@ from sublex.contracts.base import Param, Reader
 from sublex.contracts.foreign import Backend, Retriever
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 FIELDS = [
     Param("field", str, None, help="the indexed field that is read; by default contents"),

@@ -5,7 +5,7 @@ from typing import Any
 from sublex.contracts.base import Expander, Param, Resource
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 PARAMS = [
     Param("support", int, 10, stage="fit", range=(2, 10**9), help="how often a sequence of words occurs at least"),

@@ -6,7 +6,7 @@ from sublex.contracts.base import Param, Resource
 from sublex.contracts.fitted import Representation
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 ABOVE_0 = (0, 10**6)
 PARAMS = [

@@ -6,7 +6,7 @@ from sublex import Expression
 from sublex.contracts.base import Expander, Param
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 PARAMS = [
     Param("terms", int, 10, range=(0, 1000), help="how many terms are added at most"),

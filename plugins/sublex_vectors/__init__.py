@@ -6,7 +6,7 @@ from sublex.contracts.base import Param, Resource
 from sublex.contracts.fitted import FIND, Representation
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 PARAMS = [
     Param("file", Resource, ..., stage="fit", help="word vectors in word2vec's text format, plain or compressed"),

@@ -6,7 +6,7 @@ from sublex.contracts.base import Param, Query, QueryTerm
 from sublex.contracts.fitted import Fitted
 from sublex.contracts.hookspecs import hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 
 class Companions(Fitted):

@@ -10,7 +10,7 @@ from sublex.contracts.base import Explanation, Param
 from sublex.contracts.fitted import Representation
 from sublex.contracts.hookspecs import hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 
 def phrases(words):

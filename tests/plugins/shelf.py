@@ -16,7 +16,7 @@ from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import InputError
 
-sublex_api = 2
+sublex_api = 3
 # The paths that were opened, by this process.
 OPENED: list[str] = []
 

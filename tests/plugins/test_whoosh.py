@@ -504,7 +504,7 @@ def test_a_missing_whoosh_costs_a_sentence_that_installs_it(work, built, monkeyp
 
 
 def test_whoosh_is_not_imported_before_it_is_needed():
-    code = "import sys; from sublex import plugins; plugins.load().plugins; print('whoosh' in sys.modules)"
+    code = "import sys; from sublex.language import plugins; plugins.load().plugins; print('whoosh' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
 

@@ -10,7 +10,7 @@ by the rules of Unicode; a *term* is what the index stores, a word after lower-c
 
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 
 @hookimpl

@@ -7,7 +7,7 @@ with the new query.
 
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 
 @hookimpl

@@ -34,7 +34,7 @@ BUILD = {
 TERMS = "describe intern refill sort_alike copy_strings"
 REORDER = {
     "index": "decode_terms decode_lists encode_lists encode_postings",
-    "index.reorder": "list_terms half bisect move",
+    "building.reorder": "list_terms half bisect move",
 }
 NUMBERED = {**SEARCH, "analysis": "tokenize porter intern describe"}
 # Many queries to an index with a large segment need these kernels, and those of SEARCH.
@@ -55,22 +55,22 @@ NEEDED = {
     "run": {**SEARCH, "trec": "shortest write classify"},
     "eval": READ_RUNS, "fuse": {**READ_RUNS, "trec": "split parse shortest write classify"},
     "shell": {**SEARCH, "retrieval.rescoring": "rescore"},
-    "export": {"analysis": TERMS, "index": "decode_terms merge_postings", "ciff": "encode_lists encode_documents"},
+    "export": {"analysis": TERMS, "index": "decode_terms merge_postings", "other_engines.ciff": "encode_lists encode_documents"},
     "import": {
-        "analysis": "tokenize porter intern describe", "ciff": "split decode_lists decode_documents",
+        "analysis": "tokenize porter intern describe", "other_engines.ciff": "split decode_lists decode_documents",
         "index": "check_postings encode_postings decode_terms collect_terms encode_lists",
     },
     "info": NOTHING, "phrases": NOTHING,
     "keyphrases": {
         "analysis": "tokenize porter intern describe mark_breaks", "estimators.phrases": "find_longest segment hash_keys",
-        "estimators.laki": "cut", "estimators.laki.sampling": "sample",
+        "sublex_laki.estimator": "cut", "sublex_laki.estimator.sampling": "sample",
     },
     "silhouette": NOTHING, "hierarchy": NOTHING,
     "lint": {"analysis": "intern describe", "trec": "split classify", "lint": "fold"},
     "demo": {
         **SEARCH, "analysis": BUILD["analysis"], "index": f"{BUILD['index']} {SEARCH['index']} decode_lists", "readers": "scan",
         "representations": "dot products", "estimators": "gram dots advance turn similarities",
-        "estimators.lda": "sweep fold_in", "estimators.word_graphs": "neighbourhoods",
+        "estimators.lda": "sweep fold_in", "sublex_swg.estimator": "neighbourhoods",
         "sublex_fisher": "fisher similarities", "sublex_dcot": "affine",
     },
 }  # fmt: skip

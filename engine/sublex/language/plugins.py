@@ -24,7 +24,7 @@ from sublex.language.parser import parse_call
 from sublex.tools.messages import in_short, unknown
 
 # The version of the plugin contract; a plugin declares it as `sublex_api`.
-API = 2
+API = 3
 # The group of the entry points of plugins.
 GROUP = "sublex"
 STAGES = ("fit", "encode", "query")

@@ -7,7 +7,7 @@ documents.
 
 from sublex.contracts.hookspecs import Register, hookimpl
 
-sublex_api = 2
+sublex_api = 3
 
 
 @hookimpl

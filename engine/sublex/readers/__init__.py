@@ -19,7 +19,7 @@ from sublex.readers.fields import PARAMS
 from sublex.readers.signatures import archive_format, signature
 from sublex.readers.source import FileSource, files_below
 
-sublex_api = 2
+sublex_api = 3
 
 # The module and the class of each built-in reader.
 BUILT_IN = {

@@ -628,7 +628,7 @@ def test_hostile_lines_end_no_session(session):
 
 
 def test_every_command_has_help_and_a_page(session):
-    page = (Path(__file__).parents[1] / "docs" / "shell.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "shell.md").read_text(encoding="utf-8")
     listed = text_of(session.run(":help"))
     for command in session.commands:
         assert command.summary.endswith(".") and f":{command.name}" in listed and f":{command.name}" in page, (

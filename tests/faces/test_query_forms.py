@@ -46,9 +46,10 @@ def test_ordinary_text_has_no_form(text):
     assert forms_of(text) == {}
 
 
-def test_long_hostile_texts_are_read_in_no_time():
-    for text in ('"' * 50_000, '" ' * 50_000, "a:" * 50_000, "-a" * 50_000, 'x"^' * 50_000, "*a" * 50_000):
-        forms_of(text)
+@pytest.mark.parametrize("piece", ['"', '" ', "a:", "-a", 'x"^', "*a"])
+def test_beginnings_of_forms_that_never_end_are_plain_words(piece):
+    # A pattern that looks to the end of the text from each of its places would not come back from this.
+    assert forms_of(piece * 50_000) == {}
 
 
 def test_search_and_explain_say_it_once_with_the_words_that_they_look_for(demo):
