@@ -19,14 +19,13 @@ from command import Done, invoke
 from shared import QRELS, TOPICS
 
 import sublex as engine
-from sublex.faces.output import say
-from sublex.faces.work import terminal_of_another
 from sublex.contracts.hookspecs import hookimpl
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError, UnknownName
+from sublex.faces.output import say
+from sublex.faces.work import terminal_of_another
 from sublex.forms.lines import Line, Shown, Span, line, table_lines, wrapped
 from sublex.language import plugins
-from sublex.operations import Needs, Operation, operation, option
 from sublex.pipeline.index import Index
 from sublex.pipeline.side_by_side import Ranking
 from sublex.pipeline.weighted import query_of, weighted_query
@@ -40,7 +39,6 @@ from sublex.shell.rewriting import after_expanders, with_expander, with_paramete
 from sublex.shell.session import Session
 from sublex.shell.settings import Settings
 from sublex.shell.vocabulary import Vocabulary
-from sublex.tools.messages import Message, Step
 from sublex.tools.strings import Strings
 
 QUERY = "cranes by the river"

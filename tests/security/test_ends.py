@@ -20,9 +20,9 @@ from shared import DEMO, SUBLEX
 from strategies import every
 
 import sublex
+from sublex.errors import contract, is_interrupt
 from sublex.faces.interrupts import handle_unraisable, interrupt
 from sublex.faces.work import Work
-from sublex.errors import contract, is_interrupt
 
 # A command whose search comes to `{moment}`, which interrupts it, and then goes on for a minute.
 INTERRUPTED = """

@@ -67,9 +67,10 @@ class Step:
 
     def __str__(self) -> str:
         words, options = [_argument(word) for word in self.words], option_words(self.options)
-        if any(word.startswith("-") for word in words[1:]):
-            return shlex.join(["sublex", *self.operation.split(), words[0], *options, "--", *words[1:]])
-        return shlex.join(["sublex", *self.operation.split(), *words, *options])
+        # Words from the first one with a dash on stand after --.
+        plain = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
+        later = ["--", *words[plain:]] if words[plain:] else []
+        return shlex.join(["sublex", *self.operation.split(), *words[:plain], *options, *later])
 
 
 class Message(str):
