@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +18,17 @@ from numba.core.caching import CacheImpl, UserProvidedCacheLocator
 from shared import DEMO
 
 import sublex
+import sublex_fisher
+from sublex.cli.commands.index import _tasks
 from sublex.faces import compiling
 from sublex.language import plugins
-from sublex.tools import compile_kernels, compiled
-from sublex.tools.compile_kernels import MODULES, Job, all_jobs, compile_all, jobs_of, missing
+from sublex.tools import compile_ahead, compiled
+from sublex.tools.compile_ahead import Job, all_jobs, compile_all, jobs_before, jobs_of, kernel_files, missing
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="kernels are not compiled")
 
+ENGINE = Path(sublex.__file__).parent
+MODULES = plugins.load().modules
 # Two kernels that take a quarter of a second each to compile.
 SMALL = [Job("sublex.index.kernels", "collect_terms", 0), Job("sublex.index.kernels", "count_dead", 0)]
 
@@ -43,11 +47,12 @@ import json, os, sys
 from importlib import import_module
 from sublex import cli
 from sublex.faces import compiling
-from sublex.tools.compile_kernels import MODULES
+from sublex.language import plugins
+from sublex.tools.compile_ahead import kernel_files
 
 promised = set()
 compiling.compile_missing = lambda jobs: promised.update((job.module, job.name) for job in jobs)
-modules = [import_module(name) for name in (*MODULES, "sublex_fisher.kernels", "sublex_dcot.kernels")]
+modules = [import_module(name) for name in kernel_files(plugins.load().modules)]
 
 def command(words):
     sys.argv = ["sublex", *words]
@@ -87,8 +92,10 @@ def test_a_command_needs_the_kernels_that_are_compiled_ahead_with_the_types_that
 
 
 def test_commands_that_ask_for_terms_again_compile_the_kernels_of_blocks_for_large_indexes_only(tmp_path, monkeypatch):
-    asked: list[Mapping[str, str]] = []
-    monkeypatch.setattr(compiling, "_jobs", lambda needed: asked.append(needed) or [])
+    asked: list[set[str]] = []
+    monkeypatch.setattr(
+        compile_ahead, "jobs_before", lambda *tasks: asked.append({job.name for job in jobs_before(*tasks)})
+    )
     index = tmp_path / "index"
     sublex.build([{"id": "a", "text": "a crane"}, {"id": "b", "text": "a river"}], index)
     (tmp_path / "topics.tsv").write_text("1\tcrane\n")
@@ -103,56 +110,92 @@ def test_commands_that_ask_for_terms_again_compile_the_kernels_of_blocks_for_lar
         monkeypatch.setattr("sublex.retrieval.blocks.blocks.FEWEST", 2 if large else 3)
         for command in commands:
             done = invoke(*map(str, command))
-            assert "retrieval" in asked[-1], done
+            assert {"tokenize", "find_pairs", "put_impacts", "retrieve"} <= asked[-1], done
             many = command[0] not in ("search", "explain") or command[-1] == "BM25 >> RM3 >> BM25"
-            assert ("retrieval.blocks" in asked[-1]) is (large and many), command
-            # No table hides the kernels that another one names for the same room.
-            assert {"find_pairs", "put_impacts"} <= {*asked[-1]["retrieval.coding"].split()}
+            assert ({"fill", "read_list"} <= asked[-1]) is (large and many), command
 
 
 def test_the_check_of_stored_impacts_is_compiled_ahead_where_there_are_some(tmp_path, monkeypatch):
-    asked: list[Mapping[str, str]] = []
-    monkeypatch.setattr(compiling, "_jobs", lambda needed: asked.append(needed) or [])
+    asked: list[set[str]] = []
+    monkeypatch.setattr(
+        compile_ahead, "jobs_before", lambda *tasks: asked.append({job.name for job in jobs_before(*tasks)})
+    )
     index = sublex.build([{"id": "a", "text": "a crane"}, {"id": "b", "text": "a river"}], tmp_path / "index")
     for stored in (False, True):
         index.store_impacts(["BM25"] if stored else [])
         for command in ("search", "explain"):
             invoke(command, str(tmp_path / "index"), "crane", *(["a"] if command == "explain" else []))
-            assert ("sound" in asked[-1]["retrieval.coding"].split()) is stored, command
+            assert ("sound" in asked[-1]) is stored, command
 
 
-def test_every_kernel_of_the_table_exists_and_every_module_of_kernels_is_listed():
-    for needed in (compiling.BLOCKS, *compiling.NEEDED.values()):
-        for room, names in needed.items():
-            assert len(jobs_of(compiling.module_of(room), names.split())) >= len(names.split())
-    engine = Path(compile_kernels.__file__).parent
-    paths = [path for path in engine.rglob("kernels.py") if "@kernel(" in path.read_text(encoding="utf-8")]
-    found = [path.relative_to(engine).with_suffix("") for path in paths]
-    assert {".".join(("sublex", *path.parts)) for path in found} == set(MODULES)
+def test_the_tasks_that_commands_begin_are_those_that_kernels_name():
+    cli = Path(compiling.__file__).parent
+    text = "".join(path.read_text(encoding="utf-8") for path in [*cli.rglob("*.py"), *cli.parent.glob("shell/*.py")])
+    begun = re.findall(r'(?:say_if_compiling|compile_quietly)\("([^"]*)"', text)
+    begun += [_tasks(["birds.json"], reorder=True), "fill-blocks", "check-stored-impacts"]
+    named = {task for job in all_jobs(MODULES) for task in job.kernel().before}
+    assert set(" ".join(begun).split()) == named
+
+
+def test_the_text_of_a_file_names_the_tasks_that_its_decorators_name():
+    for module, path in kernel_files(MODULES).items():
+        kernels = vars(importlib.import_module(module)).values()
+        own = [
+            kernel for kernel in kernels if getattr(kernel, "__module__", "") == module and hasattr(kernel, "before")
+        ]
+        assert compile_ahead._tasks(path) == set().union(*(kernel.before for kernel in own)), path
 
 
 def test_a_job_for_each_signature_of_the_engine_and_the_plugins():
-    jobs = all_jobs()
+    jobs = all_jobs(MODULES)
     assert len(jobs) == len(set(jobs))
-    assert {"sublex_fisher.kernels", "sublex_dcot.kernels", *MODULES} == {job.module for job in jobs}
+    roots = ENGINE, Path(sublex_fisher.__file__).parents[1]
+    texts = {path: path.read_text(encoding="utf-8") for root in roots for path in root.rglob("*kernels.py")}
+    names = {
+        (path.parent.name, name)
+        for path, text in texts.items()
+        # A decorator without a signature declares nothing.
+        for name in re.findall(r"^@kernel\((?!\)).*?^def (\w+)", text, re.DOTALL | re.MULTILINE)
+    }
+    assert len(names) > 60 and {(job.module.split(".")[-2], job.name) for job in jobs} == names
     assert all(job.signature() for job in jobs)
 
 
+def test_a_task_imports_only_the_files_with_its_kernels():
+    program = (
+        "import sys; from sublex.tools.compile_ahead import jobs_before\n"
+        "print(*sorted(job.name for job in jobs_before('delete', ['sublex_fisher'])))\n"
+        "print(*sorted(name for name in sys.modules if name.endswith('kernels')), 'sublex_fisher' in sys.modules)"
+    )
+    assert python(program).splitlines() == ["count_dead decode_terms", "sublex.index.kernels False"]
+
+
+def test_kernels_of_plugins_are_found_in_the_folders_of_their_packages(monkeypatch, tmp_path):
+    head = "from numba import int64\nfrom sublex.tools.compiled import kernel\n"
+    texts = {
+        "fowl/plugin.py": "raise ImportError('nobody imports it')",
+        "fowl/wing/flap_kernels.py": head + "@kernel((int64,), (int64, int64), before='flap')\ndef flap(x, y=1):\n    return x\n",
+        "fowl/wing/also_kernels.py": head + "from fowl.wing.flap_kernels import flap\n@kernel((int64,))\ndef fly(x):\n    return flap(x)\n",
+        "fowl/wing/unlike_kernel.py": "raise ImportError('this is no file of kernels')",
+        "fish/kernels.py": head + "@kernel((int64,), before='swim')\ndef swim(x):\n    return x\n",
+        "fish/__init__.py": "raise SystemExit(1)",
+    }  # fmt: skip
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    known = ["fowl.plugin", "fish", "textwrap", "none_such"]
+    flap = [Job("fowl.wing.flap_kernels", "flap", 0), Job("fowl.wing.flap_kernels", "flap", 1)]
+    assert jobs_before("flap swim", known) == flap
+    assert {*all_jobs(known)} - {*all_jobs([])} == {*flap, Job("fowl.wing.also_kernels", "fly", 0)}
+
+
 def test_every_kernel_releases_the_lock_of_python():
-    jobs = all_jobs()
+    jobs = all_jobs(MODULES)
     assert len(jobs) > 50
     holding = {f"{job.module}.{job.name}" for job in jobs if not job.kernel().targetoptions["nogil"]}
     assert not holding
-
-
-def test_a_plugin_that_is_a_single_module_has_no_kernels(monkeypatch):
-    class Lonely:
-        module, error = "textwrap", ""
-
-    monkeypatch.setattr(plugins.Registry, "plugins", [Lonely()], raising=False)
-    monkeypatch.setattr(plugins, "load", lambda: Lonely)
-    monkeypatch.setattr(Lonely, "plugins", [Lonely()], raising=False)
-    assert {job.module for job in all_jobs()} == set(MODULES)
 
 
 @pytest.mark.slow
@@ -178,7 +221,7 @@ def test_one_kernel_is_stored_in_the_singular():
 
 
 def test_processes_that_fail_leave_their_kernels_to_this_process(monkeypatch):
-    monkeypatch.setattr(compile_kernels, "_PROGRAM", "raise SystemExit(1)")
+    monkeypatch.setattr(compile_ahead, "_PROGRAM", "raise SystemExit(1)")
     counted = []
     compile_all(SMALL, 3, lambda: counted.append(1))
     assert counted == [1, 1]
@@ -199,22 +242,6 @@ def test_where_no_folder_can_be_written_to_kernels_last_as_long_as_the_process(m
     monkeypatch.setattr(compiled.tempfile, "mkdtemp", _full)
     kernel = compiled.kernel((compiled_int64(),))(_double)
     assert kernel(21) == 42 and compiled.has_code(kernel, kernel.declared[0])
-
-
-def test_a_change_of_an_imported_file_has_a_kernel_compiled_again(monkeypatch, tmp_path):
-    own = tmp_path / "kernels_with_a_friend.py"
-    other = tmp_path / "kernels_of_a_friend.py"
-    other.write_text("from sublex.tools.compiled import inner\n\n\n@inner\ndef twice(x):\n    return 2 * x\n")
-    own.write_text(
-        "from kernels_of_a_friend import twice\nfrom numba import int64\nfrom sublex.tools.compiled import kernel\n\n\n"
-        "@kernel((int64,))\ndef four(x):\n    return twice(twice(x))\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    four = importlib.import_module("kernels_with_a_friend").four
-    assert not compiled.has_code(four, four.declared[0])
-    assert four(3) == 12 and compiled.has_code(four, four.declared[0])
-    os.utime(other, (0, 0))
-    assert not compiled.has_code(four, four.declared[0])
 
 
 def _double(x):
@@ -262,7 +289,9 @@ def test_warmup_compiles_all_that_is_missing(command, monkeypatch):
     asked = []
     monkeypatch.setattr("sublex.cli.commands.warmup.compile_missing", lambda jobs: asked.extend(jobs))
     assert command("warmup") == (0, "", "All kernels are compiled.\n")
-    assert asked == all_jobs()
+    assert asked == all_jobs(MODULES) and {"sublex.index.kernels", "sublex_fisher.kernels"} <= {
+        job.module for job in asked
+    }
 
 
 def test_the_largest_kernels_are_compiled_first(monkeypatch):
@@ -281,17 +310,126 @@ def test_read_only_text_gets_the_same_machine_code_as_writable_text():
     assert len(kernels.tokenize.overloads) == known
 
 
-def test_a_change_of_a_file_that_kernels_call_through_another_one_has_them_compiled_again(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    head = "from sublex.tools.compiled import inner, kernel\n"
-    (tmp_path / "deepest.py").write_text(head + "@inner\ndef one():\n    return 1\n")
-    (tmp_path / "between.py").write_text(head + "from deepest import one\n@inner\ndef two():\n    return one() + 1\n")
-    (tmp_path / "above.py").write_text(
-        head + "from between import two\n@kernel()\ndef three():\n    return two() + 1\n"
+# Files of kernels that reach others in each way that Numba knows: by a name, through a module, and through a module in a module.
+BIRDS = {
+    "nest/__init__.py": "",
+    "nest/eggs_kernels.py": """
+from typing import NamedTuple
+from sublex.tools.compiled import inner
+
+EGGS = 3
+TABLE = (1, 2)
+
+class Pair(NamedTuple):
+    first: int
+    second: int
+
+@inner
+def number():
+    "Return the number of eggs."
+    return EGGS
+
+@inner
+def unused():
+    return 0
+""",
+    "nest/owner_kernels.py": """
+from nest import eggs_kernels
+from sublex.tools.compiled import inner
+
+SHARE = 10
+
+@inner
+def share(x):
+    return x * SHARE + eggs_kernels.number()
+""",
+    "bird_kernels.py": """
+import numpy as np
+import nest.eggs_kernels
+from nest import owner_kernels as owner
+from nest.eggs_kernels import TABLE, Pair
+from numba import int64
+from sublex.tools.compiled import inner, kernel
+
+def made(times):
+    @inner
+    def repeat(x):
+        return x * times
+    return repeat
+
+once = made(1)
+
+@kernel((int64,))
+def bird(x):
+    pair = Pair(np.int64(5), np.int64(7))
+    return owner.share(once(x)) + nest.eggs_kernels.EGGS + TABLE[0] + pair.second
+
+@kernel()
+def first_of(pair):
+    return pair.first
+""",
+}
+
+
+@pytest.fixture
+def birds(tmp_path):
+    """Return a function that runs the kernels of BIRDS in a new process, and returns their values and the names of those compiled."""
+    for name, text in BIRDS.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    program = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from bird_kernels import Pair, bird, first_of
+print(bird(2), first_of(Pair(8, 9)), *(f.__name__ for f in (bird, first_of) if sum(f.stats.cache_misses.values())))
+"""
+
+    def run() -> str:
+        return python(program, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"), PYTHONDONTWRITEBYTECODE="1").strip()
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "old", "new", "printed"),
+    [
+        # bird(2) is 2 * 10 + 3, and 3, 1 and 7 more.
+        ("nest/eggs_kernels.py", "return EGGS", "return EGGS + 1", "35 8 bird"),
+        ("nest/eggs_kernels.py", "EGGS = 3", "EGGS = 4", "36 8 bird"),
+        ("nest/eggs_kernels.py", "TABLE = (1, 2)", "TABLE = (2, 2)", "35 8 bird"),
+        ("nest/eggs_kernels.py", "first: int\n    second: int", "second: int\n    first: int", "32 9 bird first_of"),
+        ("nest/owner_kernels.py", "SHARE = 10", "SHARE = 20", "54 8 bird"),
+        ("bird_kernels.py", "made(1)", "made(2)", "54 8 bird"),
+    ],
+)
+def test_a_change_of_what_a_kernel_reaches_is_seen_in_a_new_process(birds, tmp_path, file, old, new, printed):
+    assert birds() == "34 8 bird first_of"
+    assert birds() == "34 8"
+    assert old in BIRDS[file]
+    (tmp_path / file).write_text(BIRDS[file].replace(old, new))
+    assert birds() == printed
+    # The machine code from before is still there.
+    (tmp_path / file).write_text(BIRDS[file])
+    assert birds() == "34 8"
+
+
+@pytest.mark.slow
+def test_a_change_of_what_a_kernel_does_not_reach_compiles_nothing(birds, tmp_path):
+    assert birds() == "34 8 bird first_of"
+    eggs = BIRDS["nest/eggs_kernels.py"].replace("return 0", "return 1").replace('"Return the', '"Return all the')
+    (tmp_path / "nest" / "eggs_kernels.py").write_text(eggs + "\nOTHER = 4\n# a comment\n")
+    (tmp_path / "nest" / "__init__.py").write_text("OTHER = 4\n")
+    (tmp_path / "bird_kernels.py").write_text("# A comment moves all lines.\n" + BIRDS["bird_kernels.py"])
+    os.utime(tmp_path / "nest" / "owner_kernels.py", (0, 0))
+    assert birds() == "34 8"
+
+
+def test_the_same_values_are_described_alike_in_all_processes():
+    program = (
+        "from sublex.tools import compiled; from sublex.tools.compile_ahead import all_jobs\n"
+        "from sublex.language import plugins\n"
+        "print(*(compiled._contents(job.kernel().py_func) for job in all_jobs(plugins.load().modules)))"
     )
-    three = importlib.import_module("above").three
-    before = compiled._stamps_of_others(three.py_func)
-    assert three() == 3 and len(before) == 2
-    with open(tmp_path / "deepest.py", "a") as file:
-        file.write("# longer\n")
-    assert compiled._stamps_of_others(three.py_func) != before
+    first, second = (python(program, PYTHONHASHSEED=seed) for seed in "12")
+    assert first == second and len(set(first.split())) > 60

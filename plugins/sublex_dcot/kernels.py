@@ -14,7 +14,7 @@ F64M = float64[:, ::1]
 F32M = float32[:, ::1]
 
 
-@kernel((I32, I32, F64, I32, F64M, F64M), (I32, I32, F32, I32, F32M, F32M))
+@kernel((I32, I32, F64, I32, F64M, F64M), (I32, I32, F32, I32, F32M, F32M), before="demo")
 def affine(indptr, indices, data, place, weights, out):
     """Set out[i] = W [x; 1] for each sparse row x.
 

@@ -22,6 +22,7 @@ MATRIX = float64[:, ::1]
     (I32, I32, I32, int64, F64, MATRIX, I64, I64, F64, F64, MATRIX, MATRIX, MATRIX),
     (I32, I32, F64, int64, F64, MATRIX, I64, I64, F64, F64, MATRIX, MATRIX, MATRIX),
     (I64, I64, F64, int64, F64, MATRIX, I64, I64, F64, F64, MATRIX, MATRIX, MATRIX),
+    before="demo",
 )
 def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, mu, sigma, vectors):
     """Set vectors[d] to the Fisher vector (equation 8) of row first + d.
@@ -61,7 +62,7 @@ def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, 
                     vector[(gaussians + k) * e + j] = spread / (width * width * root * np.sqrt(2.0))
 
 
-@kernel((I64, MATRIX, I64, I64, F64, MATRIX, MATRIX, F64, F64))
+@kernel((I64, MATRIX, I64, I64, F64, MATRIX, MATRIX, F64, F64), before="demo")
 def similarities(words, x, begins, of, gammas, squares, linear, constants, values):
     """Set values[word] to the dot product of the word's Fisher vector with the query's, for each of the words.
 

@@ -147,7 +147,7 @@ def _hash(text, start, length, a, b):
     return h ^ (h >> U(29))
 
 
-@kernel((TEXT, I64, U8, U8, I64, I32, KEYS, I64, U64, I32, I64, I64))
+@kernel((TEXT, I64, U8, U8, I64, I32, KEYS, I64, U64, I32, I64, I64), before="analyze")
 def tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
     """Cut documents, laid end to end in `text`, into raw tokens, and number the distinct raw tokens from 0.
 
@@ -232,7 +232,7 @@ def _same(a, i, b, j, length):
     return True
 
 
-@kernel((U8, I64, I64))
+@kernel((U8, I64, I64), before="number-terms order-terms")
 def describe(text, starts, lengths):
     """Return the keys and hashes of strings of a text; they equal those that `tokenize` computes. The text ends in SPARE bytes."""
     keys, hashes = np.empty((len(starts), 3), np.uint64), np.empty(len(starts), np.uint64)
@@ -243,7 +243,7 @@ def describe(text, starts, lengths):
     return keys, hashes
 
 
-@kernel((TEXT, I64, KEYS, U64, I32, KEYS, U64, I64, U8, int64))
+@kernel((TEXT, I64, KEYS, U64, I32, KEYS, U64, I64, U8, int64), before="number-terms order-terms")
 def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, arena, n):
     """Return the numbers of byte strings, adding new strings to the table, and how many strings the table then holds.
 
@@ -278,7 +278,7 @@ def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, ar
     return numbers, n
 
 
-@kernel((U64, int64, int64))
+@kernel((U64, int64, int64), before="order-terms")
 def refill(hashes, n, size):
     """Return a hash table of the given size for `intern`."""
     return _slots(hashes, n, size)
@@ -306,7 +306,7 @@ def _precedes(x, y, keys, ends, arena):
     return length == least and length < int64(keys[y, 2])
 
 
-@kernel((I64, U64, KEYS, I64, U8))
+@kernel((I64, U64, KEYS, I64, U8), before="order-terms")
 def sort_alike(numbers, heads, keys, ends, arena):
     """Sort the numbers of distinct strings by the strings' bytes; they are sorted by the first eight bytes, `heads`.
 
@@ -335,7 +335,7 @@ def sort_alike(numbers, heads, keys, ends, arena):
         begin = end
 
 
-@kernel((I64, I64, I64, U8, U8))
+@kernel((I64, I64, I64, U8, U8), before="order-terms")
 def copy_strings(numbers, sizes, ends, arena, out):
     """Copy strings of a table to `out`, end to end; string numbers[k] has sizes[k] bytes."""
     o = np.int64(0)
@@ -427,7 +427,7 @@ def _replace(word, start, k, table, bounds, least):
     return k
 
 
-@kernel((U32, uint32, TABLE, ROWS, I64))
+@kernel((U32, uint32, TABLE, ROWS, I64), before="analyze")
 def porter(words, breaks, tables, rows, row_ends):
     """Stem words of code points, separated by `breaks`, in place; return how many code points remain.
 

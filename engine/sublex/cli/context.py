@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sublex.cli.lookup import open_index
 from sublex.cli.steps import step
@@ -76,6 +76,6 @@ class CommandContext(Context):
         """Run a block; an interrupt in it says what became of the index."""
         return reporting_interrupts(self.path)
 
-    def prepare(self, index: Index | None = None, once: bool = False, **facts: Any) -> None:
-        """Compile the kernels that the command needs, and say so."""
-        say_if_compiling(self.operation.name, index, once, **facts)
+    def prepare(self, tasks: str = "", index: Index | None = None, once: bool = False) -> None:
+        """Compile the kernels that tasks need, and say so."""
+        say_if_compiling(tasks, index, once)

@@ -19,7 +19,9 @@ FLAGS = boolean[::1]
 MATRIX = float64[:, ::1]
 
 
-@kernel((I32, I32, I32, MATRIX, MATRIX), (I32, I32, F64, MATRIX, MATRIX), (I64, I64, F64, MATRIX, MATRIX))
+@kernel(
+    (I32, I32, I32, MATRIX, MATRIX), (I32, I32, F64, MATRIX, MATRIX), (I64, I64, F64, MATRIX, MATRIX), before="demo"
+)
 def gram(starts, terms, counts, x, y):
     """Add AᵀA x to y, one row of A after another."""
     width = x.shape[1]
@@ -78,7 +80,7 @@ def distinct(terms, seen, out):
     return n
 
 
-@kernel((MATRIX, MATRIX, F64))
+@kernel((MATRIX, MATRIX, F64), before="demo")
 def dots(a, b, out):
     """Set out[k] to the dot product of the k-th columns of a and b."""
     rows, columns = a.shape
@@ -88,7 +90,7 @@ def dots(a, b, out):
             out[k] += a[i, k] * b[i, k]
 
 
-@kernel((F64, MATRIX, MATRIX, F64, MATRIX, MATRIX, F64))
+@kernel((F64, MATRIX, MATRIX, F64, MATRIX, MATRIX, F64), before="demo")
 def advance(alpha, p, s, inverse, x, r, rho):
     """Take a step of conjugate gradients: x += alpha p, r -= alpha s, rho[k] = r[:, k] · inverse r[:, k].
 
@@ -105,7 +107,7 @@ def advance(alpha, p, s, inverse, x, r, rho):
             rho[k] += m * left * left
 
 
-@kernel((F64, MATRIX, F64, MATRIX))
+@kernel((F64, MATRIX, F64, MATRIX), before="demo")
 def turn(beta, r, inverse, p):
     """Set p = inverse r + beta p, the next direction of conjugate gradients."""
     rows, columns = p.shape
@@ -115,7 +117,7 @@ def turn(beta, r, inverse, p):
             p[i, k] = m * r[i, k] + beta[k] * p[i, k]
 
 
-@kernel((I64, MATRIX, F64, F64))
+@kernel((I64, MATRIX, F64, F64), before="demo")
 def similarities(words, vectors, query, values):
     """Set values[word] to the dot product of the word's vector with the query's, for each of the words."""
     width = len(query)

@@ -65,7 +65,7 @@ def _count(term, first, o, rows, entries, tfs):
     return o + (np.int64(at < first) & np.int64(term > 0))
 
 
-@kernel((I32, I64, FLAGS, I32, I64, I32, I32))
+@kernel((I32, I64, FLAGS, I32, I64, I32, I32), before="build")
 def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places):
     """Count the terms of the documents of a batch that the mask `keep` selects.
 
@@ -145,7 +145,7 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
     return met[:n].copy(), entries[:o], tfs[:o], ends, lengths, rows, cf, counts
 
 
-@kernel((I32, I32, I64, ROWS_OF_TERMS, I32))
+@kernel((I32, I32, I64, ROWS_OF_TERMS, I32), before="build")
 def invert_batch(entries, tfs, ends, rows, order):
     """Return the posting lists of a batch in the byte code, end to end, with documents counted from 0 within the batch.
 
@@ -225,7 +225,7 @@ def _get_posting(data, at):
     return value >> 1, more + 2, at
 
 
-@kernel((I32, I32, U8, I64, I64, I64, I64, I32, int64, I64, I32, I32))
+@kernel((I32, I32, U8, I64, I64, I64, I64, I32, int64, I64, I32, I32), before="build")
 def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, first_rank, cursors, docs, tfs):
     """Decode the lists of consecutive terms from consecutive batches, and append them to the posting lists of these terms.
 
@@ -246,7 +246,7 @@ def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, fir
             cursors[place] = o
 
 
-@kernel((I32, I32, U8, I32, I64))
+@kernel((I32, I32, U8, I32, I64), before="build")
 def document_lists(terms, sizes, data, ranks, counts):
     """Return the byte code of the terms of a batch's documents, and the size of each document's list in bytes.
 
@@ -270,7 +270,7 @@ def document_lists(terms, sizes, data, ranks, counts):
     return _encode_lists(found, tfs, counts)
 
 
-@kernel((I64, I32, I64, I64, U8, I64, I64, U8, I64))
+@kernel((I64, I32, I64, I64, U8, I64, I64, U8, I64), before="build merge")
 def choose_surfaces(forms, ranks, counts, ends, arena, terms, term_ends, term_arena, chosen):
     """Write the most frequent form of each term to `chosen`; of equally frequent ones, the smallest by its bytes.
 
@@ -302,7 +302,7 @@ def _compare(x, ends, arena, y, other_ends, other_arena):
     return length - other
 
 
-@kernel((I32, I32, I64, int64, I64, I64))
+@kernel((I32, I32, I64, int64, I64, I64), before="import")
 def check_postings(docs, tfs, df, limit, uniques, lengths):
     """Check posting lists that lie end to end, term k with df[k] postings, and count them in their documents.
 
@@ -323,7 +323,7 @@ def check_postings(docs, tfs, df, limit, uniques, lengths):
     return -1
 
 
-@kernel((I32, I32, I64, int64, int64, I64, I64, I32, I32))
+@kernel((I32, I32, I64, int64, int64, I64, I64, I32, I32), before="import")
 def collect_terms(docs, tfs, df, first_term, first_doc, cursors, ends, terms_out, tfs_out):
     """Copy the postings of some documents to lists of terms. Returns the place of a posting that finds no room, or -1.
 
@@ -380,7 +380,7 @@ def _put_list(ids, tfs, i, stop, last, out, o):
     return o
 
 
-@kernel((I32, I32, I64))
+@kernel((I32, I32, I64), before="merge reorder import")
 def encode_lists(ids, tfs, counts):
     """Return the byte code of lists that lie end to end, list k with counts[k] entries, and the size of each in bytes."""
     return _encode_lists(ids, tfs, counts)
@@ -428,7 +428,7 @@ def _pack(values, width, out, o):
     return o + LANES * width
 
 
-@kernel((I32, I32, I64))
+@kernel((I32, I32, I64), before="build merge reorder import")
 def encode_postings(docs, tfs, df):
     """Encode the posting lists of terms that lie end to end, term t with df[t] postings.
 
@@ -571,7 +571,10 @@ def decode_postings(
     return _get_list(tails, tail, tail_end, last, limit, rest, docs, tfs, o)
 
 
-@kernel((STORED_U32, STORED_I32, STORED_U8, I64, I64, STORED_U8, I64, I64, I64, int64, U32, U32, I32, I32))
+@kernel(
+    (STORED_U32, STORED_I32, STORED_U8, I64, I64, STORED_U8, I64, I64, I64, int64, U32, U32, I32, I32),
+    before="search delete merge check reorder export import",
+)
 def decode_terms(
     words, lasts, widths, word_begins, block_begins, tails, tail_begins, tail_ends, df, limit, gaps, more, docs, tfs
 ):  # fmt: skip
@@ -590,7 +593,7 @@ def decode_terms(
     return -1
 
 
-@kernel((STORED_U8, I64, STORED_U8, I64, I64))
+@kernel((STORED_U8, I64, STORED_U8, I64, I64), before="search")
 def find_strings(arena, starts, wanted, wanted_starts, found):
     """Write the place of each wanted string among ascending strings to `found`, or -1.
 
@@ -615,7 +618,7 @@ def find_strings(arena, starts, wanted, wanted_starts, found):
                 high = middle
 
 
-@kernel((STORED_U8, I64, I64, I64, int64, I32, I32))
+@kernel((STORED_U8, I64, I64, I64, int64, I32, I32), before="merge check reorder demo")
 def decode_lists(data, starts, ends, counts, limit, ids, tfs):
     """Decode lists of the byte code: list k has counts[k] entries in data[starts[k]:ends[k]].
 
@@ -629,7 +632,7 @@ def decode_lists(data, starts, ends, counts, limit, ids, tfs):
     return -1
 
 
-@kernel((I32, I32, I64, I64, I32, I64, I64, I32, I32))
+@kernel((I32, I32, I64, I64, I32, I64, I64, I32, I32), before="merge export")
 def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, tfs_out):
     """Copy decoded posting lists of one segment to those of the merged segment, without documents that doc_map takes to -1.
 
@@ -651,7 +654,7 @@ def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, t
     return -1
 
 
-@kernel((I32, I32, I64, FLAGS, I64, I64))
+@kernel((I32, I32, I64, FLAGS, I64, I64), before="delete")
 def count_dead(docs, tfs, counts, dead, df, cf):
     """Add to `df` and `cf` the frequencies of terms within the documents of the mask `dead`; term k has counts[k] postings."""
     i = 0

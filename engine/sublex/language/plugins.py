@@ -125,6 +125,11 @@ class Registry:
         self._load_for(KINDS)
         return [*(self._loaded[place] for place in range(len(self._points))), *self._absent]
 
+    @property
+    def modules(self) -> list[str]:
+        """The names of the plugins' modules. No plugin is loaded for this."""
+        return [point.module for point in self._points]
+
     def plugin(self, name: str) -> Plugin:
         """Return the plugin that a registration names. Other plugins are not loaded for this."""
         return next(plugin for plugin in [*self._loaded.values(), *self._absent] if plugin.name == name)

@@ -15,7 +15,7 @@ TEXT = Array(uint8, 1, "C", readonly=True)
 ZERO, NINE, BIG_A, BIG_Z = 48, 57, 65, 90
 
 
-@kernel((TEXT, I64, I64, boolean, boolean))
+@kernel((TEXT, I64, I64, boolean, boolean), before="lint")
 def fold(arena, starts, sizes, case, zeros):
     """Fold each string: ASCII letters to lower case (`case`), and leading zeros of its numbers left out (`zeros`).
 

@@ -16,7 +16,7 @@ def delete(context: Context, docnos: Annotated[tuple[str, ...], positional("DOCN
 
     All documents are deleted in one step. If a docno is not in the index, nothing is deleted.
     """
-    context.prepare()
+    context.prepare("delete")
     index = context.index
     with context.changing():
         index.delete(docnos, context.say)
@@ -35,7 +35,7 @@ def merge(context: Context, reorder: Reorder = False, workers: Workers = None) -
 
     Each `sublex add` writes a segment, and `sublex delete` only marks documents as deleted. Merging frees their space.
     """
-    context.prepare(reorder=reorder)
+    context.prepare("order-terms merge" + " reorder" * reorder)
     index = context.index
     segments = len(index.snapshot.segments)
     with context.step("Merged the segments"), context.changing():
@@ -54,7 +54,7 @@ def check(context: Context) -> Shown:
     """
     from sublex.index.check import check
 
-    context.prepare()
+    context.prepare("check")
     with context.step("Verified all files"):
         problems = check(context.path)
     found = problems or [f"{context.path} is sound"]

@@ -97,8 +97,8 @@ class Context:
         """Run a block that changes the index, for a face that tells a user who interrupts it what became of the index."""
         return nullcontext()
 
-    def prepare(self, index: Index | None = None, once: bool = False, **facts: Any) -> None:
-        """Compile the kernels that the operation needs on an index; with `once`, it searches each term only once."""
+    def prepare(self, tasks: str = "", index: Index | None = None, once: bool = False) -> None:
+        """Compile the kernels that tasks such as "analyze search" need, on an index; with `once`, for one search of each term."""
 
     def remember(self, **facts: Any) -> None:
         """Keep the query, the answer and the ranker of a search, for a face that has a memory."""

@@ -81,7 +81,7 @@ def measure(
     from sublex.evaluation.run_evaluation import evaluate
 
     names = [str(measure) for measure in parse_measures(measures or DEFAULT_MEASURES)]
-    context.prepare()
+    context.prepare("number-terms read-runs")
     notes: list[str] = []
     if loaded_qrels is None:
         with context.step(f"Read {qrels}"):
@@ -191,7 +191,7 @@ def compare(
             context.open(given.index_name, allow_uncovered)
     elif len(rankers) == 1:
         rankers = (ranking or "BM25", *rankers)
-    context.prepare(context.index if context.has_index else None)
+    context.prepare("analyze search number-terms", context.index if context.has_index else None)
     judgements: Qrels = loaded_qrels or sublex.read_qrels(given.qrels)
     topics: Topics | None = loaded_topics or (sublex.read_topics(given.topics, fields) if given.topics else None)
     pipelines = [context.pipeline(ranker, profile) for ranker in rankers] if context.has_index else []
@@ -301,7 +301,7 @@ def tune(
     from sublex.pipeline.query_forms import topics_notes
 
     index = context.index
-    context.prepare(index)
+    context.prepare("analyze search", index)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels)
     context.say(str(queries), *queries.notes, str(judgements), *judgements.notes, *topics_notes(queries))
     with context.step("Ran and measured the settings"), context.progress(expression, "queries") as advance:

@@ -51,7 +51,7 @@ def explain(
     from sublex.pipeline.query_forms import query_notes
 
     index, pipeline = context.index, context.pipeline(ranker, profile)
-    context.prepare(index, once=not pipeline.expands)
+    context.prepare("analyze search explain", index, once=not pipeline.expands)
     if versus is not None and why_not:
         raise InputError("Name two documents with --versus, and not --why-not besides.")
     if versus == docno:

@@ -26,7 +26,6 @@ def info(
     """Describe an index: counts, analyzer, models, sizes, frequent terms."""
     from sublex.display.overview import overview
 
-    context.prepare()
     return overview(context.index, terms)
 
 
@@ -98,7 +97,7 @@ def analyze(
     from sublex.display.analysis import analysis
     from sublex.language.parser import parse_call
 
-    context.prepare()
+    context.prepare("analyze")
     if context.names_index and analyzer:
         raise InputError("Give --index or --analyzer, not both.")
     if context.has_index and analyzer is None:

@@ -74,7 +74,7 @@ def run(
     _check_tag(tag, rankers)
     place = place_of_run(output, rankers)
     index = context.index
-    context.prepare(index)
+    context.prepare("analyze search write-runs", index)
     with context.step(f"Read {topics}"):
         queries = sublex.read_topics(topics, fields)
     context.say(str(queries), *queries.notes, *topics_notes(queries))
@@ -196,7 +196,7 @@ def fuse(
     for path in runs:
         if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
-    context.prepare()
+    context.prepare("number-terms read-runs write-runs")
     with context.step("Read the runs"):
         parts = [sublex.read_run(path) for path in runs]
     notes = [note for part in parts for note in part.notes]

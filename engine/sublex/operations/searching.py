@@ -103,7 +103,7 @@ def search(
         raise InputError("--of names the model of --facets; write for example --facets 10, too.")
     index, pipeline = context.index, context.pipeline(ranker, profile)
     model = of or _labelled(index, pipeline) if facets else ""
-    context.prepare(index, once=not pipeline.expands)
+    context.prepare("analyze search", index, once=not pipeline.expands)
     asked = read_query(index, query, weighted)
     with context.step(f"Ranked by {pipeline}"):
         found = answered(index, asked, pipeline, max(k, context.least_hits, DEPTH if model else 0), without)

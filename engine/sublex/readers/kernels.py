@@ -391,7 +391,7 @@ def _others(buf, spans, fields, chosen, extra, e, tables):
     return e
 
 
-@kernel((TEXT, BYTES, TEXT, I64, I64, boolean, I64, TABLE, I64, U8, U8, U8, TABLE, TABLE, I64))
+@kernel((TEXT, BYTES, TEXT, I64, I64, boolean, I64, TABLE, I64, U8, U8, U8, TABLE, TABLE, I64), before="read-json")
 def scan(buf, tables, names, name_ends, role_of, trusted, marks, spans, chosen, docnos, text, extra, ends, odd, used):
     """Cut records, one per line, into docnos, contents and other fields; return the number of documents and of odd lines.
 

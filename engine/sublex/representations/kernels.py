@@ -28,7 +28,7 @@ BUCKETS = 1 << 14
 STEP = 8
 
 
-@kernel((U64, U32, U32, F64, F64, U64, F64))
+@kernel((U64, U32, U32, F64, F64, U64, F64), before="demo")
 def dot(starts, terms, levels, level_values, weights, docs, sums):
     """Set sums[k] = Σ level_values[levels[i]] · weights[terms[i]] over the terms i of document docs[k].
 
@@ -49,7 +49,7 @@ def dot(starts, terms, levels, level_values, weights, docs, sums):
         sums[k] = (v + w) + (x + y)
 
 
-@kernel((MATRIX, F64, I64, F64))
+@kernel((MATRIX, F64, I64, F64), before="demo")
 def products(rows, vector, docs, sums):
     """Set sums[k] to the product of row docs[k] with a vector."""
     width = len(vector)

@@ -223,7 +223,7 @@ def _enough(documents, k):
 @kernel((
     U16, U32, U8, LISTS, I32, F32, F32, F32, BITS, RANKS, BOUNDS, I32, I64, I64, F64, F64, I64, PLACES, SHARES, F64, U8, F32, I32, U64,
     KEYS,
-))  # fmt: skip
+), before="search")  # fmt: skip
 def retrieve(
     docs, runs, codes, lists, docno_ranks, least, most, kth, bits, ranks, bounds, row_of, query_ends, terms, weights, thresholds,
     choices, places, shares, sums, noted, needed, candidates, keys, found

@@ -112,7 +112,7 @@ class Talker:
 
         session = self._make_session()
         index = session.index
-        compile_quietly("shell", index, self._say_status)
+        compile_quietly("analyze search explain", index, self._say_status)
         from sublex.shell.completing import Completions
 
         self.session, self._completions = session, Completions(session)

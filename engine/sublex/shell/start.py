@@ -100,7 +100,7 @@ def _batch(session: Session, lines: list[str], stream: object) -> bool:
     from sublex.shell.batch import answer_lines
     from sublex.shell.commands import add_plugins
 
-    say_if_compiling("shell", session.index)
+    say_if_compiling("analyze search explain", session.index)
     say(*add_plugins(session.commands, session.index.registry))
     return answer_lines(session, lines, stream)  # type: ignore[arg-type]
 

@@ -1,7 +1,7 @@
 """The decorators of kernels, which are functions that Numba compiles, and the cache that keeps their machine code on disk.
 
-Numba's own cache starts the compiler before it loads machine code, and lets two processes overwrite each other's files.
-The cache here does neither.
+Numba's own cache starts the compiler before it loads machine code, lets two processes overwrite each other's files, and looks for
+changes only in the file of the kernel. The cache here looks for changes of everything that a kernel's machine code is made of.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,8 @@ numba_config: Any = config
 Function = Callable[..., Any]
 # The types of a kernel's arguments, in their order.
 Signature = tuple[Any, ...]
+# The types of constants that describe themselves.
+PLAIN = frozenset((int, float, str, bytes, bool, type(None)))
 # The beginning of the names of folders for machine code that last as long as a process.
 TEMPORARY = "sublex-kernels-"
 # The threads that are loading machine code now, by their identifiers. The main thread is not among them. An interrupt must wait until such
@@ -45,11 +49,12 @@ loading: set[int] = set()
 inner = numba_jit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def kernel(*signatures: Signature) -> Callable[[Function], Any]:
+def kernel(*signatures: Signature, before: str = "") -> Callable[[Function], Any]:
     """Return a decorator that has Numba compile a function when it is first called, and keeps the machine code on disk.
 
     `signatures` are the types of arguments with which Sublex calls the function. `sublex warmup` compiles these. A call
-    with other types works, but has to wait for the compiler.
+    with other types works, but has to wait for the compiler. `before` names tasks, such as "search merge". A command says
+    which tasks it begins, and compiles their kernels first.
     """
 
     def decorate(function: Function) -> Any:
@@ -57,6 +62,7 @@ def kernel(*signatures: Signature) -> Callable[[Function], Any]:
         # Without its compiler (NUMBA_DISABLE_JIT) Numba returns the function itself.
         if compiled is not function:
             compiled.declared = signatures
+            compiled.before = frozenset(before.split())
             compiled.typeof_pyval = type_of
             with suppress(OSError):
                 compiled._cache = _cache(function)
@@ -95,16 +101,19 @@ class KernelCache(FunctionCache):
         super().save_overload(sig, data)
 
     def _open(self, signature: Signature, codegen: Any) -> dict:
-        """Turn to the files for a signature, this source and this processor, and return their index, empty if there are none.
+        """Turn to the files for a signature, this code and this processor, and return their index, empty if there are none.
 
         Numba's compiler lock is held, so no other thread turns to other files meanwhile.
         """
-        stamp = self._impl.locator.get_source_stamp()
-        if others := _stamps_of_others(self._py_func):
-            stamp = stamp, others
-        key = repr((self._index_key(signature, codegen), stamp))
-        digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-        self._cache_file = IndexDataCacheFile(self._cache_path, f"{self._impl.filename_base}.{digest}", stamp)
+        key = (
+            self._index_key(signature, codegen),
+            [_fields(argument) for argument in signature],
+            _contents(self._py_func),
+        )
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        # Numba's name of the file has the line of the function, which does not matter.
+        base = self._impl.filename_base.replace(f"-{self._impl.locator.get_disambiguator()}.", ".")
+        self._cache_file = IndexDataCacheFile(self._cache_path, f"{base}.{digest}", digest)
         return self._cache_file._load_index()
 
 
@@ -134,24 +143,88 @@ def _interrupted_later() -> Iterator[None]:
         handler(*came[0])
 
 
-def _stamps_of_others(function: Function) -> tuple:
-    """Return the time and size of each other file with compiled functions that the function may call, directly or through others.
+def functions_in(function: Function) -> list[Function]:
+    """Return a function and all compiled functions that it calls, directly or through others."""
+    functions = [function]
+    for caller in functions:
+        functions += [called for called in _content(caller)[1] if called not in functions]
+    return functions
 
-    Numba looks only at the function's own file, but these functions become a part of its machine code.
+
+@cache
+def _contents(function: Function) -> str:
+    """Return a digest of everything that the machine code of a function is made of, whatever files it comes from.
+
+    This is the bytecode of the function and of all compiled functions that it calls, and the values of the constants that they name.
+    Functions and constants may be named alone or as attributes of modules. Classes, and functions that Numba replaces by its own,
+    count by their names; of a class of named tuples, the fields count too.
     """
-    files = sorted(_files_of(function, set()) - {function.__code__.co_filename})
-    return tuple((stat.st_mtime, stat.st_size) for stat in map(os.stat, files))
+    return hashlib.sha256("\n".join(_content(part)[0] for part in functions_in(function)).encode()).hexdigest()
 
 
-def _files_of(function: Function, seen: set[str]) -> set[str]:
-    """Add the file of a function, and those of all compiled functions that it may call, to `seen`, and return it."""
-    file = function.__code__.co_filename
-    if file not in seen:
-        seen.add(file)
-        for value in function.__globals__.values():
-            if isinstance(value, Dispatcher):
-                _files_of(value.py_func, seen)
-    return seen
+@cache
+def _content(function: Function) -> tuple[str, list[Function]]:
+    """Return the code of a function with the values that it names, as text, and the compiled functions among these values."""
+    used = [*_named(function), *(cell.cell_contents for cell in function.__closure__ or ())]
+    called = [value.py_func for value in used if type(value) not in PLAIN and isinstance(value, Dispatcher)]
+    described = _code(function.__code__, function.__doc__), _described(function.__defaults__), [*map(_described, used)]
+    return repr(described), list(dict.fromkeys(called))
+
+
+def _code(code: CodeType, docstring: str | None = None) -> tuple[Any, ...]:
+    """Return what machine code depends on in a function's code: not the file, the lines and the docstring."""
+    constants = [None if value is docstring else _described(value) for value in code.co_consts]
+    return code.co_code, code.co_names, code.co_varnames, code.co_argcount, code.co_flags, constants
+
+
+def _named(function: Function) -> Iterator[Any]:
+    """Yield the values of the names in a function's code, from its globals and from the modules among them; None for those not there."""
+    names = list(dict.fromkeys(_names(function.__code__)))
+    modules: list[ModuleType] = []
+    scopes = [function.__globals__]
+    for scope in scopes:
+        for name in names:
+            value = scope.get(name)
+            if not isinstance(value, ModuleType):
+                yield value
+            elif value not in modules:
+                modules.append(value)
+                scopes.append(vars(value))
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Yield the names of globals and attributes in a function's code, and in the functions inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _described(value: Any) -> Any:
+    """Return a value that describes another one by its content, with the same `repr` in all processes."""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if isinstance(value, CodeType):
+        return _code(value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, (tuple, list)):
+        return kind.__qualname__, [_described(item) for item in value]
+    if isinstance(value, frozenset):
+        return sorted(map(repr, value))
+    if isinstance(value, Dispatcher):
+        value = value.py_func
+    if name := getattr(value, "__qualname__", ""):
+        return name, getattr(value, "__module__", ""), getattr(value, "_fields", ())
+    return kind.__qualname__ if kind.__repr__ is object.__repr__ else repr(value)
+
+
+def _fields(argument: Any) -> Any:
+    """Return the fields of a named tuple's type, and of those in it. Numba's types of arguments are printed without them."""
+    if type(argument) is types.Array or not isinstance(argument, types.BaseTuple):
+        return ()
+    return getattr(argument, "fields", ()), [_fields(item) for item in argument]  # type: ignore[attr-defined]
 
 
 def _start_runtime(target: Any) -> None:

@@ -40,7 +40,7 @@ def _is_space(c):
     return c == SPACE or 9 <= c <= 13
 
 
-@kernel((TEXT, int64))
+@kernel((TEXT, int64), before="read-runs lint")
 def split(buf, width):
     """Return where the first `width` columns of each line begin and end, the line's number from 0, and its number of columns.
 
@@ -113,7 +113,7 @@ def _number(buf, i, end, tens):
     return -value if negative else value, True
 
 
-@kernel((TEXT, SPANS, F64))
+@kernel((TEXT, SPANS, F64), before="read-runs")
 def parse(buf, spans, tens):
     """Return numbers as float32, and whether each is certain.
 
@@ -128,7 +128,7 @@ def parse(buf, spans, tens):
     return values, certain
 
 
-@kernel((F32, I32, F64))
+@kernel((F32, I32, F64), before="write-runs")
 def shortest(scores, bits, tens):
     """Return the fewest decimal digits that read back to each float32, as mantissas and exponents of 10.
 
@@ -249,7 +249,7 @@ def _put_number(out, o, mantissa, exponent):
     return end + 1
 
 
-@kernel((TEXT, I64, I64, FLAGS, I64, I64, TEXT, TEXT, U8))
+@kernel((TEXT, I64, I64, FLAGS, I64, I64, TEXT, TEXT, U8), before="write-runs")
 def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out):
     """Write the lines `head` docno rank score `tail` of one topic and return their size in bytes; `out` must have room."""
     o = 0
@@ -270,7 +270,7 @@ def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out)
     return o
 
 
-@kernel((TEXT, I64, I64))
+@kernel((TEXT, I64, I64), before="write-runs lint")
 def classify(arena, starts, sizes):
     """Return for each string 0 if it is ASCII without white space, 1 if it is empty or has white space, 2 if it is not ASCII."""
     kinds = np.zeros(len(starts), np.uint8)

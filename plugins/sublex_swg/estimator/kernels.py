@@ -25,7 +25,7 @@ NEW_COLUMNS = 16
 RIDGE = 1e-9
 
 
-@kernel((I64, I32, int64, I64, float64, float64))
+@kernel((I64, I32, int64, I64, float64, float64), before="demo")
 def neighbourhoods(starts, docs, size, targets, rho, tol):
     """Return the regressions of some columns on all others: lengths, columns, weights, intercepts and violations.
 

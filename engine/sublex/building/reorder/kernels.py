@@ -26,7 +26,7 @@ BIT = 4096
 RISE = BIT
 
 
-@kernel((I32, I64, I32, I64, I32))
+@kernel((I32, I64, I32, I64, I32), before="reorder")
 def list_terms(docs, counts, numbers, cursors, terms):
     """Append posting lists, which lie end to end, to the lists of terms of their documents.
 
@@ -42,7 +42,7 @@ def list_terms(docs, counts, numbers, cursors, terms):
                 cursors[docs[i]] += 1
 
 
-@kernel((I32, int64, I64, I32, I32, int64))
+@kernel((I32, int64, I64, I32, I32, int64), before="reorder")
 def bisect(order, levels, starts, terms, slopes, vocabulary):
     """Split documents into halves of similar documents, the halves again, and so on for a number of levels or down to leaves.
 
@@ -63,7 +63,7 @@ def bisect(order, levels, starts, terms, slopes, vocabulary):
             stack.append((middle, end, level + 1))
 
 
-@kernel((int64,))
+@kernel((int64,), before="reorder")
 def half(docs):
     """Return how many of the documents of a part go to its left half: half of them, to a multiple of `LEAF`."""
     return min((docs + LEAF) // (2 * LEAF), (docs - 1) // LEAF) * LEAF
@@ -176,7 +176,7 @@ def _select(keys, place):
     return keys[place]
 
 
-@kernel((STORED_U8, I64, I64, U8, I64))
+@kernel((STORED_U8, I64, I64, U8, I64), before="reorder")
 def move(data, begins, sizes, out, places):
     """Copy pieces of bytes: piece k, data[begins[k]:begins[k] + sizes[k]], goes to out[places[k]:]."""
     for k in range(len(sizes)):

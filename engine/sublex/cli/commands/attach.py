@@ -68,7 +68,7 @@ def attach(
     if source is None and not refresh and ":" in name and os.sep not in name.partition(":")[0]:
         raise InputError(f"Name the new index before the other one: {Step('attach', 'NAME', name)}")
     path = index_path(name)
-    say_if_compiling("attach")
+    say_if_compiling()
     with (
         step(f"Attached {path}"),
         progress(f"Reading {source or path}", "terms") as advance,

@@ -50,7 +50,7 @@ def export_file(name: str, file: str, workers: int | None, form: str) -> None:
     from sublex.tools.arguments import threads
 
     snapshot = open_index(name, allow_uncovered=True).snapshot
-    say_if_compiling("export")
+    say_if_compiling("order-terms export")
     with step(f"Wrote {file}"), progress(f"Writing {file}", "terms") as advance:
         done = write_ciff(snapshot, "/dev/stdout" if file == "-" else file, threads(workers), advance)
     say(
@@ -110,7 +110,7 @@ def import_file(name: str, file: str, form: str, **options: Any) -> None:
     existing_index(path, options["overwrite"])
     with CiffFile(file) as source:
         options["analyzer"] = analyzer_for(source, options["analyzer"], options["profile"], registry)
-        say_if_compiling("import")
+        say_if_compiling("analyze number-terms import")
         with step(f"Made {path}"), progress(f"Reading {file}", "terms") as advance, reporting_interrupts(path):
             summary = read_ciff(path, source, progress=advance, registry=registry, **options)
     report(path, summary, form)

@@ -49,7 +49,7 @@ def demo(output: str) -> None:
     collection, path = _collection(), index_home() / "demo"
     topics, qrels = collection / "topics.trec", collection / "qrels.txt"
     _check_replaceable(path, collection / "documents.jsonl")
-    say_if_compiling("demo")
+    say_if_compiling("analyze order-terms build read-json search demo")
     index = sublex.build(collection / "documents.jsonl", path, overwrite=True, say=say)
     statistics = index.statistics
     show(f"Indexed {statistics.docs:,} documents with {statistics.tokens:,} tokens to {path}")

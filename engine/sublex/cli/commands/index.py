@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +121,7 @@ def index(
     path, registry = index_path(name), plugins.load()
     if impacts or fits:
         _check_expressions(path, impacts, fits, options["store"], registry)
-    say_if_compiling("index", reorder=options["reorder"], sources=sources)
+    say_if_compiling(_tasks(sources, options["reorder"]))
     with step(f"Built {path}"), progress(f"Indexing {path}") as advance, reporting_interrupts(path):
         if backend:
             summary = _build_by(backend, context, path, sources, options, progress=advance, registry=registry)
@@ -210,10 +212,17 @@ def add(name: str, sources: tuple[str, ...], form: str, **options: Any) -> None:
     step, or none if something goes wrong. Fitted models encode the new documents, and stored impacts are made again.
     """
     path = existing_path(name)
-    say_if_compiling("add", sources=sources)
+    say_if_compiling(_tasks(sources))
     with step(f"Added to {path}"), progress(f"Adding to {path}") as advance, reporting_interrupts(path):
         summary = sublex.open(path).add(list(sources), progress=advance, say=say, **options)
     report(path, summary, form)
+
+
+def _tasks(sources: Iterable[str], reorder: bool = False) -> str:
+    """Return the tasks of indexing. A source counts as JSON lines by its name or by the names of the files in it."""
+    names = [name for source in sources for name in (source, *(os.listdir(source) if os.path.isdir(source) else ()))]
+    has_json = any(".json" in name.lower() for name in names)
+    return "analyze order-terms build" + " read-json" * has_json + " reorder" * reorder
 
 
 def report(path: Path, summary: BuildSummary, form: str) -> None:

@@ -48,7 +48,7 @@ def lint(context: click.Context, files: tuple[str, ...], name: str | None, kinds
     paths = list(dict.fromkeys([*files, *kind_of_file]))
     if not paths:
         raise click.UsageError("Name at least one file.", context)
-    say_if_compiling("lint")
+    say_if_compiling("number-terms lint")
     docnos = index_docnos(open_index(name)) if name else None
     with step("Checked the files"):
         linted = lint(paths, docnos, kind_of_file)

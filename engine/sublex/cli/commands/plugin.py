@@ -97,7 +97,7 @@ def test(context: click.Context, expression: str) -> None:
     representation = names.make(names.resolve(expression))
     if not isinstance(representation, Representation):
         raise InputError(f"{expression} is not a representation; the checks are for representations.")
-    say_if_compiling("test")
+    say_if_compiling()
     failed = 0
     with tempfile.TemporaryDirectory(prefix="sublex-") as folder:
         # A representation that cannot be fitted at all is reported here too.

@@ -16,7 +16,8 @@ def warmup() -> None:
     Kernels are the functions that Numba compiles to machine code. Each command compiles the kernels that it needs, once.
     This command compiles all of them, with those of the installed plugins, on all processors.
     """
-    from sublex.tools.compile_kernels import all_jobs
+    from sublex.language import plugins
+    from sublex.tools.compile_ahead import all_jobs
 
-    if not compile_missing(all_jobs()):
+    if not compile_missing(all_jobs(plugins.load().modules)):
         say("All kernels are compiled.")

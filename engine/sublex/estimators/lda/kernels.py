@@ -47,7 +47,7 @@ def count(topic, step, n_d, totals, alpha, smoothing, a):
     return a[topic] - old
 
 
-@kernel((int64, int64, I64, I32, I32, I64, I32, I32, I64, F64, F64, float64, U64))
+@kernel((int64, int64, I64, I32, I32, I64, I32, I32, I64, F64, F64, float64, U64), before="demo")
 def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, alpha, beta, state):
     """Draw a new topic for each token of the documents from `first` to `last`.
 
@@ -100,7 +100,7 @@ def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, 
             mass += count(new, 1.0, n_d, totals, alpha, smoothing, a)
 
 
-@kernel((I64, I32, F64, U64, MATRIX, F64, int64, int64, MATRIX, I32))
+@kernel((I64, I32, F64, U64, MATRIX, F64, int64, int64, MATRIX, I32), before="demo")
 def fold_in(starts, words, counts, seeds, phi, alpha, burn_in, samples, sums, topics):
     """Set sums[d, k] to the mean number of tokens of row d in topic k, over samples of a Gibbs chain in which phi is fixed.
 

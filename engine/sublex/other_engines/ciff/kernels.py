@@ -62,7 +62,7 @@ def _skip(data, at, end, kind):
     return at if at <= end else np.int64(-1)
 
 
-@kernel((STORED_U8, int64, I64, I64))
+@kernel((STORED_U8, int64, I64, I64), before="import")
 def split(data, at, starts, ends):
     """Find messages that lie whole in data[at:], each after its length as a varint; at most len(starts).
 
@@ -152,7 +152,7 @@ def _list(data, at, end, docs, tfs, o, term):
     return SOUND, np.int64(0), o
 
 
-@kernel((STORED_U8, I64, I64, I64, I64, I32, I32))
+@kernel((STORED_U8, I64, I64, I64, I64, I32, I32), before="import")
 def decode_lists(data, starts, ends, terms, df, docs, tfs):
     """Decode the posting lists data[starts[k]:ends[k]].
 
@@ -172,7 +172,7 @@ def decode_lists(data, starts, ends, terms, df, docs, tfs):
     return o, np.int64(-1), np.int64(SOUND), np.int64(0)
 
 
-@kernel((STORED_U8, I64, I64, I64, I64, U8, I64))
+@kernel((STORED_U8, I64, I64, I64, I64, U8, I64), before="import")
 def decode_documents(data, starts, ends, docs, lengths, docnos, sizes):
     """Decode the records data[starts[k]:ends[k]] of documents: their numbers, their lengths, and their docnos, which are put end to end.
 
@@ -257,7 +257,7 @@ def _field_width(value):
     return 1 + _width(value) if value else 0
 
 
-@kernel((STORED_U8, I64, I64, I32, I32))
+@kernel((STORED_U8, I64, I64, I32, I32), before="export")
 def encode_lists(terms, sizes, df, docs, tfs):
     """Return posting lists as messages, each after its length. Terms lie end to end in `terms`, term k with sizes[k] bytes."""
     bodies = np.empty(len(df), np.int64)
@@ -293,7 +293,7 @@ def encode_lists(terms, sizes, df, docs, tfs):
     return out
 
 
-@kernel((STORED_U8, I64, I64, int64))
+@kernel((STORED_U8, I64, I64, int64), before="export")
 def encode_documents(docnos, sizes, lengths, first):
     """Return the records of documents as messages, each after its length. Docnos lie end to end; `first` is the first document's number."""
     total = np.int64(0)

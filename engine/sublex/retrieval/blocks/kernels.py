@@ -17,7 +17,7 @@ BOUNDS = uint8[:, ::1]
 SIZE, PER_WORD = 8, 8
 
 
-@kernel((int64, I32, F32, float32, BITS, RANKS, BOUNDS))
+@kernel((int64, I32, F32, float32, BITS, RANKS, BOUNDS), before="fill-blocks")
 def fill(row, docs, impacts, most, bits, ranks, bounds):
     """Fill in the row of a term, whose greatest impact is `most`.
 

@@ -81,7 +81,7 @@ def _add_runs(docs_in, i, end, docs, first, runs, run):
     return n
 
 
-@kernel((I64, I32, LISTS, U16, U32, I64, I64))
+@kernel((I64, I32, LISTS, U16, U32, I64, I64), before="search")
 def put_documents(terms, docs_in, lists, docs, runs, run_counts, used):
     """Write the documents and runs of some terms, where they lie, and their numbers of runs.
 
@@ -97,7 +97,7 @@ def put_documents(terms, docs_in, lists, docs, runs, run_counts, used):
         i = end
 
 
-@kernel((I64, I32, I32, I32, I32, I32, I32, I32, I32, I64))
+@kernel((I64, I32, I32, I32, I32, I32, I32, I32, I32, I64), before="search")
 def find_pairs(counts, docs, tfs, classes, seen, numbers, frequencies, kinds, live, ends):
     """Find the distinct pairs of a frequency and a class of documents in the postings of each term.
 
@@ -173,7 +173,7 @@ def format_of(count, values):
     return width
 
 
-@kernel((I64, I64, U64, F32, I32, I32, LISTS, U8, F32, F32, LEVELS_OF_TERMS, I32, F32, I64))
+@kernel((I64, I64, U64, F32, I32, I32, LISTS, U8, F32, F32, LEVELS_OF_TERMS, I32, F32, I64), before="search")
 def put_impacts(
     terms, ends, order, impacts, live, numbers, lists, codes, least, most, kth, renumbered, values, used
 ):  # fmt: skip
@@ -227,7 +227,7 @@ def _greatest(values):
     return np.int64(greatest)
 
 
-@kernel((I64, LISTS, I64, U16, U32, U8, int64))
+@kernel((I64, LISTS, I64, U16, U32, U8, int64), before="check-stored-impacts")
 def sound(terms, lists, run_counts, docs, runs, codes, documents):
     """Return the place among `terms` of the first one whose runs, documents or codes cannot be right, or -1.
 
@@ -257,7 +257,7 @@ def sound(terms, lists, run_counts, docs, runs, codes, documents):
     return -1
 
 
-@kernel((int64, LISTS, U16, U32, U8, I32, F32))
+@kernel((int64, LISTS, U16, U32, U8, I32, F32), before="fill-blocks")
 def read_list(term, lists, docs, runs, codes, docs_out, impacts_out):
     """Write the documents and the impacts of a term to `docs_out` and `impacts_out`."""
     halves, floats = codes.view(np.uint16), codes.view(np.float32)

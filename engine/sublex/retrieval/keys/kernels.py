@@ -42,7 +42,7 @@ def score_of(key):
     return np.int32(bits).view(np.float32)
 
 
-@kernel((KEYS, I32, DOCS, SCORES, I64))
+@kernel((KEYS, I32, DOCS, SCORES, I64), before="search")
 def unpack(keys, docs_by_docno, docs, scores, counts):
     """Write documents and scores, best first, for rows of ascending keys, and the number of hits of each row to `counts`.
 

@@ -52,7 +52,7 @@ def _rescore_term(docs, runs, codes, lists, term, weight, wanted, sums):
             sums[w] = more if sums[w] == NOTHING else sums[w] + more
 
 
-@kernel((U16, U32, U8, LISTS, I64, I64, F64, I64, I32, F64))
+@kernel((U16, U32, U8, LISTS, I64, I64, F64, I64, I32, F64), before="explain")
 def rescore(docs, runs, codes, lists, query_ends, terms, weights, wanted_ends, wanted, sums):
     """Write the scores of the wanted documents of each query to `sums`; NOTHING for a document that no term matches.
 

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
-from types import CodeType, ModuleType
+from pathlib import Path
 from typing import Any, NamedTuple
 
-# The modules of Sublex and its plugins that contain kernels.
-ROOMS = (
-    "sublex.analysis sublex.building.reorder sublex.estimators sublex.estimators.lda sublex.estimators.phrases sublex.index sublex.lint "
-    "sublex.other_engines.ciff sublex.readers sublex.representations sublex.retrieval sublex.retrieval.blocks sublex.retrieval.coding "
-    "sublex.retrieval.keys sublex.retrieval.rescoring sublex.trec sublex_laki.estimator sublex_laki.estimator.propagation "
-    "sublex_laki.estimator.sampling sublex_phrases.forest sublex_sourcelda.estimator sublex_swg.estimator"
-)
-MODULES = tuple(f"{room}.kernels" for room in ROOMS.split())
 # The program of a process that compiles. It takes jobs from standard input.
-_PROGRAM = "from sublex.tools.compile_kernels import serve; serve()"
+_PROGRAM = "from sublex.tools.compile_ahead import serve; serve()"
 
 
 class Job(NamedTuple):
@@ -47,31 +40,68 @@ class Job(NamedTuple):
         return self.kernel().declared[self.number]
 
 
-def jobs_of(module: str, names: Iterable[str] | None = None) -> list[Job]:
-    """Return the jobs for all kernels of a module, or for those of the given names."""
-    functions = vars(import_module(module))
+def all_jobs(modules: Iterable[str]) -> list[Job]:
+    """Return the jobs for all kernels of Sublex, and of the plugins in `modules`."""
+    return _jobs(kernel_files(modules))
+
+
+def jobs_before(tasks: str, modules: Iterable[str]) -> list[Job]:
+    """Return the jobs for the kernels that tasks such as "search merge" need, of Sublex and of the plugins in `modules`.
+
+    Only the files that contain such kernels are imported.
+    """
+    wanted = set(tasks.split())
+    needed = [module for module, path in kernel_files(modules).items() if not wanted.isdisjoint(_tasks(path))]
+    return [job for job in _jobs(needed) if not wanted.isdisjoint(job.kernel().before)]
+
+
+def _jobs(modules: Iterable[str]) -> list[Job]:
+    """Return the jobs of several modules. A plugin that cannot be imported has none; `sublex plugins` says why."""
+    jobs: list[Job] = []
+    for module in modules:
+        with suppress(Exception, SystemExit):
+            jobs += jobs_of(module)
+    return jobs
+
+
+def jobs_of(module: str) -> list[Job]:
+    """Return the jobs for the kernels that a module defines. What `@kernel` decorates is a kernel."""
     return [
         Job(module, name, number)
-        for name in (functions if names is None else names)
-        for number in range(len(getattr(functions[name], "declared", ())))
+        for name, value in vars(import_module(module)).items()
+        if getattr(value, "__module__", "") == module
+        for number in range(len(getattr(value, "declared", ())))
     ]
 
 
-def all_jobs() -> list[Job]:
-    """Return the jobs for all kernels of Sublex, and of the plugins that keep kernels in a module called `kernels`."""
-    from sublex.language import plugins
+def kernel_files(modules: Iterable[str]) -> dict[str, Path]:
+    """Return the files with kernels of Sublex, and of the packages of plugins that `modules` are in, by the names to import them.
 
-    modules = [f"{plugin.module.partition(':')[0]}.kernels" for plugin in plugins.load().plugins if not plugin.error]
-    found = [module for module in modules if module not in MODULES and _exists(module)]
-    return [job for module in (*MODULES, *found) for job in jobs_of(module)]
+    A file with kernels is called `kernels.py`, or has a name that ends in `_kernels.py`. Nothing is imported.
+    """
+    found = {}
+    for module in ["sublex", *(module for module in modules if not module.startswith("sublex."))]:
+        package, *inside = module.split(".")
+        spec = find_spec(package)
+        for top in (spec and spec.submodule_search_locations) or ():
+            folder = Path(top, *inside)
+            for path in _files_in(folder if folder.is_dir() else folder.parent):
+                found[".".join((package, *path.relative_to(top).with_suffix("").parts))] = path
+    return found
 
 
-def _exists(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ImportError:
-        # A plugin that is no package has no modules inside.
-        return False
+def _files_in(top: Path) -> Iterator[Path]:
+    """Yield the files with kernels in a folder and in the folders inside it."""
+    for folder, inside, files in os.walk(top):
+        inside[:] = sorted(name for name in inside if name.isidentifier() and name != "__pycache__")
+        yield from (
+            Path(folder, file) for file in sorted(files) if file == "kernels.py" or file.endswith("_kernels.py")
+        )
+
+
+def _tasks(path: Path) -> set[str]:
+    """Return the tasks that a file's kernels name in `@kernel(…, before="…")`, read from its text."""
+    return set(" ".join(re.findall(r"""before=["']([^"']*)""", path.read_text(encoding="utf-8"))).split())
 
 
 def missing(jobs: Iterable[Job]) -> list[Job]:
@@ -79,18 +109,14 @@ def missing(jobs: Iterable[Job]) -> list[Job]:
     from sublex.tools.compiled import has_code
 
     left = [job for job in dict.fromkeys(jobs) if not has_code(job.kernel(), job.signature())]
-    return sorted(left, key=lambda job: -_size(job.kernel().py_func.__code__, import_module(job.module), set()))
+    return sorted(left, key=_size, reverse=True)
 
 
-def _size(code: CodeType, module: ModuleType, seen: set[str]) -> int:
-    """Return the size of a function's bytecode, with that of the functions of its module that it calls."""
-    size = len(code.co_code)
-    for name in code.co_names:
-        called = getattr(getattr(module, name, None), "py_func", None)
-        if called and name not in seen:
-            seen.add(name)
-            size += _size(called.__code__, module, seen)
-    return size
+def _size(job: Job) -> int:
+    """Return the size of a kernel's bytecode, with that of the functions that it calls."""
+    from sublex.tools.compiled import functions_in
+
+    return sum(len(function.__code__.co_code) for function in functions_in(job.kernel().py_func))
 
 
 def processors() -> int:
