@@ -129,9 +129,9 @@ def test_the_check_of_stored_impacts_is_compiled_ahead_where_there_are_some(tmp_
 
 
 def test_the_tasks_that_commands_begin_are_those_that_kernels_name():
-    cli = Path(compiling.__file__).parent
-    text = "".join(path.read_text(encoding="utf-8") for path in [*cli.rglob("*.py"), *cli.parent.glob("shell/*.py")])
-    begun = re.findall(r'(?:say_if_compiling|compile_quietly)\("([^"]*)"', text)
+    rooms = [path for room in ("cli", "shell", "operations") for path in (ENGINE / room).rglob("*.py")]
+    text = "".join(path.read_text(encoding="utf-8") for path in rooms)
+    begun = re.findall(r'(?:say_if_compiling|compile_quietly|prepare)\("([^"]*)"', text)
     begun += [_tasks(["birds.json"], reorder=True), "fill-blocks", "check-stored-impacts"]
     named = {task for job in all_jobs(MODULES) for task in job.kernel().before}
     assert set(" ".join(begun).split()) == named

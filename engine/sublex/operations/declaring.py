@@ -158,9 +158,10 @@ class Operation:
 
     def code(self, arguments: Mapping[str, Any]) -> str:
         """Return a call as an expression of Python that uses `index`; empty if there is none."""
+        given = {each.name: arguments.get(each.name, each.default) for each in self.parameters}
         if callable(self.python):
-            return self.python(arguments)
-        return self.python.format_map({name: repr(value) for name, value in arguments.items()})
+            return self.python(given)
+        return self.python.format_map({name: repr(value) for name, value in given.items()})
 
 
 def operation(*args: Any, **facts: Any) -> Callable[[Callable[..., Shown | None]], Operation]:

@@ -40,11 +40,12 @@ def explain(
     ] = False,
     k: HitCount = 10,
 ) -> Shown:  # fmt: skip
-    """Show how the score of a document for QUERY is computed, or why one document is ranked above another.
+    """Show how the score of a document for QUERY is computed.
 
     A score is the sum of the parts that are indented below it, and each part in turn, unless its line names another
-    operation. A value in brackets is evidence and is not added. The document need not be among the hits. With --why-not,
-    -k is the number of hits among which it is missed.
+    operation. A value in brackets is evidence and is not added. The document need not be among the hits. With another
+    document, the parts that make the difference of their scores are shown. With --why-not, -k is the number of hits among
+    which the document is missed.
     """
     from sublex.display.difference import difference
     from sublex.display.explanation import explanation

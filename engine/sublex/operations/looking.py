@@ -62,7 +62,7 @@ def terms(
     return shown(context.index, pattern, number or None)
 
 
-@operation(faces=("shell",), forms=("table", "json", "csv"), python=lambda given: f"index.term({given['text']!r})")
+@operation(faces=("shell",), forms=("table", "json", "csv"), python="index.term(index.analyze({text})[0])")
 def term(context: Context, text: Annotated[str, positional("WORD...", completes="word")]) -> Shown:
     """Show the document frequency and the collection frequency of words, as you write them."""
     from sublex.display.terms import words
