@@ -867,7 +867,7 @@ def test_steps_of_messages_are_command_lines_that_work(session, fitted):
 def test_options_stand_before_arguments(session):
     assert len(session.run(":terms -n 3 net*").rows) == 3 and len(session.run(":terms -n=2 net*").rows) == 2
     assert text_of(session.run(":analyze --analyzer plain the cranes")).endswith("the | cranes\n")
-    assert "-q" in text_of(session.run(":analyze -q"))
+    assert "raw tokens   q\n" in text_of(session.run(":analyze -q"))
     session.run(QUERY)
     assert text_of(session.run(":explain --ranker PL2 1")).splitlines()[0].endswith(" by PL2")
     with pytest.raises(InputError, match="-n needs a value"):

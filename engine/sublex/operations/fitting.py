@@ -143,11 +143,19 @@ def card(context: Context, expression: Annotated[str | None, positional("EXPR", 
 
     index = context.index
     if expression is None:
-        return models(index)
+        listed = models(index)
+        listed.files = {".html": _unnamed}
+        return listed
     chosen = _named(index, expression)
     described = shown(index, chosen)
     described.files, described.about = {".html": index.fitted_model(chosen).page}, f"shows {chosen}"
     return described
+
+
+def _unnamed() -> str:
+    """Refuse to make a page of all models."""
+    step = Step("card", "INDEX", "lda(k=20)")
+    raise InputError(Message("Name the model that the page shows, as in: ", step, " -o topics.html."))
 
 
 def _named(index: Index, text: str) -> str:
