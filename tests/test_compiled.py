@@ -19,9 +19,9 @@ from shared import DEMO
 
 import sublex
 import sublex_fisher
-from sublex.cli.commands.index import _tasks
 from sublex.faces import compiling
 from sublex.language import plugins
+from sublex.operations.building import _tasks
 from sublex.tools import compile_ahead, compiled
 from sublex.tools.compile_ahead import Job, all_jobs, compile_all, jobs_before, jobs_of, kernel_files, missing
 
@@ -287,7 +287,7 @@ print("loaded:", *(name for name in ("numba", "numba.np.linalg", "scipy.linalg",
 
 def test_warmup_compiles_all_that_is_missing(command, monkeypatch):
     asked = []
-    monkeypatch.setattr("sublex.cli.commands.warmup.compile_missing", lambda jobs: asked.extend(jobs))
+    monkeypatch.setattr("sublex.cli.warmup.compile_missing", lambda jobs: asked.extend(jobs))
     assert command("warmup") == (0, "", "All kernels are compiled.\n")
     assert asked == all_jobs(MODULES) and {"sublex.index.kernels", "sublex_fisher.kernels"} <= {
         job.module for job in asked

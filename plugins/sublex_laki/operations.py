@@ -78,23 +78,21 @@ def keyphrases(
     context: Context,
     expression: Model,
     text: Annotated[str | None, positional("TEXT", completes="word")] = None,
-    file: Annotated[
-        str | None,
-        option(metavar="FILE", completes="file", help="A file of texts, in a format that sublex index reads."),
-    ] = None,
-    reader: Annotated[
-        str | None,
-        option(
-            metavar="NAME", completes="reader", help="The reader of the file; by default the one that recognises it."
-        ),
-    ] = None,
-    number: Annotated[int, option("-n", "--number", least=1, help="Keyphrases of each text.")] = 10,
-    latent: Annotated[bool, option(help="List only keyphrases that the text does not mention.")] = False,
+    file: Annotated[str | None, option(completes="file")] = None,
+    reader: Annotated[str | None, option(metavar="NAME", completes="reader")] = None,
+    number: Annotated[int, option("-n", "--number", least=1)] = 10,
+    latent: bool = False,
 ) -> Shown:
     """List the keyphrases that a text is about, with their probability, whether the text mentions them or not.
 
     EXPR names the model. The last column shows the words of the text that evoked a keyphrase, with the probability that the
     keyphrase led to the word.
+
+    Args:
+        file: A file of texts, in a format that sublex index reads.
+        reader: The reader of the file; by default the one that recognises it.
+        number: Keyphrases of each text.
+        latent: List only keyphrases that the text does not mention.
     """
     from sublex.contracts.base import Document
     from sublex_laki.page import texts_page
@@ -143,12 +141,15 @@ def silhouette(
     context: Context,
     expression: Model,
     phrase: Annotated[str, positional("PHRASE", completes="word")],
-    number: Annotated[int, option("-n", "--number", least=1, help="Words and phrases to list.")] = 20,
+    number: Annotated[int, option("-n", "--number", least=1)] = 20,
 ) -> Shown:
     """List the words and phrases that a keyphrase stands for, with broader and narrower keyphrases.
 
     EXPR names the model. PHRASE is a keyphrase in any of its forms, an abbreviation, or a number. The probability is that of a
     text about the keyphrase to have the word.
+
+    Args:
+        number: Words and phrases to list.
     """
     from sublex_laki.page import card, document
     from sublex_laki.representation import LAKIRepresentation

@@ -27,17 +27,17 @@ NO_PHRASES = "has no phrases; name fitted phrases, such as phrases(support=10)"
 def phrases(
     context: Context,
     expression: Model,
-    number: Annotated[
-        int | None, option("-n", "--number", least=1, shown="50 in a table, else all", help="Phrases to list.")
-    ] = None,
-    words: Annotated[
-        Literal["several", "one"] | None, option(help="List phrases of several words, or single words.")
-    ] = None,
+    number: Annotated[int | None, option("-n", "--number", least=1, shown="50 in a table, else all")] = None,
+    words: Literal["several", "one"] | None = None,
 ) -> Shown:
     """List the phrases of an index with their quality: those of several words, then single words, both best first.
 
     EXPR names the model. A table shows for each phrase its mentions, its abbreviations, and other forms in which it is written. CSV and
     JSON add all features. You may edit the file and give it back: phrases(list="FILE").
+
+    Args:
+        number: Phrases to list.
+        words: List phrases of several words, or single words.
     """
     from sublex_phrases.expander import Phrases
 

@@ -32,13 +32,17 @@ def senses(
     context: Context,
     word: Word,
     expression: Model,
-    query: Annotated[str, option(metavar="TEXT", help="Other words, which change how likely each sense is.")] = "",
-    neighbours: Annotated[int, option("-n", "--neighbours", least=1, help="Neighbours to list.")] = NEIGHBOURS,
+    query: Annotated[str, option(metavar="TEXT")] = "",
+    neighbours: Annotated[int, option("-n", "--neighbours", least=1)] = NEIGHBOURS,
 ) -> Shown:
     """List the senses of a word: the topics in which it has neighbours, with these and with documents.
 
     EXPR names the model. The most likely sense comes first. To search with another one, name its topic in the
     expression: senses=["bank:2"].
+
+    Args:
+        query: Other words, which change how likely each sense is.
+        neighbours: Neighbours to list.
     """
     from sublex.contracts.base import Query, QueryTerm
     from sublex_swg.expander import SWG

@@ -1,6 +1,6 @@
 """The command line: the `sublex` program, its commands, and how it reports errors.
 
-Most commands are derived from operations; those in `sublex.cli.commands` are of the command line alone.
+The commands are derived from operations, of which `demo`, `warmup` and `plugin` are of the command line alone.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ import click
 from sublex import __version__
 from sublex.errors import SublexError, is_interrupt
 from sublex.faces.interrupts import deliver_ignored_interrupts
-from sublex.operations import NAMES, SECTIONS, WITHOUT_COMMAND, Operation, find, plugin_operations
+from sublex.operations import GROUPS, NAMES, SECTIONS, WITHOUT_COMMAND, find, plugin_operations
 from sublex.tools.messages import clean_lines, in_short, nearest
 
 # Bytes of address space without which loading compiled code fails, and may hang.
 LEAST_MEMORY = 512 << 20
-# The commands, each with the file that declares its operation.
-COMMANDS = {name: place for name, place in NAMES.items() if name not in WITHOUT_COMMAND}
+# The commands, each with its operations: one of the same name, or several whose first word it is.
+COMMANDS: dict[str, list[str]] = {}
+for _name in NAMES:
+    if _name not in WITHOUT_COMMAND:
+        COMMANDS.setdefault(_name.split()[0], []).append(_name)
 # Characters of a command's first sentence in `sublex --help`; click's default would cut it.
 LONGEST_SENTENCE = 200
 # Parts of click's messages, as regular expressions, and the plain words in their place.
@@ -52,10 +55,10 @@ class Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return a command. Plugins are loaded only if Sublex itself has no command of this name."""
         if name in COMMANDS:
-            from sublex.cli.deriving import command_of
+            from sublex.cli.deriving import command_of, group_of
 
-            found = find(name)
-            return command_of(found) if isinstance(found, Operation) else found
+            found = list(map(find, COMMANDS[name]))
+            return group_of(name, GROUPS[name], found) if name in GROUPS else command_of(found[0])
         self._add_plugin_commands()
         return self.commands.get(name)
 
@@ -81,7 +84,10 @@ class Commands(click.Group):
         """Write the commands in their sections, each with its whole first sentence."""
         self._add_plugin_commands()
         sections = {
-            **{title: [name for name in names if name in COMMANDS] for title, names in SECTIONS.items()},
+            **{
+                title: list(dict.fromkeys(name.split()[0] for name in names if name not in WITHOUT_COMMAND))
+                for title, names in SECTIONS.items()
+            },
             "Commands of plugins": self._plugin_commands(),
         }
         widest = max(len(name) for names in sections.values() for name in names)

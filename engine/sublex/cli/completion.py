@@ -87,5 +87,5 @@ COMPLETIONS: dict[str, Complete] = {
     "index": indexes, "file": files, "index or file": index_or_file, "profile": profiles,
     "expression": expressions, "model": expressions, "fittable": expressions, "expander": expressions,
     "component": named("component", "analyzer", "reader"), "analyzer": named("analyzer"), "reader": named("reader"),
-    "backend": named("backend"),
+    "backend": named("backend"), "representation": named("representation"),
 }  # fmt: skip

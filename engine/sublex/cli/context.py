@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sublex.cli.lookup import open_index
-from sublex.cli.steps import step
+import sublex
 from sublex.errors import SublexError
 from sublex.faces.compiling import say_if_compiling
 from sublex.faces.interrupts import reporting_interrupts
@@ -26,15 +26,29 @@ if TYPE_CHECKING:
 class CommandContext(Context):
     """The context of one command. The index is opened when the operation first uses it."""
 
-    def __init__(self, operation: Operation, name: str | None, allow_uncovered: bool):
+    def __init__(self, operation: Operation, name: str | None, allow_uncovered: bool, verbose: bool = False):
         super().__init__()
+        self.verbose, self._begin = verbose, time.perf_counter()
         self.operation, self.name = operation, name or ""
         self._allow_uncovered = allow_uncovered or operation.needs is Needs.MODEL
         self.command_line = shlex.join(["sublex", *sys.argv[1:]])
 
     def open(self, name: str, allow_uncovered: bool = False) -> None:
-        """Open the index of this name or path; at the end of the command, say why a foreign index behind it cannot be read."""
-        self._index, self.name = open_index(name, allow_uncovered), name
+        """Open the index of this name or path."""
+        path = existing_path(name)
+        with self.step(f"Opened {path}"):
+            self._index, self.name = sublex.open(path, allow_uncovered), name
+
+    def __enter__(self) -> CommandContext:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Say why a foreign index behind the index cannot be read, unless the error says it, and how long the command took."""
+        attachment = self._index.attachment if self._index is not None else None
+        if attachment and (error is None or isinstance(error, SublexError)) and str(error) != attachment.problem:
+            say(*filter(None, [attachment.problem]))
+        if self.verbose:
+            say(f"The command took {_seconds(time.perf_counter() - self._begin)}.")
 
     @property
     def index(self) -> Index:
@@ -62,9 +76,13 @@ class CommandContext(Context):
         """Print an error as the one that ends a command is printed."""
         say(f"sublex: {error}")
 
-    def step(self, what: str) -> AbstractContextManager[None]:
-        """Run a block; with -v, print how long it took."""
-        return step(what)
+    @contextmanager
+    def step(self, what: str) -> Iterator[None]:
+        """Run a block; with -v, print what was done in it and how long it took, as in "Opened indexes/demo: 12 ms"."""
+        begin = time.perf_counter()
+        yield
+        if self.verbose:
+            say(f"{what}: {_seconds(time.perf_counter() - begin)}")
 
     def progress(
         self, label: str, unit: str = "documents", total: int | None = None
@@ -79,3 +97,7 @@ class CommandContext(Context):
     def prepare(self, tasks: str = "", index: Index | None = None, once: bool = False) -> None:
         """Compile the kernels that tasks need, and say so."""
         say_if_compiling(tasks, index, once)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

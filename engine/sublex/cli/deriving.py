@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from sublex.cli.completion import COMPLETIONS
-from sublex.cli.options import examples, format_option
-from sublex.cli.steps import verbose_option
 from sublex.errors import InputError
 from sublex.faces.files import check_output, write_file
-from sublex.faces.output import print_shown, say
+from sublex.faces.output import CSV, print_shown, say
 from sublex.operations import INDEXED, Needs, Operation, Parameter
 from sublex.tools.messages import Step
 
@@ -22,17 +21,28 @@ def command_of(operation: Operation) -> click.Command:
     def callback(**given: Any) -> None:
         _run(operation, given)
 
-    command = click.Command(
+    return click.Command(
         operation.name.split()[-1],
         callback=callback,
         params=_params(operation),
         help=operation.help,
-        epilog=examples(*operation.examples) if operation.examples else None,
+        epilog=_examples(operation.examples),
     )
-    # The last options are those that every command has.
-    for decorate in (verbose_option, format_option(*operation.forms)) if operation.forms[1:] else (verbose_option,):
-        decorate(command)
-    return command
+
+
+def group_of(name: str, help: str, operations: Sequence[Operation]) -> click.Group:
+    """Return the command that groups operations, such as `ciff` for `ciff export` and `ciff import`."""
+    commands = {each.name.split()[-1]: command_of(each) for each in operations}
+    group = click.Group(name, commands, invoke_without_command=True, help=help)
+    group.epilog = _examples([example for each in operations for example in each.examples[:1]])
+
+    def callback() -> None:
+        context = click.get_current_context()
+        if context.invoked_subcommand is None:
+            click.echo(context.get_help())
+
+    group.callback = callback
+    return group
 
 
 def _run(operation: Operation, given: dict[str, Any]) -> None:
@@ -42,12 +52,13 @@ def _run(operation: Operation, given: dict[str, Any]) -> None:
     form, output, name = given.pop("form", "table"), given.pop("output_file", None), given.pop("index_name", None)
     arguments = {each.name: _value(operation, each, given[each.name], name) for each in _shown(operation)}
     ending = check_output(output, *operation.file.endings) if output is not None and operation.file else ""
-    context = CommandContext(operation, name, bool(arguments.get("allow_uncovered")))
-    shown = context.ask(operation, **arguments)
-    if output is not None:
-        shown = write_file(shown, output, ending)
-    say(*shown.notes)
-    print_shown(shown, form)
+    allow_uncovered = bool(arguments.get("allow_uncovered"))
+    with CommandContext(operation, name, allow_uncovered, given["verbose"]) as context:
+        shown = context.ask(operation, **arguments)
+        if output is not None:
+            shown = write_file(shown, output, ending)
+        say(*shown.notes)
+        print_shown(shown, form)
     if shown.code:
         click.get_current_context().exit(shown.code)
 
@@ -100,7 +111,18 @@ def _params(operation: Operation) -> list[click.Parameter]:
                 shell_complete=COMPLETIONS["file"], help=operation.file.help,
             )
         )  # fmt: skip
+    params.append(click.Option(["-v", "--verbose"], is_flag=True, help="Say what is done and how long it takes."))
+    if operation.forms[1:]:
+        forms = [form for each in operation.forms for form in (CSV if each == "csv" else (each,))]
+        text = "Output format." + " spreadsheet is CSV without formulas." * ("csv" in forms)
+        choice = click.Choice(forms)
+        params.append(click.Option(["--format", "form"], type=choice, default=forms[0], show_default=True, help=text))
     return params
+
+
+def _examples(commands: Sequence[str]) -> str | None:
+    """Return the end of a command's help: command lines that can be typed as they stand."""
+    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)]) if commands else None
 
 
 def _argument(operation: Operation, each: Parameter) -> click.Argument:

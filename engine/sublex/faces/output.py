@@ -41,12 +41,6 @@ def show(text: str) -> None:
     click.echo(one_line(text))
 
 
-def print_help(context: click.Context) -> None:
-    """Print the help of a command group that is called without a subcommand."""
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
-
-
 def print_shown(shown: Shown, form: str = "table", printer: Callable[[Sequence[Line]], None] | None = None) -> None:
     """Print a result in a form: "table", which means its lines, "json", "csv", "spreadsheet", or one of its own.
 

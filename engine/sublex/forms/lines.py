@@ -167,17 +167,20 @@ def figure_lines(table: Table) -> list[Line]:
 
 
 def figures(
-    table: Table, data: Callable[[], Any], exact: Callable[[], Table] | None = None, notes: Sequence[str] = ()
+    table: Table,
+    data: Callable[[], Any],
+    exact: Callable[[], Table] | None = None,
+    notes: Sequence[str] = (),
+    lines: Callable[[], Iterable[Line]] | None = None,
 ) -> Shown:
-    """Return a table of figures as Shown, in all forms that `Table` has. `exact` makes a table with more digits for CSV."""
+    """Return a table of figures as Shown, in all forms that `Table` has.
+
+    `exact` makes a table with more digits for CSV, and `lines` makes other lines for people.
+    """
     exact = exact or (lambda: table)
-    forms = {
-        "csv": lambda: exact().csv(),
-        "spreadsheet": lambda: exact().spreadsheet(),
-        "markdown": table.markdown,
-        "latex": table.latex,
-    }
-    return Shown(lambda: figure_lines(table), data, table.head, table.rows, notes, forms=forms)
+    own: dict[str, Callable[[], str]] = {"markdown": table.markdown, "latex": table.latex}
+    own |= {"csv": lambda: exact().csv(), "spreadsheet": lambda: exact().spreadsheet()}
+    return Shown(lines or (lambda: figure_lines(table)), data, table.head, table.rows, notes, forms=own)
 
 
 def wrapped(long: Line, width: int) -> Iterator[Line]:

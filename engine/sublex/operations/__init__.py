@@ -19,7 +19,7 @@ operations is asked for. Plugins add operations by the hook `register_operations
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sublex.errors import InputError, SublexError
 from sublex.operations.context import Context
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sublex.language.plugins import Registry
 
 __all__ = [
-    "INDEXED", "NAMES", "SECTIONS", "WITHOUT_COMMAND", "Context", "File", "Needs", "Operation", "Parameter", "find", "operation", "option",
+    "GROUPS", "INDEXED", "NAMES", "SECTIONS", "WITHOUT_COMMAND", "Context", "File", "Needs", "Operation", "Parameter", "find", "operation", "option",
     "plugin_operations", "positional",
 ]  # fmt: skip
 
@@ -38,10 +38,10 @@ __all__ = [
 # `sublex.` in front belongs to a face, which alone has that operation.
 SECTIONS = {
     "Build and change an index": {
-        "index": "sublex.cli.commands.index", "attach": "sublex.cli.commands.attach", "add": "sublex.cli.commands.index",
+        "index": "building", "attach": "exchanging", "add": "building",
         "delete": "changing", "merge": "changing", "check": "changing",
     },
-    "Exchange indexes with other engines": {"ciff": "sublex.cli.commands.ciff"},
+    "Exchange indexes with other engines": {"ciff export": "exchanging:export", "ciff import": "exchanging:import_file"},
     "Look into an index": {
         "indexes": "looking", "info": "looking", "doc": "looking", "terms": "looking", "term": "looking", "analyze": "looking",
     },
@@ -49,17 +49,27 @@ SECTIONS = {
         "shell": "sublex.shell.start", "search": "searching", "facets": "searching", "similar": "searching", "versus": "searching",
         "explain": "explaining", "why-not": "explaining:why_not", "run": "running", "fuse": "running",
     },
-    "Evaluate rankings": {
-        "eval": "evaluating:measure", "compare": "evaluating", "tune": "evaluating", "lint": "sublex.cli.commands.lint",
-    },
+    "Evaluate rankings": {"eval": "evaluating:measure", "compare": "evaluating", "tune": "evaluating", "lint": "linting"},
     "Fit models": {
-        "fit": "fitting", "card": "fitting", "forget": "fitting", "encode": "fitting", "resource": "sublex.cli.commands.resource",
+        "fit": "fitting", "card": "fitting", "forget": "fitting", "encode": "fitting",
+        "resource add": "resources:add", "resource remove": "resources:remove", "resource list": "resources:list_resources",
     },
     "Components, plugins, the demo and compilation": {
-        "components": "looking", "backends": "looking", "plugins": "looking", "plugin": "sublex.cli.commands.plugin",
-        "demo": "sublex.cli.commands.demo", "warmup": "sublex.cli.commands.warmup",
+        "components": "looking", "backends": "looking", "plugins": "looking",
+        "plugin new": "sublex.cli.plugin:new", "plugin test": "sublex.cli.plugin:test",
+        "demo": "sublex.cli.demo", "warmup": "sublex.cli.warmup",
     },
 }  # fmt: skip
+# What operations with the same first word are for.
+GROUPS = {
+    "ciff": """Write and read CIFF files, in which engines exchange postings.
+
+    CIFF is the Common Index File Format: Anserini, PISA, Terrier, JASS, OldDog and others read or write it.""",
+    "resource": """Keep files that models read, such as word vectors, with an index.
+
+    A model names a resource in its expression.""",
+    "plugin": "Write a plugin, or test one.",
+}
 NAMES = {name: place for section in SECTIONS.values() for name, place in section.items()}
 # What stands for these on the command line is an option of another operation, or a form of its own.
 WITHOUT_COMMAND = frozenset(("term", "facets", "similar", "versus", "why-not"))
@@ -67,10 +77,13 @@ WITHOUT_COMMAND = frozenset(("term", "facets", "similar", "versus", "why-not"))
 PLUGINS = "Plugins"
 
 
-def find(name: str) -> Any:
-    """Return the operation of this name, importing its file. What a face alone has may be anything that the face knows."""
+def find(name: str) -> Operation:
+    """Return the operation of this name, importing its file."""
     module, _, function = NAMES[name].partition(":")
-    return getattr(import_module(module if "." in module else f"sublex.operations.{module}"), function or name)
+    found: Operation = getattr(
+        import_module(module if "." in module else f"sublex.operations.{module}"), function or name
+    )
+    return found
 
 
 def plugin_operations(registry: Registry) -> tuple[list[Operation], list[str]]:

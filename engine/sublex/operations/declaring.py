@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,8 @@ INDEXED = (Needs.INDEX, Needs.MODEL, Needs.PATH, Needs.NEW)
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an operation. Name, type, default, choices and `many` come from the signature of its function.
+    """A parameter of an operation. Name, type, default, choices and `many` come from the signature of its function, and the help
+    from the section `Args:` of its docstring.
 
     `flags` are the names of an option, such as ("-k",); a positional parameter has None. `completes` says what may stand there:
     "index", "file", "word", "docno", "expression", "fittable", "expander", "model", "component", "analyzer", "reader",
@@ -69,14 +71,14 @@ class Parameter:
         return (self.flags or (self.name,))[0].lstrip("-")
 
 
-def positional(metavar: str, **facts: Any) -> Parameter:
+def positional(metavar: str = "", **facts: Any) -> Parameter:
     """Declare a parameter that stands without a name. The facts are those of `Parameter`."""
     return Parameter(metavar, **facts)
 
 
-def option(*flags: str, help: str, metavar: str = "", **facts: Any) -> Parameter:
+def option(*flags: str, **facts: Any) -> Parameter:
     """Declare an option. Without `flags`, it is called as the parameter: `allow_uncovered` becomes --allow-uncovered."""
-    return Parameter(metavar, help, flags, **facts)
+    return Parameter(flags=flags, **facts)
 
 
 class File(NamedTuple):
@@ -91,7 +93,7 @@ class File(NamedTuple):
 class Operation:
     """A thing that users can ask for, whatever the face: a function of a context and typed parameters that returns `Shown`.
 
-    The docstring is the help. `forms` are the forms of the result, the usual one first. `examples` are command lines.
+    The docstring is the help. A parameter whose type is a NamedTuple stands for the fields of it. `forms` are the forms of the result, the usual one first. `examples` are command lines.
     `python` is an expression of Python that gives the same, with {name} for the arguments, or a function of the arguments
     that returns one; `prints` says what its value is: "hits", "rows" or "value". `faces` are the faces that have it, and
     `shell` is its name in the shell, where that is another one.
@@ -119,14 +121,16 @@ class Operation:
         self.faces = ("shell",) if needs is Needs.SESSION else tuple(faces)
         self.shell = shell or self.name
 
-    def __call__(self, context: Any, *args: Any, **arguments: Any) -> Shown | None:
-        """Call the function."""
-        return self.function(context, *args, **arguments)
+    def __call__(self, context: Any, **arguments: Any) -> Any:
+        """Call the function; arguments of a group become one record."""
+        for name, group in self._groups.items():
+            arguments[name] = group(**{each: arguments.pop(each) for each in group._fields if each in arguments})
+        return self.function(context, **arguments)
 
-    @property
+    @cached_property
     def help(self) -> str:
-        """The docstring of the function."""
-        return inspect.getdoc(self.function) or "It has no description."
+        """The docstring of the function, without what it says of the parameters."""
+        return (inspect.getdoc(self.function) or "It has no description.").partition("\n\nArgs:\n")[0]
 
     @property
     def summary(self) -> str:
@@ -134,12 +138,31 @@ class Operation:
         return f"{' '.join(self.help.split()).partition('. ')[0].rstrip('.')}."
 
     @cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters of the function after the context."""
+    def _hints(self) -> dict[str, tuple[Any, Any]]:
+        """The type and the default of each parameter of the function after the context."""
         _, *signature = inspect.signature(self.function).parameters.values()
         hints = types.SimpleNamespace(__annotations__={each.name: each.annotation for each in signature})
         typed = get_type_hints(hints, getattr(self.function, "__globals__", {}), include_extras=True)
-        return tuple(_parameter(each, typed[each.name]) for each in signature)
+        return {each.name: (typed[each.name], each.default) for each in signature}
+
+    @cached_property
+    def _groups(self) -> dict[str, Any]:
+        """The parameters that stand for several, which the fields of a NamedTuple declare."""
+        return {name: hint for name, (hint, _) in self._hints.items() if hasattr(hint, "_fields")}
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the function after the context, those of a group in its place."""
+        helps = _helps(inspect.getdoc(self.function) or "")
+        declared: list[Parameter] = []
+        for name, (hint, default) in self._hints.items():
+            if name in self._groups:
+                fields = get_type_hints(hint, include_extras=True)
+                defaults = {**dict.fromkeys(hint._fields, inspect.Parameter.empty), **hint._field_defaults}
+                declared += [_parameter(each, fields[each], defaults[each], helps) for each in hint._fields]
+            else:
+                declared.append(_parameter(name, hint, default, helps))
+        return tuple(declared)
 
     def step(self, arguments: Mapping[str, Any], index: object = "INDEX") -> Step | None:
         """Return a call as a step of the command line; None if the command line cannot make this call."""
@@ -174,26 +197,36 @@ def operation(*args: Any, **facts: Any) -> Callable[[Callable[..., Shown | None]
     return lambda function: Operation(function, *args, **facts)
 
 
-def _parameter(given: inspect.Parameter, hint: Any) -> Parameter:
-    """Return a parameter, declared by its name, its default and its type, which is annotated with the rest."""
+def _helps(doc: str) -> dict[str, str]:
+    """Return what the section `Args:` of a docstring says of each parameter."""
+    section = doc.partition("\n\nArgs:\n")[2]
+    return {
+        name: " ".join(text.split()) for name, text in re.findall(r"^    (\w+): (.*(?:\n     +.*)*)", section, re.M)
+    }
+
+
+def _parameter(name: str, hint: Any, default: Any, helps: Mapping[str, str]) -> Parameter:
+    """Return a parameter, declared by its name, its default and its type, which may be annotated with the rest."""
     declared = next((fact for fact in getattr(hint, "__metadata__", ()) if isinstance(fact, Parameter)), None)
-    plain, default = (get_args(hint)[0] if get_origin(hint) is Annotated else hint), given.default
+    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if get_origin(plain) in (Union, types.UnionType):
         plain = next(kind for kind in get_args(plain) if kind is not type(None))
     many = get_origin(plain) is tuple
     plain = get_args(plain)[0] if many else plain
     choices = get_args(plain) if get_origin(plain) is Literal else ()
+    is_required = default is inspect.Parameter.empty
     if declared is None:
         # Without a declaration, a parameter is positional, and an option if it has a default.
-        declared = Parameter() if default is inspect.Parameter.empty else Parameter(flags=())
-    flags = (f"--{given.name.replace('_', '-')}",) if declared.flags == () else declared.flags
+        declared = Parameter(flags=None if is_required else ())
+    is_number = plain in (int, float) and declared.flags is not None
     return replace(
         declared,
-        name=given.name,
-        metavar=declared.metavar or given.name.replace("_", " ").upper(),
-        flags=flags,
+        name=name,
+        metavar=declared.metavar or ("N" if is_number else name.replace("_", " ").upper()),
+        help=helps.get(name, declared.help),
+        flags=(f"--{name.replace('_', '-')}",) if declared.flags == () else declared.flags,
         type=str if choices else plain,
-        default=... if default is inspect.Parameter.empty else default,
+        default=... if is_required else default,
         many=many,
         choices=choices,
     )

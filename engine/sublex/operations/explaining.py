@@ -9,85 +9,66 @@ from sublex.errors import InputError
 from sublex.forms.lines import Shown
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, option
-from sublex.operations.parameters import AllowUncovered, Docno, HitCount, Profile, Query, Ranker, Weighted
+from sublex.operations.parameters import Asked, Docno
 from sublex.operations.searching import call_code, read_query
 
 
 def explain_code(given: Mapping[str, Any]) -> str:
     """Return an explanation, or two of them, as code."""
-    codes = [call_code("explain", given, repr(docno)) for docno in (given["docno"], given.get("versus")) if docno]
+    codes = [call_code("explain", given, repr(docno)) for docno in (given["docno"], given["versus"]) if docno]
     return codes[0] if len(codes) == 1 else f"({', '.join(codes)})"
 
 
 @operation(examples=('sublex explain demo "cranes by the river" birds-05 -r PL2',), python=explain_code)
 def explain(
     context: Context,
-    query: Query,
+    asked: Asked,
     docno: Docno,
-    ranker: Ranker = None,
-    profile: Profile = None,
-    allow_uncovered: AllowUncovered = False,
-    weighted: Weighted = False,
-    versus: Annotated[
-        str | None,
-        option(
-            metavar="OTHER", completes="docno", bare=True, word="vs",
-            help="Show what makes the difference to the score of another document.",
-        ),
-    ] = None,
-    why_not: Annotated[
-        bool, option(help="Show why the document is not among the first hits, and what brings it in.")
-    ] = False,
-    k: HitCount = 10,
-) -> Shown:  # fmt: skip
+    versus: Annotated[str | None, option(metavar="OTHER", completes="docno", bare=True, word="vs")] = None,
+    why_not: bool = False,
+) -> Shown:
     """Show how the score of a document for QUERY is computed.
 
     A score is the sum of the parts that are indented below it, and each part in turn, unless its line names another
     operation. A value in brackets is evidence and is not added. The document need not be among the hits. With another
     document, the parts that make the difference of their scores are shown. With --why-not, -k is the number of hits among
     which the document is missed.
+
+    Args:
+        versus: Show what makes the difference to the score of another document.
+        why_not: Show why the document is not among the first hits, and what brings it in.
     """
-    from sublex.display.difference import difference
     from sublex.display.explanation import explanation
     from sublex.pipeline.query_forms import query_notes
 
-    index, pipeline = context.index, context.pipeline(ranker, profile)
+    index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
     context.prepare("analyze search explain", index, once=not pipeline.expands)
     if versus is not None and why_not:
         raise InputError("Name two documents with --versus, and not --why-not besides.")
     if versus == docno:
         raise InputError(f"Both are {docno}; name two documents.")
-    asked = read_query(index, query, weighted)
-    notes = [] if weighted else query_notes(index, query, pipeline)
+    query = read_query(index, asked)
     with context.step(f"Explained by {pipeline}"):
-        tree = index.explain(asked, docno, pipeline)
+        tree = index.explain(query, docno, pipeline)
         if versus is not None:
-            shown = difference(tree, index.explain(asked, versus, pipeline), (docno, versus), query)
+            from sublex.display.difference import difference
+
+            shown = difference(tree, index.explain(query, versus, pipeline), (docno, versus), asked.query)
         elif why_not:
             from sublex.display.absence import absence as shown_absence
             from sublex.pipeline.absence import absence
 
-            shown = shown_absence(absence(index, asked, docno, pipeline, k), pipeline)
+            shown = shown_absence(absence(index, query, docno, pipeline, asked.k), pipeline)
         else:
-            shown = explanation(tree, docno, pipeline, bool(asked.terms))
-    shown.notes = notes
+            shown = explanation(tree, docno, pipeline, bool(query.terms))
+    shown.notes = [] if asked.weighted else query_notes(index, asked.query, pipeline)
     return shown
 
 
 @operation(faces=("shell",))
-def why_not(
-    context: Context,
-    query: Query,
-    docno: Docno,
-    ranker: Ranker = None,
-    profile: Profile = None,
-    allow_uncovered: AllowUncovered = False,
-    weighted: Weighted = False,
-    k: HitCount = 10,
-) -> Shown:
+def why_not(context: Context, docno: Docno, asked: Asked) -> Shown:
     """Show why a document is not among the hits of the last query.
 
     The result has its rank, its words, its rank after each stage, and the depth or the weight of a part that brings it in.
     """
-    given = {"ranker": ranker, "profile": profile, "allow_uncovered": allow_uncovered, "weighted": weighted, "k": k}
-    return context.ask(explain, query=query, docno=docno, why_not=True, **given)
+    return context.ask(explain, docno=docno, why_not=True, **asked._asdict())

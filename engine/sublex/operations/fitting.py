@@ -24,28 +24,27 @@ FIT_MEMORY = "4GB"
 @operation(
     examples=('sublex fit demo "lsi(e=50)"', 'sublex search demo "cranes by the river" -r "PL2 + 0.3*lsi(e=50)"'),
     forms=("table",),
-    python=lambda given: f"index.fit({', '.join(map(repr, given['expressions']))})",
+    python="[index.fit(expression) for expression in {expressions}]",
 )
 def fit(
     context: Context,
     expressions: Annotated[tuple[str, ...], positional("EXPR", completes="fittable")] = (),
-    update: Annotated[
-        bool, option(help="Encode documents that models do not cover; without EXPR, for all models.")
-    ] = False,
-    source: Annotated[
-        str | None,
-        option("--from", metavar="OTHER", completes="index", help="Take the models from this index instead of fitting them."),
-    ] = None,
-    seed: Annotated[
-        int | None, option(metavar="N", least=0, shown="the model's", help="Seed of random numbers in fitting.")
-    ] = None,
-    memory: Annotated[str, option(metavar="SIZE", help="Memory that fitting may take.")] = FIT_MEMORY,
+    update: bool = False,
+    source: Annotated[str | None, option("--from", metavar="OTHER", completes="index")] = None,
+    seed: Annotated[int | None, option(least=0, shown="the model's")] = None,
+    memory: Annotated[str, option(metavar="SIZE")] = FIT_MEMORY,
     workers: Workers = None,
-) -> Shown:  # fmt: skip
+) -> Shown:
     """Fit models to an index and encode its documents.
 
     EXPR names a model with its parameters. A fitted model can be used like a ranker. Models that EXPR depends on are
     fitted first. If a model cannot be fitted, the others are fitted all the same, and the exit code is 2.
+
+    Args:
+        update: Encode documents that models do not cover; without EXPR, for all models.
+        source: Take the models from this index instead of fitting them.
+        seed: Seed of random numbers in fitting.
+        memory: Memory that fitting may take.
     """
     from sublex.index.lookup import existing_path
 
@@ -176,7 +175,7 @@ def _named(index: Index, text: str) -> str:
 
 @operation(
     examples=('sublex forget demo "lsi(e=20)"',),
-    python=lambda given: f"index.forget({', '.join(map(repr, given['expressions']))})",
+    python="index.forget(*{expressions})",
 )
 def forget(context: Context, expressions: Annotated[tuple[str, ...], positional("EXPR", completes="model")]) -> Shown:
     """Remove fitted models from an index, with all that they encoded.
@@ -199,22 +198,16 @@ def encode(
     context: Context,
     expression: Model,
     file: Annotated[str | None, positional("FILE", completes="file")] = None,
-    output: Annotated[
-        str,
-        option(
-            "-o",
-            "--output",
-            metavar="OUT",
-            completes="file",
-            help="Write the vectors to this file, in .npz or .parquet.",
-        ),
-    ] = ...,  # type: ignore[assignment]
+    output: Annotated[str, option("-o", "--output", metavar="OUT", completes="file")] = ...,  # type: ignore[assignment]
     reader: Reader = None,
 ) -> Shown:
     """Write the vectors that a fitted model gives to documents.
 
     The documents are those of the index, or those of FILE. An .npz file has the arrays `docnos` and `rows`, or for sparse
     rows `docnos`, `data`, `indices`, `indptr` and `shape`. A .parquet file has the columns `docno` and `row`.
+
+    Args:
+        output: Write the vectors to this file, in .npz or .parquet.
     """
     from sublex.representations.export import export
 

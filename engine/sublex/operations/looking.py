@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 
 @operation(shell="overview", python="index.statistics", examples=("sublex info demo", "sublex info demo --terms 20"))
-def info(
-    context: Context,
-    terms: Annotated[int, option(least=0, metavar="N", help="Number of the most frequent terms to show.")] = 10,
-) -> Shown:
-    """Describe an index: counts, analyzer, models, sizes, frequent terms."""
+def info(context: Context, terms: Annotated[int, option(least=0)] = 10) -> Shown:
+    """Describe an index: counts, analyzer, models, sizes, frequent terms.
+
+    Args:
+        terms: Number of the most frequent terms to show.
+    """
     from sublex.display.overview import overview
 
     return overview(context.index, terms)
@@ -49,13 +50,16 @@ def doc(context: Context, docno: Docno) -> Shown:
 def terms(
     context: Context,
     pattern: Annotated[str, positional("PATTERN", completes="word")] = "*",
-    number: Annotated[int, option("-n", least=0, metavar="N", help="Maximum number of terms; 0 for all.")] = 50,
+    number: Annotated[int, option("-n", least=0)] = 50,
 ) -> Shown:
     """List the terms of an index that match PATTERN.
 
     Each term comes with its document frequency (df), its collection frequency (cf) and the form in which documents mostly
     write it. PATTERN is matched against terms as the analyzer makes them: * stands for any characters, ? for one
     character, [ab] for a or b.
+
+    Args:
+        number: Maximum number of terms; 0 for all.
     """
     from sublex.display.terms import terms as shown
 
@@ -85,15 +89,13 @@ def term(context: Context, text: Annotated[str, positional("WORD...", completes=
 def analyze(
     context: Context,
     text: Annotated[str, positional("TEXT", completes="word")],
-    analyzer: Annotated[
-        str | None,
-        option(
-            metavar="ANALYZER", completes="analyzer", shown="english",
-            help="Use this analyzer, such as 'plain(stem=porter2)' or german.",
-        ),
-    ] = None,
-) -> Shown:  # fmt: skip
-    """Show how an analyzer turns TEXT into terms, stage by stage."""
+    analyzer: Annotated[str | None, option(completes="analyzer", shown="english")] = None,
+) -> Shown:
+    """Show how an analyzer turns TEXT into terms, stage by stage.
+
+    Args:
+        analyzer: Use this analyzer, such as 'plain(stem=porter2)' or german.
+    """
     from sublex.display.analysis import analysis
     from sublex.language.parser import parse_call
 

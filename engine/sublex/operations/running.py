@@ -21,7 +21,7 @@ from sublex.operations.parameters import (
     Runs,
     TopicFile,
     Workers,
-)
+)  # fmt: skip
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -46,27 +46,22 @@ def run(
     topics: TopicFile,
     rankers: Rankers = (),
     k: RunHits = 1000,
-    output: Annotated[
-        str,
-        option(
-            "-o", "--output", metavar="PATH", completes="file",
-            help="Write the runs to this folder, or the run of one ranker to a file, such as bm25.run or bm25.run.gz.",
-        ),
-    ] = ".",
-    tag: Annotated[
-        str | None,
-        option(metavar="TAG", shown="the expression", help="The tag of the run, the last column of its lines."),
-    ] = None,
+    output: Annotated[str, option("-o", "--output", metavar="PATH", completes="file")] = ".",
+    tag: Annotated[str | None, option(shown="the expression")] = None,
     fields: Fields = "title",
     metadata: Metadata = "sidecar",
     workers: Workers = None,
     profile: Profile = None,
     allow_uncovered: AllowUncovered = False,
-) -> Shown:  # fmt: skip
+) -> Shown:
     """Run a topic file and write a TREC run for each ranker.
 
     The files in a folder are named after their rankers, as in BM25.run. TOPICS may have any usual format: TREC, TSV, CSV, JSON lines.
     Without -r, the ranker is BM25. If a ranker is wrong, the others are run all the same, and the exit code is 2.
+
+    Args:
+        output: Write the runs to this folder, or the run of one ranker to a file, such as bm25.run or bm25.run.gz.
+        tag: The tag of the run, the last column of its lines.
     """
     import sublex
     from sublex.pipeline.query_forms import topics_notes
@@ -133,8 +128,6 @@ def place_of_run(output: str, rankers: Sequence[str]) -> Path:
 
 def _compose(context: Context, rankers: Sequence[str | None], profile: str | None) -> tuple[list[Pipeline], int]:
     """Return the distinct pipelines of the rankers, and the number of rankers that failed, each with a message."""
-    from sublex.display.uncovered import uncovered_notes
-
     pipelines: dict[str, Pipeline] = {}
     failures = 0
     for ranker in rankers:
@@ -146,7 +139,7 @@ def _compose(context: Context, rankers: Sequence[str | None], profile: str | Non
             continue
         if str(pipeline) in pipelines:
             context.say(f"{ranker} is the same as {pipeline}, which is run once.")
-        context.say(*uncovered_notes(pipeline))
+        context.say(*pipeline.notes)
         pipelines[str(pipeline)] = pipeline
     return list(pipelines.values()), failures
 
@@ -163,31 +156,24 @@ def _compose(context: Context, rankers: Sequence[str | None], profile: str | Non
 def fuse(
     context: Context,
     runs: Runs,
-    method: Annotated[
-        Literal["rrf", "combsum", "combmnz", "weighted"],
-        option(
-            help="Add up reciprocal ranks (rrf), scores (combsum), scores multiplied by the number of runs that found the "
-            "document (combmnz), or weighted scores."
-        ),
-    ] = "rrf",
-    weights: Annotated[
-        str | None, option(metavar="W,W,...", help="For weighted: one number for each run, such as .7,.3.")
-    ] = None,
-    normalise: Annotated[
-        Literal["minmax", "zscore", "rank", "rrf", "raw"] | None,
-        option(shown="minmax", help="How the scores of each topic are normalised; not for rrf."),
-    ] = None,
+    method: Literal["rrf", "combsum", "combmnz", "weighted"] = "rrf",
+    weights: Annotated[str | None, option(metavar="W,W,...")] = None,
+    normalise: Annotated[Literal["minmax", "zscore", "rank", "rrf", "raw"] | None, option(shown="minmax")] = None,
     k: RunHits = 1000,
     output: Annotated[
-        str | None,
-        option(
-            "-o", "--output", metavar="FILE", completes="file", shown="standard output",
-            help="Write the fused run to FILE; .gz compresses it.",
-        ),
+        str | None, option("-o", "--output", metavar="FILE", completes="file", shown="standard output")
     ] = None,
     metadata: Metadata = "sidecar",
-) -> Shown:  # fmt: skip
-    """Fuse several run files into one."""
+) -> Shown:
+    """Fuse several run files into one.
+
+    Args:
+        method: Add up reciprocal ranks (rrf), scores (combsum), scores multiplied by the number of runs that found the
+            document (combmnz), or weighted scores.
+        weights: For weighted: one number for each run, such as .7,.3.
+        normalise: How the scores of each topic are normalised; not for rrf.
+        output: Write the fused run to FILE; .gz compresses it.
+    """
     import sublex
     from sublex.trec.fuse import fuse
     from sublex.trec.metadata import to_comments

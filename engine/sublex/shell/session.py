@@ -148,7 +148,7 @@ class Session:
     def ask(self, operation: Operation, **arguments: Any) -> Any:
         """Answer an operation and return what to show. It becomes the last step, unless it is a command of the session."""
         if operation.needs is Needs.SESSION:
-            return operation.function(self, **arguments)
+            return operation(self, **arguments)
         return ShellContext(self, operation).ask(operation, **arguments)
 
     def remembered(self, parameter: Parameter) -> Any:

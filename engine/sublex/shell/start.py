@@ -31,26 +31,25 @@ if TYPE_CHECKING:
 def shell(
     context: Context,
     ranker: Ranker = None,
-    k: Annotated[
-        int | None, option("-k", metavar="N", least=1, shown="10", help="Maximum number of documents per query.")
-    ] = None,
+    k: Annotated[int | None, option("-k", least=1, shown="10")] = None,
     profile: Profile = None,
     allow_uncovered: AllowUncovered = False,
-    commands: Annotated[
-        tuple[str, ...], option("-c", metavar="LINE", help="Run this line and end; may be given several times.")
-    ] = (),
-    replay: Annotated[
-        str | None, option(metavar="FILE", completes="file", help="Run the lines of this file first.")
-    ] = None,
-    plain: Annotated[bool, option(help="Print no colours, bars and toolbar, and complete nothing.")] = False,
-    format: Annotated[
-        Literal["table", "json", "csv", "trec"] | None, option(shown="table", help="How results are printed.")
-    ] = None,
+    commands: Annotated[tuple[str, ...], option("-c", metavar="LINE")] = (),
+    replay: Annotated[str | None, option(metavar="FILE", completes="file")] = None,
+    plain: bool = False,
+    format: Annotated[Literal["table", "json", "csv", "trec"] | None, option(shown="table")] = None,
 ) -> Shown:
     """Talk to an index: type queries and commands at a prompt.
 
     A line is a query; a line that begins with a colon is a command, and :help lists them. In a pipe, each line is a query,
     QID and QUERY with a tab between them, or a command. The settings are read from ~/.config/sublex/shell.toml.
+
+    Args:
+        k: Maximum number of documents per query.
+        commands: Run this line and end; may be given several times.
+        replay: Run the lines of this file first.
+        plain: Print no colours, bars and toolbar, and complete nothing.
+        format: How results are printed.
     """
     from sublex.shell.settings import read_settings
 

@@ -8,39 +8,40 @@ import shlex
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
 
 import click
 
 import sublex
-from sublex.cli import completion
-from sublex.cli.options import examples
 from sublex.errors import InputError
-from sublex.faces.compiling import say_if_compiling
-from sublex.faces.output import print_help, show
+from sublex.faces.output import show
+from sublex.forms.lines import Shown, line, sentence
+from sublex.operations import Context, Needs, operation, option, positional
 from sublex.tools.messages import one_line
 
 # The files that `plugin new` copies, with the plugin's name in place of NAME.
 TEMPLATE = Path(sublex.__file__).parent / "template"
 
 
-@click.group(
-    invoke_without_command=True,
-    epilog=examples("sublex plugin new mine", "pip install -e ./mine", "sublex plugin test mine"),
+@operation(
+    "plugin new",
+    Needs.NOTHING,
+    faces=("cli",),
+    forms=("table",),
+    examples=("sublex plugin new mine", "sublex plugin new mine -o packages"),
 )
-@click.pass_context
-def plugin(context: click.Context) -> None:
-    """Write a plugin, or test one."""
-    print_help(context)
-
-
-@plugin.command(epilog=examples("sublex plugin new mine", "sublex plugin new mine -o packages"))
-@click.argument("name")
-@click.option("-o", "--output", default=".", show_default=True, metavar="DIR", help="Make the package in this folder.")
-def new(name: str, output: str) -> None:
+def new(
+    context: Context,
+    name: Annotated[str, positional()],
+    output: Annotated[str, option("-o", "--output", metavar="DIR")] = ".",
+) -> Shown:
     """Write a package with a working representation.
 
     The package has a representation that users can change, its tests and its entry point. NAME becomes the name of the
     package and of the representation.
+
+    Args:
+        output: Make the package in this folder.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise InputError(f"A package cannot be called {name!r}; use a to z, digits and _, and begin with a letter.")
@@ -53,13 +54,13 @@ def new(name: str, output: str) -> None:
         _copy_template(name, folder)
     except OSError as error:
         raise InputError(f"Cannot write {folder}: {error.strerror}; choose another place.") from None
-    show(f"{folder} is a package that registers {name}. Next:")
-    for command in (
+    commands = (
         f"pip install -e {shlex.quote(str(folder))}",
         f"sublex plugin test {name}",
         f"sublex fit INDEX '{name}(r=64)'",
-    ):
-        show(f"  {command}")
+    )
+    head = line(f"{folder} is a package that registers {name}. Next:")
+    return Shown(lambda: [head, *(line(f"  {command}") for command in commands)])
 
 
 def _is_taken(name: str) -> bool:
@@ -78,10 +79,8 @@ def _copy_template(name: str, folder: Path) -> None:
         to.write_text(file.read_text(encoding="utf-8").replace("NAME", name), encoding="utf-8")
 
 
-@plugin.command(epilog=examples('sublex plugin test "lsi(e=20)"'))
-@click.argument("expression", metavar="NAME", shell_complete=completion.named("representation"))
-@click.pass_context
-def test(context: click.Context, expression: str) -> None:
+@operation("plugin test", Needs.NOTHING, faces=("cli",), forms=("table",), examples=('sublex plugin test "lsi(e=20)"',))
+def test(context: Context, expression: Annotated[str, positional("NAME", completes="representation")]) -> Shown:
     """Check a representation on the demo collection.
 
     The checks are what every representation must hold, such as equal rows for any number of threads.
@@ -97,7 +96,7 @@ def test(context: click.Context, expression: str) -> None:
     representation = names.make(names.resolve(expression))
     if not isinstance(representation, Representation):
         raise InputError(f"{expression} is not a representation; the checks are for representations.")
-    say_if_compiling()
+    context.prepare()
     failed = 0
     with tempfile.TemporaryDirectory(prefix="sublex-") as folder:
         # A representation that cannot be fitted at all is reported here too.
@@ -111,6 +110,4 @@ def test(context: click.Context, expression: str) -> None:
                 failed += 1
                 click.echo(f"{click.style('failed', bold=True)}  {one_line(description)}")
                 show(f"        {' '.join(str(error).split())}")
-    click.echo(f"{len(CHECKS) - failed} of {len(CHECKS)} hold")
-    if failed:
-        context.exit(1)
+    return sentence(f"{len(CHECKS) - failed} of {len(CHECKS)} hold", code=bool(failed))

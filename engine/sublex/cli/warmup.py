@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import click
-
-from sublex.cli.options import examples
 from sublex.faces.compiling import compile_missing
-from sublex.faces.output import say
+from sublex.forms.lines import Shown
+from sublex.operations import Context, Needs, operation
 
 
-@click.command(epilog=examples("sublex warmup"))
-def warmup() -> None:
+@operation(needs=Needs.NOTHING, faces=("cli",), forms=("table",), examples=("sublex warmup",))
+def warmup(context: Context) -> Shown:
     """Compile all kernels now, so that no later command has to.
 
     Kernels are the functions that Numba compiles to machine code. Each command compiles the kernels that it needs, once.
@@ -19,5 +17,5 @@ def warmup() -> None:
     from sublex.language import plugins
     from sublex.tools.compile_ahead import all_jobs
 
-    if not compile_missing(all_jobs(plugins.load().modules)):
-        say("All kernels are compiled.")
+    compiled = compile_missing(all_jobs(plugins.load().modules))
+    return Shown(list, notes=[] if compiled else ["All kernels are compiled."])

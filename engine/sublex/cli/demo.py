@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 import sublex
-from sublex.cli.options import examples
 from sublex.contracts.base import Explanation
 from sublex.errors import InputError
-from sublex.faces.compiling import say_if_compiling
 from sublex.faces.output import print_figures, print_table, say, show
 from sublex.faces.progress import progress
+from sublex.forms.lines import Shown
 from sublex.index.lookup import index_home
+from sublex.operations import Context, Needs, operation, option
 
 if TYPE_CHECKING:
     from sublex.evaluation.comparison import Comparison
@@ -34,14 +34,18 @@ SENSES = "swg(topics=lda(k=8))"
 WORD = "mercury"
 
 
-@click.command(epilog=examples("sublex demo", "sublex demo -o report.html"))
-@click.option(
-    "-o", "--output", default="demo.html", show_default=True, metavar="FILE", help="Write the report to FILE."
+@operation(
+    needs=Needs.NOTHING, faces=("cli",), forms=("table",), examples=("sublex demo", "sublex demo -o report.html")
 )
-def demo(output: str) -> None:
+def demo(
+    context: Context, output: Annotated[str, option("-o", "--output", metavar="FILE", completes="file")] = "demo.html"
+) -> Shown:
     """Index, rank, compare and report the demo collection.
 
     The index is called demo. The last lines name commands to try next.
+
+    Args:
+        output: Write the report to FILE.
     """
     from sublex.report.page import check_report_path
 
@@ -49,7 +53,7 @@ def demo(output: str) -> None:
     collection, path = _collection(), index_home() / "demo"
     topics, qrels = collection / "topics.trec", collection / "qrels.txt"
     _check_replaceable(path, collection / "documents.jsonl")
-    say_if_compiling("analyze order-terms build read-json search demo")
+    context.prepare("analyze order-terms build read-json search demo")
     index = sublex.build(collection / "documents.jsonl", path, overwrite=True, say=say)
     statistics = index.statistics
     show(f"Indexed {statistics.docs:,} documents with {statistics.tokens:,} tokens to {path}")
@@ -63,6 +67,7 @@ def demo(output: str) -> None:
     _search_beyond_words(index)
     _search_by_sense(index)
     _print_commands(topics, qrels)
+    return Shown(list)
 
 
 def _collection() -> Path:
