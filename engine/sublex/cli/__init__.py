@@ -84,12 +84,10 @@ class Commands(click.Group):
         """Write the commands in their sections, each with its whole first sentence."""
         self._add_plugin_commands()
         sections = {
-            **{
-                title: list(dict.fromkeys(name.split()[0] for name in names if name not in WITHOUT_COMMAND))
-                for title, names in SECTIONS.items()
-            },
-            "Commands of plugins": self._plugin_commands(),
+            title: list(dict.fromkeys(name.split()[0] for name in names if name not in WITHOUT_COMMAND))
+            for title, names in SECTIONS.items()
         }
+        sections["Commands of plugins"] = self._plugin_commands()
         widest = max(len(name) for names in sections.values() for name in names)
         for title, names in sections.items():
             commands = [(name, self.get_command(context, name)) for name in names]

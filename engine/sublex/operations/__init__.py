@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from sublex.language.plugins import Registry
 
 __all__ = [
-    "GROUPS", "INDEXED", "NAMES", "SECTIONS", "WITHOUT_COMMAND", "Context", "File", "Needs", "Operation", "Parameter", "find", "operation", "option",
-    "plugin_operations", "positional",
+    "GROUPS", "INDEXED", "NAMES", "SECTIONS", "WITHOUT_COMMAND", "Context", "File", "Needs", "Operation", "Parameter",
+    "find", "operation", "option", "plugin_operations", "positional",
 ]  # fmt: skip
 
 # The operations by section, each with its file in this room and the name of its function, where that is another one. A file with

@@ -72,7 +72,7 @@ class Context:
         """The registered components: those that the index was opened with, if the operation has an index."""
         from sublex.language import plugins
 
-        return self.index.registry if self.has_index else plugins.load()
+        return plugins.load() if self._index is None else self._index.registry
 
     def say(self, *messages: str) -> None:
         """Tell the user something while the operation goes on; what is known at its end is better a note of `Shown`."""

@@ -93,10 +93,10 @@ class File(NamedTuple):
 class Operation:
     """A thing that users can ask for, whatever the face: a function of a context and typed parameters that returns `Shown`.
 
-    The docstring is the help. A parameter whose type is a NamedTuple stands for the fields of it. `forms` are the forms of the result, the usual one first. `examples` are command lines.
-    `python` is an expression of Python that gives the same, with {name} for the arguments, or a function of the arguments
-    that returns one; `prints` says what its value is: "hits", "rows" or "value". `faces` are the faces that have it, and
-    `shell` is its name in the shell, where that is another one.
+    The docstring is the help. A parameter whose type is a NamedTuple stands for the fields of it. `forms` are the forms of the
+    result, the usual one first. `examples` are command lines. `python` is an expression of Python that gives the same, with
+    {name} for the arguments, or a function of the arguments that returns one; `prints` says what its value is: "hits", "rows"
+    or "value". `faces` are the faces that have it, and `shell` is its name in the shell, where that is another one.
     """
 
     def __init__(

@@ -17,6 +17,7 @@ from sublex.operations.parameters import (
     Measures,
     Profile,
     Rankers,
+    Ranking,
     RunHits,
     Runs,
     Seed,
@@ -41,7 +42,7 @@ class Loaded(NamedTuple):
 
     loaded_topics: Annotated[Any, option(hidden=True, remembered=True)] = None
     loaded_qrels: Annotated[Any, option(hidden=True, remembered=True)] = None
-    ranking: Annotated[str | None, option(hidden=True, remembered=True)] = None
+    ranking: Ranking = None
 
     def files(self) -> tuple[str, str] | None:
         """Return the files of topics and judgements; None if one of them comes from no file."""

@@ -23,6 +23,8 @@ Ranker = Annotated[str | None, option(
 Rankers = Annotated[tuple[str, ...], option(
     "-r", "--ranker", metavar="EXPR", completes="expression", bare=True, help="A ranker; may be given several times."
 )]
+# For a session: the expression that ranks from now on, where that of the last answer may be another one.
+Ranking = Annotated[str | None, option(hidden=True, remembered=True)]
 # The hits that a person looks at, and those of a topic in a run.
 HitCount = Annotated[int, option("-k", least=1, remembered=True, help="Maximum number of documents per query.")]
 RunHits = Annotated[int, option("-k", least=1, help="Maximum number of documents per query.")]
@@ -58,8 +60,7 @@ Overwrite = Annotated[bool, option(help="Replace an existing index when the new 
 class Asked(NamedTuple):
     """The parameters of an operation on one query: the query, how it is ranked, and for a session what it knows besides.
 
-    `without` is the docno of a document that is left out, for documents like it. `ranking` is the expression that ranks from now
-    on, where that of the last answer may be another one.
+    `without` is the docno of a document that is left out, for documents like it.
     """
 
     query: Annotated[str, positional("QUERY", completes="word", remembered=True)]
@@ -72,4 +73,3 @@ class Asked(NamedTuple):
         help="QUERY is terms of the index with weights, as in 'crane^1 river^0.5'. Expanders give such queries.",
     )] = False
     without: Annotated[str, option(hidden=True, remembered=True)] = ""
-    ranking: Annotated[str | None, option(hidden=True, remembered=True)] = None

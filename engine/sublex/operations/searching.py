@@ -10,7 +10,7 @@ from sublex.errors import InputError
 from sublex.forms.lines import Shown, line
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, option, positional
-from sublex.operations.parameters import Asked, Docno, HitCount, Profile, Rankers
+from sublex.operations.parameters import Asked, Docno, HitCount, Profile, Rankers, Ranking
 from sublex.tools.messages import Step
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def similar(
     ranker: Annotated[str | None, positional("EXPR", completes="model")] = None,
     k: HitCount = 10,
     profile: Profile = None,
-    ranking: Annotated[str | None, option(hidden=True, remembered=True)] = None,
+    ranking: Ranking = None,
 ) -> Shown:
     """Find documents like another: by its 25 best terms, or with EXPR by a representation such as lsi(e=50).
 
@@ -180,18 +180,18 @@ def compared(rankers: tuple[str, ...], ranking: str | None) -> tuple[str, ...]:
 
 
 @operation(faces=("shell",), python=versus_code, prints="rows", forms=("table", "json", "csv"))
-def versus(context: Context, rankers: Rankers, asked: Asked) -> Shown:
+def versus(context: Context, rankers: Rankers, asked: Asked, ranking: Ranking = None) -> Shown:
     """Show the rankings of several expressions for the last query side by side.
 
     Put an expression with blanks in quotes: :versus BM25 'PL2 + 0.3*dcot'. The others are compared with the first. With one
     expression, the first is that of the session.
     """
     from sublex.display.versus import versus as shown
-    from sublex.pipeline.side_by_side import Ranking
+    from sublex.pipeline.side_by_side import Ranking as Ranked
 
     index, query = context.index, read_query(context.index, asked)
     rankings = []
-    for ranker in compared(rankers, asked.ranking):
+    for ranker in compared(rankers, ranking):
         found = answered(index, query, context.pipeline(ranker, asked.profile), asked.k, asked.without)
-        rankings.append(Ranking(ranker, found.hits.docnos))
+        rankings.append(Ranked(ranker, found.hits.docnos))
     return shown(rankings)

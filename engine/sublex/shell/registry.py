@@ -20,7 +20,7 @@ class Commands:
     def __init__(self, operations: Iterable[Operation] = ()) -> None:
         self._commands: dict[str, Operation] = {}
         # Names of the command line alone, which the shell knows only to say so.
-        self._elsewhere = {name for name in NAMES if name not in WITHOUT_COMMAND}
+        self._elsewhere = {name.split()[0] for name in NAMES if name not in WITHOUT_COMMAND}
         for each in operations:
             self.add(each)
 
